@@ -143,17 +143,17 @@ export class AuditLog {
   }
 
   #oldest(): string | undefined {
-    return [...this.#sql.exec<{ id: string }>("select id from audit order by id limit 1")][0]?.id;
+    return this.#sql.exec<{ id: string }>("select id from audit order by id limit 1").toArray()[0]?.id;
   }
 
   #has(id: string): boolean {
-    return [...this.#sql.exec("select 1 from audit where id = ?", id)].length > 0;
+    return this.#sql.exec("select 1 from audit where id = ?", id).toArray().length > 0;
   }
 
   #rows(before: string | null, limit: number): ActRow[] {
     const where = before === null ? "" : "where id < ?";
     const given = before === null ? [limit] : [before, limit];
-    return [...this.#sql.exec<ActRow>(`select * from audit ${where} order by id desc limit ?`, ...given)];
+    return this.#sql.exec<ActRow>(`select * from audit ${where} order by id desc limit ?`, ...given).toArray();
   }
 }
 

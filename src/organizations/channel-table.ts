@@ -42,16 +42,18 @@ export class ChannelTable {
 
   all(): Map<string, KnownChannel> {
     if (!this.#known) {
-      const rows = this.#sql.exec<{
-        id: string;
-        kind: ChannelKind;
-        name: string;
-        closed: number;
-        chat_limit: number | null;
-        retention: string | null;
-      }>("select id, kind, name, closed, chat_limit, retention from channels order by created_at, id");
+      const rows = this.#sql
+        .exec<{
+          id: string;
+          kind: ChannelKind;
+          name: string;
+          closed: number;
+          chat_limit: number | null;
+          retention: string | null;
+        }>("select id, kind, name, closed, chat_limit, retention from channels order by created_at, id")
+        .toArray();
       this.#known = new Map(
-        [...rows].map(({ id, kind, name, closed, chat_limit, retention }) => [
+        rows.map(({ id, kind, name, closed, chat_limit, retention }) => [
           id,
           {
             id,
@@ -151,10 +153,9 @@ export class ChannelTable {
     const { depth, unanswered, scheduled } = changes;
     const hasCounts = [depth, ...Object.values(attempts)].some((count) => count !== 0);
     if (!hasCounts && unanswered === 0 && scheduled === 0) return;
-    const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(
-      "select attempts, history from channels where id = ?",
-      id,
-    );
+    const [row] = this.#sql
+      .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
+      .toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
@@ -171,7 +172,7 @@ export class ChannelTable {
 
   /** Stores a health report, unless a later one is stored. @returns what changed, for an event; null if nothing did */
   reportHealth(id: string, health: ChannelHealth): Record<string, unknown> | null {
-    const [row] = this.#sql.exec<{ health: string | null }>("select health from channels where id = ?", id);
+    const [row] = this.#sql.exec<{ health: string | null }>("select health from channels where id = ?", id).toArray();
     if (!row) return null;
     const before = row.health === null ? null : (JSON.parse(row.health) as ChannelHealth);
     if (before && before.number >= health.number) return null;
@@ -184,25 +185,27 @@ export class ChannelTable {
 
   /** How a channel's attempts ended, by the time of the report; null if none did. */
   history(id: string): History | null {
-    const [row] = this.#sql.exec<{ history: string | null }>("select history from channels where id = ?", id);
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from channels where id = ?", id).toArray();
     return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const rows = this.#sql.exec<{
-      id: string;
-      health: string | null;
-      depth: number;
-      attempts: string;
-      counted_at: number | null;
-      oldest: number | null;
-    }>(
-      `select id, health, depth, attempts, counted_at,
+    const rows = this.#sql
+      .exec<{
+        id: string;
+        health: string | null;
+        depth: number;
+        attempts: string;
+        counted_at: number | null;
+        oldest: number | null;
+      }>(
+        `select id, health, depth, attempts, counted_at,
          (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
        from channels where id in (select value from json_each(?))`,
-      JSON.stringify(ids),
-    );
-    return [...rows].map(({ id, health, depth, attempts, counted_at, oldest }) => ({
+        JSON.stringify(ids),
+      )
+      .toArray();
+    return rows.map(({ id, health, depth, attempts, counted_at, oldest }) => ({
       id,
       health: health === null ? null : (JSON.parse(health) as ChannelHealth),
       depth,

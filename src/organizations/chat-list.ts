@@ -89,14 +89,16 @@ export class ChatList {
 
   /** Up to `limit` chats with greater ids than `id`, in the order of their ids. @param only only this one; null for all */
   after(id: string, limit: number, only: string | null): ExportedChat[] {
-    const rows = this.#sql.exec<ChatRow>(
-      `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' ${only === null ? "" : "and id = ?"}
+    const rows = this.#sql
+      .exec<ChatRow>(
+        `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' ${only === null ? "" : "and id = ?"}
        and channel_id in (select id from channels where closed = 0) order by id limit ?`,
-      id,
-      ...(only === null ? [] : [only]),
-      limit,
-    );
-    return [...rows].flatMap((row) => {
+        id,
+        ...(only === null ? [] : [only]),
+        limit,
+      )
+      .toArray();
+    return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
       return channel ? [{ id: row.id, life: row.life, doc: printChat(row, channel, true) }] : [];
     });
@@ -155,10 +157,12 @@ export class ChatList {
   }
 
   #cursor(id: string): Cursor | null {
-    const [row] = this.#sql.exec<{ id: string; at: number | null; created_at: number }>(
-      "select id, active_at as at, created_at from chats where id = ?",
-      id,
-    );
+    const [row] = this.#sql
+      .exec<{ id: string; at: number | null; created_at: number }>(
+        "select id, active_at as at, created_at from chats where id = ?",
+        id,
+      )
+      .toArray();
     return row ? { id, at: row.at ?? row.created_at } : null;
   }
 

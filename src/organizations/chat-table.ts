@@ -55,19 +55,21 @@ export class ChatTable {
   }
 
   get(id: string): ChatRow | undefined {
-    const [row] = this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id);
+    const [row] = this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).toArray();
     return row;
   }
 
   /** The chat of an address; of several addresses that lead to different chats, the first one's. */
   byAddress(channelId: string, addresses: string[]): ChatRow | undefined {
     for (const address of addresses) {
-      const [row] = this.#sql.exec<ChatRow>(
-        `select ${CHAT_COLUMNS} from chats where id =
+      const [row] = this.#sql
+        .exec<ChatRow>(
+          `select ${CHAT_COLUMNS} from chats where id =
            (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`,
-        channelId,
-        address,
-      );
+          channelId,
+          address,
+        )
+        .toArray();
       if (row) return row;
     }
     return undefined;
@@ -104,9 +106,11 @@ export class ChatTable {
     const known = [row.address, ...othersOf(row)];
     const added = [...new Set(addresses)].filter((address) => !known.includes(address));
     const free = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length)).filter((address) => {
-      return this.#sql
-        .exec("select 1 from addresses where channel_id = ? and address = ?", row.channel_id, address)
-        .next().done;
+      return (
+        this.#sql
+          .exec("select 1 from addresses where channel_id = ? and address = ?", row.channel_id, address)
+          .toArray().length === 0
+      );
     });
     if (free.length === 0) return row;
     const others = JSON.stringify([...othersOf(row), ...free]);

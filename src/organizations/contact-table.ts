@@ -153,7 +153,7 @@ export class ContactTable {
   /** @returns whether no page is left */
   #fillPage(): boolean {
     return this.#storage.transactionSync(() => {
-      const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill");
+      const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill").toArray();
       if (!fill) return true;
       const rows = this.#sql
         .exec<ContactColumns & { state: string }>(

@@ -125,13 +125,15 @@ export class Feed {
     for (const [index, { day }] of days.entries()) {
       const next = days[index + 1];
       if (pointers.length === limit || (next && next.first <= after + 1)) continue;
-      const rows = this.#sql.exec<PointerRow>(
-        `select position, chat_id, life, channel_id, first, last, types, at from feed_${day} where position > ?
+      const rows = this.#sql
+        .exec<PointerRow>(
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${day} where position > ?
          order by position limit ?`,
-        after,
-        limit - pointers.length,
-      );
-      pointers.push(...rows.toArray().map(pointerOf));
+          after,
+          limit - pointers.length,
+        )
+        .toArray();
+      pointers.push(...rows.map(pointerOf));
     }
     return { life: this.life, oldest, newest: this.newest, pointers };
   }
@@ -141,27 +143,27 @@ export class Feed {
     const pointers: FeedPointer[] = [];
     for (const { day } of this.#allDays()) {
       if ((day + 1) * DAY_MS <= since || day * DAY_MS > until || pointers.length === limit) continue;
-      const rows = this.#sql.exec<PointerRow>(
-        `select position, chat_id, life, channel_id, first, last, types, at from feed_${day}
+      const rows = this.#sql
+        .exec<PointerRow>(
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${day}
          where position > ? and at between ? and ? order by position limit ?`,
-        after,
-        since,
-        until,
-        limit - pointers.length,
-      );
-      pointers.push(...rows.toArray().map(pointerOf));
+          after,
+          since,
+          until,
+          limit - pointers.length,
+        )
+        .toArray();
+      pointers.push(...rows.map(pointerOf));
     }
     return pointers;
   }
 
   /** The organization's own events of a range, including both ends, in order. */
   ownEvents(first: number, last: number): EventFact[] {
-    const rows = this.#sql.exec<OwnRow>(
-      "select n, type, note, at from own_events where n between ? and ? order by n",
-      first,
-      last,
-    );
-    return [...rows].map(factOf);
+    const rows = this.#sql
+      .exec<OwnRow>("select n, type, note, at from own_events where n between ? and ? order by n", first, last)
+      .toArray();
+    return rows.map(factOf);
   }
 
   /** The organization's own events after a number that a filter lets through, in order. */

@@ -15,10 +15,9 @@ export class KeyTable {
 
   /** Stores a key's counts, unless greater ones are stored: a count never falls. */
   report(id: string, counts: RequestCounts, now: number): void {
-    const [stored] = this.#sql.exec<{ counts: string; history: string | null }>(
-      "select counts, history from keys where id = ?",
-      id,
-    );
+    const [stored] = this.#sql
+      .exec<{ counts: string; history: string | null }>("select counts, history from keys where id = ?", id)
+      .toArray();
     const before = stored ? flat(JSON.parse(stored.counts) as RequestCounts) : {};
     const after = flat(counts);
     if (stored && sum(before) >= sum(after)) return;
@@ -35,7 +34,7 @@ export class KeyTable {
 
   /** A key's requests, accepted and refused, by the time of the report; null if there were none. */
   history(id: string): History | null {
-    const [row] = this.#sql.exec<{ history: string | null }>("select history from keys where id = ?", id);
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from keys where id = ?", id).toArray();
     return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
@@ -44,11 +43,13 @@ export class KeyTable {
   }
 
   numbers(ids: string[]): KeyNumbers[] {
-    const rows = this.#sql.exec<{ id: string; counts: string; at: number }>(
-      "select id, counts, at from keys where id in (select value from json_each(?))",
-      JSON.stringify(ids),
-    );
-    return [...rows].map(({ id, counts, at }) => ({ ...(JSON.parse(counts) as RequestCounts), id, at }));
+    const rows = this.#sql
+      .exec<{ id: string; counts: string; at: number }>(
+        "select id, counts, at from keys where id in (select value from json_each(?))",
+        JSON.stringify(ids),
+      )
+      .toArray();
+    return rows.map(({ id, counts, at }) => ({ ...(JSON.parse(counts) as RequestCounts), id, at }));
   }
 }
 

@@ -49,11 +49,13 @@ export class FailedEvents {
 
   /** The ranges after a position, in order of line and number. @param after null to begin */
   ranges(after: FailedRange | null, limit: number): FailedRange[] {
-    const rows = this.#sql.exec<RangeRow>(
-      "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?",
-      ...[after?.lineId ?? "", after?.range[0] ?? 0, limit],
-    );
-    return rows.toArray().map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
+    const rows = this.#sql
+      .exec<RangeRow>(
+        "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?",
+        ...[after?.lineId ?? "", after?.range[0] ?? 0, limit],
+      )
+      .toArray();
+    return rows.map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
   }
 
   /** How many events were given up. A range that a line gave up at once counts also what its filter skips. */

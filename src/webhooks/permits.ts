@@ -205,11 +205,11 @@ export class WebhookPermits {
 
   /** Uses the configured URL. If it is new, the webhook's state begins again. */
   #useUrl(url: string): void {
-    const { kv, clock, atomically } = this.#ports;
+    const { kv, clock } = this.#ports;
     const before = kv.get<string>("url");
     if (before !== url) {
       const change = before === undefined ? null : afterNewUrl(this.#known(), clock.now());
-      atomically(() => {
+      this.#ports.atomically(() => {
         kv.put("url", url);
         if (change) this.#store(change);
       });
@@ -300,7 +300,7 @@ export class WebhookPermits {
 
   /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
   #apply(attempt: WebhookAttempt): void {
-    const { clock, log, failed, waiting, replays, atomically } = this.#ports;
+    const { clock, log, failed, waiting, replays } = this.#ports;
     const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
     // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
     const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
@@ -317,7 +317,7 @@ export class WebhookPermits {
     const change = this.#decisions.webhookAfterAttempt(this.#known(), ended, now);
     const counts = replays.countsWith(attempt);
     const held = this.#slots.held(lineId, permit);
-    atomically(() => {
+    this.#ports.atomically(() => {
       // Not when it was granted: the request may have been an old one, and then its line still waits.
       if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
       if (outcome === "given_up") failed.add(lineId, [first, number], now);

@@ -87,7 +87,7 @@ export class WaitingLines {
   }
 
   #row(lineId: string): WaitingLine | null {
-    const [row] = this.#sql.exec<{ number: number }>("select number from waiting where line = ?", lineId);
+    const [row] = this.#sql.exec<{ number: number }>("select number from waiting where line = ?", lineId).toArray();
     return row ? { lineId, number: row.number } : null;
   }
 }

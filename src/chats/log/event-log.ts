@@ -43,22 +43,22 @@ export class EventLog {
 
   /** The events of a range, including both ends, in order. */
   range(first: number, last: number): EventFact[] {
-    const rows = this.#sql.exec<EventRow>(
-      "select n, type, seq, note, at from events where n between ? and ? order by n",
-      first,
-      last,
-    );
-    return [...rows].map(factOf);
+    const rows = this.#sql
+      .exec<EventRow>("select n, type, seq, note, at from events where n between ? and ? order by n", first, last)
+      .toArray();
+    return rows.map(factOf);
   }
 
   /** The first event of these types after a number. */
   next(after: number, types: EventType[]): EventFact | null {
-    const [row] = this.#sql.exec<EventRow>(
-      `select n, type, seq, note, at from events where n > ? and type in (select value from json_each(?))
+    const [row] = this.#sql
+      .exec<EventRow>(
+        `select n, type, seq, note, at from events where n > ? and type in (select value from json_each(?))
        order by n limit 1`,
-      after,
-      JSON.stringify(types),
-    );
+        after,
+        JSON.stringify(types),
+      )
+      .toArray();
     return row ? factOf(row) : null;
   }
 
@@ -70,12 +70,10 @@ export class EventLog {
 
   /** The types of the events of a range, including both ends. */
   types(first: number, last: number): EventType[] {
-    const rows = this.#sql.exec<{ type: EventType }>(
-      "select distinct type from events where n between ? and ?",
-      first,
-      last,
-    );
-    return [...rows].map(({ type }) => type);
+    const rows = this.#sql
+      .exec<{ type: EventType }>("select distinct type from events where n between ? and ?", first, last)
+      .toArray();
+    return rows.map(({ type }) => type);
   }
 
   /** A write failed, or the storage was deleted. */

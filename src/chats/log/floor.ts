@@ -66,12 +66,14 @@ export class LogFloor {
     const { kv, sql } = this.#storage;
     const floor = { seq, at, queued };
     this.#storage.transactionSync(() => {
-      const redacted = sql.exec<{ seq: number }>(
-        "select seq from messages where seq > ? and seq <= ? and redacted_at is not null",
-        this.seq,
-        seq,
-      );
-      for (const row of redacted.toArray()) {
+      const redacted = sql
+        .exec<{ seq: number }>(
+          "select seq from messages where seq > ? and seq <= ? and redacted_at is not null",
+          this.seq,
+          seq,
+        )
+        .toArray();
+      for (const row of redacted) {
         kv.delete(redactionKey(row.seq));
         kv.delete(unreportedKey(row.seq));
       }

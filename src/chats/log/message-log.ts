@@ -74,9 +74,11 @@ export class MessageLog {
    */
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
-      const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
-        "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
-      );
+      const [row] = this.#sql
+        .exec<{ seq: number; createdAt: string; queued: number }>(
+          "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
+        )
+        .toArray();
       // The log has at least the messages that the chat has reported to its organization.
       this.#newest = row
         ? { seq: row.seq, at: Date.parse(row.createdAt), queued: row.queued }
@@ -203,10 +205,12 @@ export class MessageLog {
   /** A message by its id, which ends with its seq unless the message was scheduled. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
     const seq = seqOf(id);
-    const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(
-      `select seq, doc, redacted_at as redactedAt from messages where ${seq === null ? "scheduled_id" : "seq"} = ?`,
-      seq ?? id,
-    );
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string; redactedAt: number | null }>(
+        `select seq, doc, redacted_at as redactedAt from messages where ${seq === null ? "scheduled_id" : "seq"} = ?`,
+        seq ?? id,
+      )
+      .toArray();
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
 
@@ -221,30 +225,36 @@ export class MessageLog {
   }
 
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
-    const [row] = this.#sql.exec<{ doc: string; fingerprint: string | null }>(
-      "select doc, fingerprint from messages where dedupe = ?",
-      dedupe,
-    );
+    const [row] = this.#sql
+      .exec<{ doc: string; fingerprint: string | null }>(
+        "select doc, fingerprint from messages where dedupe = ?",
+        dedupe,
+      )
+      .toArray();
     return row ?? null;
   }
 
   /** A message and the state of its delivery, queued or not; null if no network delivers it. */
   delivered(seq: number): OutboundRow | null {
-    const [row] = this.#sql.exec<OutboundColumns>(
-      "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
-      seq,
-    );
+    const [row] = this.#sql
+      .exec<OutboundColumns>(
+        "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
+        seq,
+      )
+      .toArray();
     return row ? outboundRow(row) : null;
   }
 
   /** The message with a part that has this id on the network. Searches only the newest messages. */
   byNetworkId(networkId: string): { seq: number; doc: string } | null {
-    const [row] = this.#sql.exec<{ seq: number; doc: string }>(
-      `select seq, doc from messages where seq > ? and delivery is not null
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string }>(
+        `select seq, doc from messages where seq > ? and delivery is not null
        and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
-      this.newest().seq - RECENT_MESSAGES,
-      networkId,
-    );
+        this.newest().seq - RECENT_MESSAGES,
+        networkId,
+      )
+      .toArray();
     return row ?? null;
   }
 
@@ -283,12 +293,14 @@ export class MessageLog {
 
   /** The template of a message; null if it has none. */
   templateOf(seq: number): UsedTemplate | null {
-    const [row] = this.#sql.exec<{ template: string | null }>("select template from messages where seq = ?", seq);
+    const [row] = this.#sql
+      .exec<{ template: string | null }>("select template from messages where seq = ?", seq)
+      .toArray();
     return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
   mediaOf(seq: number): Media | null {
-    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq);
+    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq).toArray();
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
@@ -330,7 +342,8 @@ export class MessageLog {
   }
 
   isRedacted(seq: number): boolean {
-    return this.#sql.exec("select 1 from messages where seq = ? and redacted_at is not null", seq).next().done !== true;
+    const redacted = "select 1 from messages where seq = ? and redacted_at is not null";
+    return this.#sql.exec(redacted, seq).toArray().length > 0;
   }
 
   /** The name of the request that redacted a message. */

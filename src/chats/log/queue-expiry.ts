@@ -41,14 +41,16 @@ export class QueueExpiry {
 
   /** The queued messages that expired by `now`, oldest first, from the one after the seq `after`. At most 500. */
   expiredBy(now: number, after: number): OutboundRow[] {
-    const rows = this.#sql.exec<OutboundColumns>(
-      `select seq, doc, delivery, template from messages
+    const rows = this.#sql
+      .exec<OutboundColumns>(
+        `select seq, doc, delivery, template from messages
        where seq > ? and expires_at <= ? and status = 'QUEUED' order by seq limit ?`,
-      Math.max(after, this.#floor()),
-      now,
-      MAX_ROWS,
-    );
-    return [...rows].map(outboundRow);
+        Math.max(after, this.#floor()),
+        now,
+        MAX_ROWS,
+      )
+      .toArray();
+    return rows.map(outboundRow);
   }
 
   /** The messages that expired by `now` need nothing more: they ended, or an attempt of the head is open. */

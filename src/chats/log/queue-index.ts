@@ -29,10 +29,12 @@ export class QueueIndex {
 
   /** The number of queued messages. */
   depth(): number {
-    const [first] = this.#storage.sql.exec<{ seq: number; queued: number }>(
-      "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
-      this.#floor(),
-    );
+    const [first] = this.#storage.sql
+      .exec<{ seq: number; queued: number }>(
+        "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
+        this.#floor(),
+      )
+      .toArray();
     const { seq: newest, queued } = this.#newest();
     this.#floorCopy = first ? first.seq - 1 : newest;
     if (!first) this.expiry.emptied();
@@ -42,10 +44,12 @@ export class QueueIndex {
 
   /** The oldest queued message, or null. */
   head(): OutboundRow | null {
-    const [row] = this.#storage.sql.exec<OutboundColumns>(
-      `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
-      this.#floor(),
-    );
+    const [row] = this.#storage.sql
+      .exec<OutboundColumns>(
+        `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
+        this.#floor(),
+      )
+      .toArray();
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
     if (!row) this.expiry.emptied();
     return row ? outboundRow(row) : null;

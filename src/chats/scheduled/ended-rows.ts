@@ -30,7 +30,7 @@ export class EndedRows {
   /** When the oldest one ended, Unix milliseconds; null if there is none. */
   oldestAt(): number | null {
     if (this.#oldestAt === undefined) {
-      const [row] = this.#sql.exec<{ at: number }>("select ended_at as at from unplaced order by n limit 1");
+      const [row] = this.#sql.exec<{ at: number }>("select ended_at as at from unplaced order by n limit 1").toArray();
       this.#oldestAt = row?.at ?? null;
     }
     return this.#oldestAt;
@@ -92,7 +92,7 @@ export class EndedRows {
 
   #where(condition: string, value: string): EndedRow | null {
     if (this.oldestAt() === null) return null;
-    const [row] = this.#sql.exec<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value);
+    const [row] = this.#sql.exec<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value).toArray();
     return row ? { ...unplacedRow(row), redactedBy: row.redactedBy } : null;
   }
 }

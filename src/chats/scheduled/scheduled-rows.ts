@@ -46,7 +46,9 @@ export class ScheduledRows {
   }
 
   read({ id }: ScheduledEntry): UnplacedRow {
-    const [row] = this.#sql.exec<Columns>("select doc, dedupe, fingerprint, template from scheduled where id = ?", id);
+    const [row] = this.#sql
+      .exec<Columns>("select doc, dedupe, fingerprint, template from scheduled where id = ?", id)
+      .toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return unplacedRow(row);
   }
@@ -86,10 +88,12 @@ export class ScheduledRows {
 
   #entries(): Map<string, ScheduledEntry> {
     if (!this.#copy) {
-      const rows = this.#sql.exec<{ id: string; dueAt: number; turn: number; dedupe: string | null }>(
-        "select id, due_at as dueAt, turn, dedupe from scheduled",
-      );
-      this.#copy = new Map([...rows].map((entry) => [entry.id, entry]));
+      const rows = this.#sql
+        .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null }>(
+          "select id, due_at as dueAt, turn, dedupe from scheduled",
+        )
+        .toArray();
+      this.#copy = new Map(rows.map((entry) => [entry.id, entry]));
     }
     return this.#copy;
   }

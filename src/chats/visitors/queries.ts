@@ -21,12 +21,14 @@ export function inboundTimes(sql: SqlStorage, since: number, limit: number): num
 
 /** The redacted messages from `low` to `high`, oldest first. */
 export function redactedBetween(sql: SqlStorage, low: number, high: number): Message[] {
-  const rows = sql.exec<{ doc: string }>(
-    "select doc from messages where seq between ? and ? and redacted_at is not null order by seq",
-    low,
-    high,
-  );
-  return [...rows].map(({ doc }) => JSON.parse(doc) as Message);
+  const rows = sql
+    .exec<{ doc: string }>(
+      "select doc from messages where seq between ? and ? and redacted_at is not null order by seq",
+      low,
+      high,
+    )
+    .toArray();
+  return rows.map(({ doc }) => JSON.parse(doc) as Message);
 }
 
 /** A status that a page can acknowledge. */
@@ -43,12 +45,14 @@ export function acknowledge(
   status: Acknowledged,
   now: number,
 ): Message[] {
-  const rows = sql.exec<{ doc: string }>(
-    "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq",
-    low,
-    high,
-    status === "READ" ? "DELIVERED" : "SENT",
-  );
-  const before = [...rows].map(({ doc }) => JSON.parse(doc) as Message);
+  const rows = sql
+    .exec<{ doc: string }>(
+      "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq",
+      low,
+      high,
+      status === "READ" ? "DELIVERED" : "SENT",
+    )
+    .toArray();
+  const before = rows.map(({ doc }) => JSON.parse(doc) as Message);
   return before.map((message) => log.writeStatus(message, { status, error: message.error, at: now }));
 }
