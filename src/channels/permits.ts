@@ -201,7 +201,7 @@ export class Permits {
       isOver = true;
     });
     const isValid = () => this.#decisions.isStillValid(this.pace, at, epoch);
-    while (!isOver && isValid()) await Promise.race([start, this.#changed.next]);
+    while (!isOver && isValid()) await this.#changed.wait(start);
     return isValid();
   }
 

@@ -3,32 +3,36 @@ const MAX_WAITING = 1_000;
 
 /** A change of an object's state that requests wait for in memory. */
 export class ChangeSignal {
-  #change = Promise.withResolvers<void>();
-  #waiting = 0;
+  /** Resumes each request that waits, in the order in which they began to. */
+  readonly #waiting = new Set<() => void>();
 
   /** Whether another request can wait. */
   get hasRoom(): boolean {
-    return this.#waiting < MAX_WAITING;
-  }
-
-  /** Resolves with the next change. */
-  get next(): Promise<void> {
-    return this.#change.promise;
+    return this.#waiting.size < MAX_WAITING;
   }
 
   /** Resumes everything that waits. */
   announce(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
   }
 
-  /** Lets a request wait for the next change, but not longer than `limit`. */
+  /** Resumes the request that has waited longest: what it waits for is enough for one. */
+  announceToOne(): void {
+    const [first] = this.#waiting;
+    if (!first) return;
+    this.#waiting.delete(first);
+    first();
+  }
+
+  /** Waits for the next change, but not longer than `limit`. */
   async wait(limit: Promise<unknown>): Promise<void> {
-    this.#waiting++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
     try {
-      await Promise.race([limit, this.next]);
+      await Promise.race([limit, promise]);
     } finally {
-      this.#waiting--;
+      this.#waiting.delete(resolve);
     }
   }
 }

@@ -74,7 +74,7 @@ export class WebhookPermits {
   readonly #waker: Waker;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
   #grants = 0;
-  /** A slot is free, or the state changed. */
+  /** A slot is free for one request, or the state changed for all. */
   readonly #changed = new ChangeSignal();
 
   constructor(ports: WebhookPermitPorts, decisions = WEBHOOK_DECISIONS) {
@@ -120,6 +120,8 @@ export class WebhookPermits {
         });
         await this.#changed.wait(waitLimit);
       } else {
+        // The slot that this request was resumed for is still free.
+        if (waitLimit && decision.outcome !== "full") this.#changed.announceToOne();
         return this.#refuse(lineId, decision);
       }
       config = await this.#configure(version);
@@ -357,7 +359,7 @@ export class WebhookPermits {
   }
 
   #release(lineId: string, permit: string): void {
-    if (this.#slots.release(lineId, permit)) this.#changed.announce();
+    if (this.#slots.release(lineId, permit)) this.#changed.announceToOne();
   }
 
   /** Wakes the lines that can start now, and sets the alarm for what remains. */

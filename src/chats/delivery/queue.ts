@@ -136,7 +136,11 @@ export class DeliveryQueue {
     alarm.gone();
     await alarm.set(clock.now() + AGAIN_AFTER_MS);
     const works = [this.#work(), otherWork()];
-    const isDone = Promise.race([Promise.all(works), this.#mayExpireSoon.next.then(() => null)]);
+    let areDone = false;
+    const allWork = Promise.all(works).then(() => {
+      areDone = true;
+    });
+    const isDone = this.#mayExpireSoon.wait(allWork).then(() => areDone);
     const expiresAt = this.#expiresAt() ?? Number.POSITIVE_INFINITY;
     if (!(await inTime(clock, Math.max(0, Math.min(RING_MS, expiresAt - clock.now())), isDone))) {
       for (const work of works) this.#ports.waitUntil(work.then(() => this.#standBy()));

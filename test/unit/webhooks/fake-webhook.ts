@@ -1,5 +1,5 @@
 import type { WebhookConfig } from "../../../src/webhooks/configuration.ts";
-import { type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
+import { WEBHOOK_DECISIONS, type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
 import type {
   EventRange,
   WebhookAttempt,
@@ -61,6 +61,8 @@ export class FakeWebhook {
   permits: WebhookPermits;
   writes = 0;
   wakes = 0;
+  /** How often a permit was decided. */
+  decisions = 0;
   /** How many of the next attempts can't be stored. */
   logFails = 0;
   /** Reads the configuration. */
@@ -166,7 +168,11 @@ export class FakeWebhook {
       alarmBy: async (at) => this.#alarmBy(at),
       background: () => {},
     };
-    return new WebhookPermits(ports);
+    const decidePermit: typeof WEBHOOK_DECISIONS.decidePermit = (...given) => {
+      this.decisions++;
+      return WEBHOOK_DECISIONS.decidePermit(...given);
+    };
+    return new WebhookPermits(ports, { ...WEBHOOK_DECISIONS, decidePermit });
   }
 }
 

@@ -54,6 +54,37 @@ test("no more calls are under way than the concurrency, and the others start in 
   expect(last - (lines.calls[0]?.startedAt ?? 0)).toBeLessThan(21 * SECOND);
 });
 
+test("a call that ends costs few decisions, however many lines wait for its slot", async () => {
+  const { webhook, lines } = await working({ concurrency: 20 });
+  lines.callMs = 200;
+  const before = webhook.decisions;
+  for (const name of names(500)) lines.add(name, 2);
+  await webhook.run(MINUTE);
+  expect(lines.pending).toBe(0);
+  expect(lines.maxInFlight).toBe(20);
+  expect(lines.calls).toHaveLength(1_000);
+  expect((webhook.decisions - before) / lines.calls.length).toBeLessThan(4);
+  // 20 calls at a time of 200 ms each take 10 seconds: no slot stays free for long.
+  expect((lines.calls.at(-1)?.endedAt ?? 0) - (lines.calls[0]?.startedAt ?? 0)).toBeLessThan(12 * SECOND);
+});
+
+test("a freed slot that a line does not take, because its start is far ahead, is offered to the next line", async () => {
+  const { webhook } = await working({ concurrency: 2, perSecond: 1 });
+  const busy = await permitOf(webhook, "busy");
+  const answers: unknown[] = [];
+  // It has the next start, a second from now.
+  void webhook.permit("next");
+  for (const name of ["a", "b"]) void webhook.permit(name).then((answer) => answers.push(answer));
+  await webhook.clock.pass(10);
+  expect(answers).toEqual([]);
+  await webhook.permits.report(attemptBy("busy", busy, 200, webhook.clock.now()));
+  await webhook.clock.pass(10);
+  expect(answers).toMatchObject([
+    { outcome: "later", isWaiting: false },
+    { outcome: "later", isWaiting: false },
+  ]);
+});
+
 test("lines that wait only for the pace start apart from each other, without a row", async () => {
   const { webhook, lines } = await working({ perSecond: 10 });
   for (const name of names(50)) lines.add(name);
