@@ -72,6 +72,6 @@ export class ChatChanges {
   async #reported(): Promise<ChangeAnswer> {
     const { alarm, report } = this.#host;
     await alarm.by(report.changed());
-    return { outcome: (await report.settle()) ? "ok" : "not_reported" };
+    return { outcome: (await report.settle(true)) ? "ok" : "not_reported" };
   }
 }

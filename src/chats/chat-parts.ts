@@ -21,8 +21,6 @@ import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-const AGAIN_AFTER_MS = 30_000;
-
 /** The parts of a chat's object, each connected to those that it needs. */
 export class ChatParts {
   readonly log: MessageLog;
@@ -165,7 +163,7 @@ export class ChatParts {
       identity: () => this.adoption.identity(),
       ended: this.scheduled,
       ask: () => this.report.repeat(),
-      report: () => this.report.settle(),
+      report: () => this.report.settle(false),
       beforeDeletion: () => this.lines.forgetResponses(),
       isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
       isIdle: (now) =>
@@ -184,8 +182,8 @@ export class ChatParts {
   }
 
   /**
-   * Sets the alarm for the report of a change and for scheduled messages. While a client waits for events, the report
-   * goes out at once. The changes of one commit share an announcement.
+   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says so.
+   * The changes of one commit share an announcement.
    * @throws if the alarm can't be set
    */
   announce(): Promise<void> {
@@ -195,8 +193,7 @@ export class ChatParts {
 
   /** When the report, the webhooks' lines, scheduled messages and the retention need the alarm; null if they do not. */
   otherWorkAt(now: number): number | null {
-    const addressesAt = this.contact.hasPending ? now + AGAIN_AFTER_MS : null;
-    const times = [addressesAt, this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
+    const times = [this.contact.dueAt(now), this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
     return earliest([...times, this.retention.dueAt(now)]);
   }
 
@@ -253,7 +250,7 @@ export class ChatParts {
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));
     this.lines.start();
-    if (this.report.isListened) this.#ctx.waitUntil(this.report.flush());
+    if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }
 }
 

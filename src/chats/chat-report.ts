@@ -2,7 +2,7 @@ import type { Outcome } from "../channels/adapter.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { AttemptCounts, ChatState, EventBurst } from "../organizations/rpc.ts";
 import { backoffMs } from "../platform/backoff.ts";
-import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { isRecent, SYSTEM_CLOCK } from "../platform/clock.ts";
 import { addCounts } from "../platform/counts.ts";
 import { withDeadline } from "../platform/deadline.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
@@ -61,6 +61,11 @@ type Report = StoredReport & { identity: ChatIdentity };
 /**
  * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
  * arrives late changes nothing. Attempts that are not reported yet are lost with the instance.
+ *
+ * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
+ * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
+ * client waits for events, again and again until nothing is left to tell; otherwise the alarm reports what was collected.
+ * A request whose response needs the report ends the rest, unless the organization's object said that it is overloaded.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #host: ReportHost;
@@ -78,6 +83,8 @@ export class ChatReporter extends WriteBehind<Report> {
   #notBefore = 0;
   /** The pause that the organization's object asked for. */
   #pauseMs = 0;
+  /** Since when and for how long the chat rests, because many chats report. */
+  #rest = { since: 0, ms: 0 };
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
@@ -93,9 +100,20 @@ export class ChatReporter extends WriteBehind<Report> {
     return Math.max(REPORT_AFTER_MS, Math.min(this.#notBefore - Date.now(), this.#pauseMs));
   }
 
-  /** Whether a client waits for events: then each is reported at once. */
-  get isListened(): boolean {
-    return Date.now() < this.#listeningUntil;
+  /** Whether a change goes out now, or right after the report that is under way. */
+  get isPrompt(): boolean {
+    return this.isWriting || this.#isListened;
+  }
+
+  /** Whether a client waits for events and the chat does not rest. */
+  get #isListened(): boolean {
+    const now = Date.now();
+    return now < this.#listeningUntil && this.restsUntil(now) === null;
+  }
+
+  protected override restsUntil(now: number): number | null {
+    const { since, ms } = this.#rest;
+    return super.restsUntil(now) ?? (isRecent(since, ms, now) ? since + ms : null);
   }
 
   protected get retryMs(): number {
@@ -129,6 +147,13 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.flush();
   }
 
+  /** Reports until nothing is left to tell, or the chat must rest. @returns when to go on; null if nothing is left */
+  async tell(): Promise<number | null> {
+    let next = await this.flush();
+    while (next !== null && this.#isListened) next = await this.flush();
+    return next;
+  }
+
   /** Reports even if nothing changed, because the answer has what the organization's object says to its chats. */
   async repeat(): Promise<void> {
     this.#mustRepeat = true;
@@ -136,14 +161,18 @@ export class ChatReporter extends WriteBehind<Report> {
     for (let tries = 0; tries < 2 && this.#mustRepeat; tries++) await this.flush();
   }
 
-  /** Reports until the organization knows what changed before this call. @returns false if it does not answer */
-  async settle(): Promise<boolean> {
+  /**
+   * Reports until the organization knows what changed before this call.
+   * @param isAsked a client waits for it
+   * @returns false if the organization does not answer
+   */
+  async settle(isAsked: boolean): Promise<boolean> {
     this.#repeatAsNewInstance();
     const changes = this.#changes;
     // Later changes don't count: a busy chat always has one.
     const isReported = () => (this.#changesReported ?? -1) >= changes || this.#isStateReported();
     // A report that was under way may not have the last change.
-    for (let tries = 0; tries < 2 && !isReported(); tries++) await this.flush();
+    for (let tries = 0; tries < 2 && !isReported(); tries++) await this.flush(isAsked);
     return isReported();
   }
 
@@ -157,6 +186,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#failures = 0;
     this.#notBefore = 0;
     this.#pauseMs = 0;
+    this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
     this.#listeningUntil = 0;
     this.#unanswered = undefined;
@@ -210,6 +240,7 @@ export class ChatReporter extends WriteBehind<Report> {
       this.#host.told(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
+      this.#rest = { since: Date.now(), ms: answer.restMs ?? 0 };
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
     }

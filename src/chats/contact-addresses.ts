@@ -1,10 +1,12 @@
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { isRecent } from "../platform/clock.ts";
 import type { Adoption, ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
+const AGAIN_AFTER_MS = 30_000;
 
 /** A chat, as the addresses of its contact use it. */
 interface ContactHost {
@@ -22,6 +24,8 @@ interface ContactHost {
  */
 export class ContactAddresses {
   readonly #host: ContactHost;
+  /** When the last call failed: until 30 s later, the organization's object is not called again. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: ContactHost) {
     this.#host = host;
@@ -61,17 +65,24 @@ export class ContactAddresses {
     return this.#list("pending").length > 0;
   }
 
-  /** Passes pending addresses to the organization's object. Never throws. */
+  /** When the alarm must save pending addresses; null if there are none. */
+  dueAt(now: number): number | null {
+    if (!this.hasPending) return null;
+    return (isRecent(this.#failedAt, AGAIN_AFTER_MS, now) ? this.#failedAt : now) + AGAIN_AFTER_MS;
+  }
+
+  /** Passes pending addresses to the organization's object, unless it failed a moment ago. Never throws. */
   async save(): Promise<void> {
     const identity = this.#host.adoption.identity();
     const saved = this.#list("pending");
-    if (!identity || saved.length === 0) return;
+    if (!identity || saved.length === 0 || isRecent(this.#failedAt, AGAIN_AFTER_MS)) return;
     const { organizationId, chatId, life } = identity;
     try {
       await callOrganization(this.#host.env, organizationId, (organization) =>
         organization.addAddresses(chatId, life, saved),
       );
     } catch (error) {
+      this.#failedAt = Date.now();
       console.warn({ event: "addresses_not_saved", chatId, error: causeOf(error) });
       return;
     }

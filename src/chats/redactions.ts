@@ -72,7 +72,7 @@ export class Redactions {
     const { kv, report, alarm } = this.#host;
     await alarm.by(report.changed());
     this.#underWay.add(seq);
-    const isReported = await report.settle().finally(() => this.#underWay.delete(seq));
+    const isReported = await report.settle(true).finally(() => this.#underWay.delete(seq));
     if (!isReported) return { outcome: "not_reported" };
     kv.delete(unreportedKey(seq));
     return { outcome: "ok", doc };

@@ -159,11 +159,13 @@ export class OrganizationObject extends AuditedObject {
     const { webhooks } = this.#settings;
     const startAfter = this.#chats.report(row, report, webhooks.version !== (report.webhooks ?? ""), now);
     this.#list.changed();
+    const { nextAfterMs, restMs, isCrowded } = this.#pace.next(now);
     return {
       outcome: "ok",
       number: Math.max(row.report, report.number),
-      nextAfterMs: this.#pace.next(now),
-      listeningForMs: this.#doorbells.listeningForMs(now),
+      nextAfterMs,
+      restMs,
+      listeningForMs: isCrowded ? 0 : this.#doorbells.listeningForMs(now),
       retention: this.#channels.get(row.channel_id)?.retention,
       ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
     };

@@ -1,16 +1,28 @@
 const NEXT_AFTER_MS = { least: 5_000, most: 60_000 };
 /** Up to this many reports a second, chats report at the shortest interval. */
 const UNHURRIED = 50;
+/** So many reports a second, and so many more in a burst, may come at once. Doorbells ring as often. */
+const PROMPT = { perSecond: 10, burst: 20 };
 
-/** How often the chats of an organization should report: less often while many report. */
+/** What the answer to a report says of the next one; see `ReportAnswer`. */
+interface Pace {
+  nextAfterMs: number;
+  restMs: number;
+  /** So many chats report that each reports as if nobody listened. */
+  isCrowded: boolean;
+}
+
+/** How often the chats of an organization should report: less often while many report, whether somebody listens or not. */
 export class ReportPace {
   #second = 0;
   #reports = 0;
   /** How many reports came in the last full second. */
   #rate = 0;
+  /** Until when the reports so far would last at `PROMPT.perSecond`: Unix milliseconds. */
+  #lastsUntil = 0;
 
-  /** Counts a report. @returns for how many milliseconds its chat should collect changes before the next one */
-  next(now: number): number {
+  /** Counts a report. */
+  next(now: number): Pace {
     const second = Math.floor(now / 1_000);
     if (second !== this.#second) {
       this.#rate = second === this.#second + 1 ? this.#reports : 0;
@@ -19,6 +31,22 @@ export class ReportPace {
     }
     this.#reports++;
     const { least, most } = NEXT_AFTER_MS;
-    return Math.min(most, Math.max(least, Math.round((least * Math.max(this.#rate, this.#reports)) / UNHURRIED)));
+    const nextAfterMs = Math.min(
+      most,
+      Math.max(least, Math.round((least * Math.max(this.#rate, this.#reports)) / UNHURRIED)),
+    );
+    const restMs = this.#restMs(now);
+    const isCrowded = restMs >= least;
+    return { nextAfterMs, restMs: isCrowded ? nextAfterMs : restMs, isCrowded };
+  }
+
+  /** For how long a chat must rest so that reports keep to `PROMPT`; at most the shortest interval. */
+  #restMs(now: number): number {
+    const eachMs = 1_000 / PROMPT.perSecond;
+    const burstMs = PROMPT.burst * eachMs;
+    // Not more: soon after a crowd, chats are listened to again. The clock can go back.
+    const most = now + burstMs + NEXT_AFTER_MS.least;
+    this.#lastsUntil = Math.min(most, Math.max(now, this.#lastsUntil) + eachMs);
+    return Math.max(0, this.#lastsUntil - now - burstMs);
   }
 }

@@ -102,7 +102,8 @@ export interface EventBurst {
 
 /**
  * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
- * its next report. `listeningForMs`: for how long to report each event at once, because a client waits for events.
+ * its next report. `restMs`: for how long it must not report at all, because many chats do; absent means 0.
+ * `listeningForMs`: for how long to report each event at once otherwise, because a client waits for events.
  * `webhooks`: absent if the chat has the current list. A webhook that is new to the chat gets its events after the number
  * `startAfter`: the last one that the organization had when it first told the chat of the list. `retention`: how long the
  * chat keeps its messages. `unknown`: the organization has no such chat, or it is being deleted.
@@ -112,6 +113,7 @@ export type ReportAnswer =
       outcome: "ok";
       number: number;
       nextAfterMs: number;
+      restMs?: number;
       listeningForMs: number;
       webhooks?: NewWebhooks;
       retention?: ChatRetention | undefined;

@@ -54,6 +54,12 @@ function isStorageOut(error: unknown): boolean {
   return /SQLITE_(BUSY|FULL|IOERR|NOMEM|CORRUPT|NOTADB)|^internal error/.test(message);
 }
 
+/** Whether an object says that it has too many calls. @param error as `callObject` or a call of a stub throws it */
+export function isOverloaded(error: unknown): boolean {
+  const { overloaded, cause } = error as { overloaded?: boolean; cause?: { overloaded?: boolean } };
+  return overloaded === true || cause?.overloaded === true;
+}
+
 function mayRetry(error: unknown): boolean {
   const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
   return retryable === true && overloaded !== true;

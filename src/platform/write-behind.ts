@@ -1,9 +1,18 @@
 import { causeOf } from "../log.ts";
+import { isOverloaded } from "./call-object.ts";
+import { isRecent } from "./clock.ts";
+
+/** The last write failed: when, how long to wait for the next one, and whether the target said that it is overloaded. */
+interface Failure {
+  at: number;
+  waitMs: number;
+  isOverloaded: boolean;
+}
 
 /**
  * Copies a value of an object to another place, later, so that many changes cost one write. One write is under way at a
  * time. A change during a write is left for the next one. The owner calls `flush` from its alarm, at the times that the
- * methods return in Unix milliseconds.
+ * methods return in Unix milliseconds. However often it is called, nothing is written while the target rests.
  */
 export abstract class WriteBehind<Value> {
   /** For how many milliseconds changes are collected. */
@@ -11,8 +20,8 @@ export abstract class WriteBehind<Value> {
   /** After how many milliseconds a failed write is repeated. */
   protected abstract readonly retryMs: number;
   #underWay: Promise<number | null> | undefined;
-  /** The last write failed or has not ended. */
-  #isUncertain = false;
+  /** Undefined if the last write succeeded. */
+  #failed: Failure | undefined;
   /** The last written value as JSON; undefined if unknown. */
   #written: string | undefined;
   #erasures = 0;
@@ -33,7 +42,9 @@ export abstract class WriteBehind<Value> {
 
   /** The value changed. @returns when to flush */
   changed(): number {
-    return Date.now() + (this.#isUncertain ? this.retryMs : this.delayMs);
+    const now = Date.now();
+    if (this.isWriting) return now + this.retryMs;
+    return this.restsUntil(now) ?? now + (this.#failed ? 0 : this.delayMs);
   }
 
   /** When to flush; null if nothing is pending. */
@@ -41,37 +52,56 @@ export abstract class WriteBehind<Value> {
     return this.#pending() === null ? null : this.changed();
   }
 
-  /** Writes what is pending, or waits for the write under way. Logs a failure. @returns when to flush again, or null */
-  flush(): Promise<number | null> {
-    this.#underWay ??= this.#flush().finally(() => {
-      this.#underWay = undefined;
-    });
+  /**
+   * Writes what is pending, unless the target rests, or waits for the write under way. Logs a failure.
+   * @param isAsked a client waits for this write: only a target that said that it is overloaded is left to rest
+   * @returns when to flush again, or null
+   */
+  async flush(isAsked = false): Promise<number | null> {
+    if (this.#underWay) return this.#underWay;
+    const value = this.#pending();
+    if (value === null) return null;
+    const restsUntil = this.restsUntil(Date.now());
+    if (restsUntil !== null && (!isAsked || this.#failed?.isOverloaded)) return restsUntil;
+    this.#underWay = this.#flush(value);
     return this.#underWay;
   }
 
   /** All storage was erased: a write under way changes nothing here any more, and is not repeated. */
   forget(): void {
     this.#erasures++;
-    this.#isUncertain = false;
+    this.#failed = undefined;
     this.#written = undefined;
   }
 
-  async #flush(): Promise<number | null> {
-    const value = this.#pending();
-    if (value === null) return null;
+  /** A write is under way. */
+  protected get isWriting(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  /** Until when nothing may be written, because the last write failed; null if it may. */
+  protected restsUntil(now: number): number | null {
+    if (!this.#failed) return null;
+    const { at, waitMs } = this.#failed;
+    return isRecent(at, waitMs, now) ? at + waitMs : null;
+  }
+
+  async #flush(value: Value): Promise<number | null> {
     const erasures = this.#erasures;
-    this.#isUncertain = true;
     // A write that fails may have reached the target.
     this.#written = undefined;
+    let failure: { error: unknown } | undefined;
     try {
       await this.write(value);
     } catch (error) {
+      failure = { error };
       console.warn({ ...this.failure(value), error: causeOf(error) });
-      return erasures === this.#erasures ? this.changed() : null;
     }
+    // Not awaited from here on: a change that comes later finds no write under way.
+    this.#underWay = undefined;
     if (erasures !== this.#erasures) return null;
-    this.#isUncertain = false;
-    this.written(value);
+    this.#failed = failure && { at: Date.now(), waitMs: this.retryMs, isOverloaded: isOverloaded(failure.error) };
+    if (!failure) this.written(value);
     return this.dueAt();
   }
 

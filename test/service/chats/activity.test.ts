@@ -15,7 +15,7 @@ import {
   shortened,
 } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
-import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
+import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
@@ -91,6 +91,7 @@ test.each(["", ", even after an eviction"])(
     expect(again).toBeGreaterThanOrEqual(12_000);
     expect(again).toBeLessThanOrEqual(18_000);
     if (eviction !== "") await evictDurableObject(chat.object);
+    pass(again);
     await runDurableObjectAlarm(chat.object);
     expect(await chat.listed()).toBe(chat.at);
     expect(await alarmOf(chat.object)).toBeNull();
@@ -104,6 +105,7 @@ test("failed reports are repeated ever later, up to every ten minutes", async ()
   for (let failure = 1; failure <= 8; failure++) {
     await runDurableObjectAlarm(chat.object);
     waits.push(((await alarmOf(chat.object)) ?? 0) - Date.now());
+    pass(waits.at(-1) as number);
   }
   expect(waits[3]).toBeGreaterThan(2 * (waits[0] as number));
   expect(waits[7]).toBeGreaterThanOrEqual(480_000);
@@ -282,6 +284,7 @@ test("a redaction that got a 503 reaches the list of chats by the chat's alarm, 
   expectError(await redact(), 503, "unavailable");
   vi.restoreAllMocks();
   expect(await alarmOf(chat.object)).not.toBeNull();
+  pass(60_000);
   await runDurableObjectAlarm(chat.object);
   expect(await lastMessage()).toBe("");
   expect((await redact()).status).toBe(200);

@@ -106,3 +106,39 @@ test("the more chats report in a second, the longer each waits before its next r
   vi.useRealTimers();
   expect([waits[0], waits[49], waits[99], waits.at(-1)]).toEqual([5_000, 5_000, 10_000, 60_000]);
 });
+
+test("up to ten reports a second, and twenty more at once, no chat rests, and beyond that they keep to this pace", async () => {
+  const { report, organizationId } = await reporting();
+  const start = 1_795_000_000_000;
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  const opened = await env.ORGANIZATIONS.getByName(organizationId).fetch("https://organization/?stream=one", {
+    headers: { Upgrade: "websocket" },
+  });
+  opened.webSocket?.accept();
+  const answers: { restMs: number | undefined; isListened: boolean }[] = [];
+  let number = 0;
+  const next = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      const answer = await report(++number);
+      if (answer.outcome !== "ok") throw new Error("The report did not count");
+      answers.push({ restMs: answer.restMs, isListened: answer.listeningForMs > 0 });
+    }
+    return answers.at(-1);
+  };
+  expect(await next(20)).toEqual({ restMs: 0, isListened: true });
+  expect(await next(1)).toEqual({ restMs: 100, isListened: true });
+  expect(await next(48)).toEqual({ restMs: 4_900, isListened: true });
+  expect(await next(1)).toEqual({ restMs: 7_000, isListened: false });
+  expect(await next(500)).toEqual({ restMs: 57_000, isListened: false });
+  // Soon after the crowd it is calm again.
+  vi.setSystemTime(start + 3_000);
+  expect(await next(1)).toEqual({ restMs: 2_100, isListened: true });
+  vi.setSystemTime(start + 5_200);
+  expect(await next(1)).toEqual({ restMs: 0, isListened: true });
+  vi.setSystemTime(start - 60_000);
+  await next(1);
+  vi.setSystemTime(start - 50_000);
+  expect(await next(1)).toEqual({ restMs: 0, isListened: true });
+  opened.webSocket?.close();
+  vi.useRealTimers();
+});

@@ -17,7 +17,7 @@ afterEach(() => {
 class Copy extends WriteBehind<string> {
   protected readonly delayMs = DELAY_MS;
   protected readonly retryMs = RETRY_MS;
-  readonly writes: { value: string; end(): void; fail(): void }[] = [];
+  readonly writes: { value: string; end(): void; fail(error?: Error): void }[] = [];
   value: string | null = null;
 
   protected current(): string | null {
@@ -26,7 +26,7 @@ class Copy extends WriteBehind<string> {
 
   protected write(value: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.writes.push({ value, end: resolve, fail: () => reject(new Error("Network connection lost.")) });
+      this.writes.push({ value, end: resolve, fail: (error = new Error("Network connection lost.")) => reject(error) });
     });
   }
 
@@ -111,9 +111,48 @@ test("a failed write is logged and repeated after the longer delay, until a writ
   const error = expect.stringContaining("Network connection lost.");
   expect(warnings.mock.calls).toEqual([[{ event: "copy_not_written", value: "a", error }]]);
   expect([copy.changed(), copy.dueAt()]).toEqual([NOW + RETRY_MS, NOW + RETRY_MS]);
+  vi.setSystemTime(NOW + RETRY_MS);
+  expect(copy.dueAt()).toBe(NOW + RETRY_MS);
   expect(await flushed(copy)).toBeNull();
-  expect(copy.changed()).toBe(NOW + DELAY_MS);
+  expect(copy.changed()).toBe(NOW + RETRY_MS + DELAY_MS);
 });
+
+/** Fails to write the value with this error. */
+async function failed(copy: Copy, error?: Error): Promise<void> {
+  vi.spyOn(console, "warn").mockImplementation(() => {});
+  const flush = copy.flush();
+  copy.writes.at(-1)?.fail(error);
+  await flush;
+}
+
+test("after a failed write, nothing is written until its time has come, however often it is flushed", async () => {
+  const copy = copyOf("a");
+  await failed(copy);
+  vi.setSystemTime(NOW + RETRY_MS - 1);
+  copy.value = "b";
+  expect([await copy.flush(), await copy.flush(), copy.changed()]).toEqual(Array(3).fill(NOW + RETRY_MS));
+  expect(copy.writes).toHaveLength(1);
+  // A clock that was set back does not lengthen the time.
+  vi.setSystemTime(NOW - 1);
+  await flushed(copy);
+  expect(copy.writes.map(({ value }) => value)).toEqual(["a", "b"]);
+});
+
+test.each([
+  ["lost the connection", {}, 2],
+  ["said that it is overloaded", { overloaded: true }, 1],
+  ["said so through a call that failed", { cause: { overloaded: true } }, 1],
+])(
+  "a client's request does not wait for a target that failed, unless it is overloaded: it %s",
+  async (_, properties, writes) => {
+    const copy = copyOf("a");
+    await failed(copy, Object.assign(new Error("The write failed"), properties));
+    const flush = copy.flush(true);
+    copy.writes[1]?.end();
+    await flush;
+    expect(copy.writes).toHaveLength(writes);
+  },
+);
 
 test("a value that was written before is written again after a failed write, which may have reached the target", async () => {
   vi.spyOn(console, "warn").mockImplementation(() => {});
@@ -125,6 +164,7 @@ test("a value that was written before is written again after a failed write, whi
   await flush;
   copy.value = "a";
   expect(copy.dueAt()).toBe(NOW + RETRY_MS);
+  vi.setSystemTime(NOW + RETRY_MS);
   await flushed(copy);
   expect(copy.writes.map(({ value }) => value)).toEqual(["a", "b", "a"]);
 });
