@@ -18,6 +18,7 @@ import { OWN_OPERATIONS } from "./own-operations.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedule-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
+import { webhookCalls } from "./webhook-calls.ts";
 import { operatorWebhookOperations, ownWebhookOperations } from "./webhook-operations.ts";
 
 const CONVENTIONS = `Request and response bodies are JSON in UTF-8. Field names are camelCase, and times are RFC 3339 in UTC. Ids are opaque strings. In a request body, \`null\` in an optional field means that the field is absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 code units. New fields can appear in responses at any time. \`HEAD\` works like \`GET\`, without the body. Every response carries \`X-Request-Id\`. Call the API from a server, not from a browser: a key in a page would be public, so the API sends no CORS headers.
@@ -37,6 +38,8 @@ interface Document {
   security: { name: string; description: string };
   tags: Record<string, string>;
   groups: readonly Group[];
+  /** Whether it describes the calls that the service makes to webhooks. */
+  callsWebhooks?: true;
 }
 
 /** Operations with something in common. `server` replaces the document's own, and `open` operations need no secret. */
@@ -62,6 +65,7 @@ Each key has a rate limit. A window starts with the key's first request. A key c
 
 Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` returns 200 \`{ "ok": true }\`, and \`/widget.js\` puts the web chat on any page.`,
   server: { url: "/api/v1", description: "The service that serves this document" },
+  callsWebhooks: true,
   security: { name: "apiKey", description: "An API key from the operator: `Authorization: Bearer ply_…`." },
   tags: {
     Chats: "A chat is a conversation with one contact on one channel.",
@@ -178,6 +182,7 @@ function documentOf(document: Document, version: string) {
       path[operation.method] = { ...writeOperation(operation, defaults, components), ...(open && { security: [] }) };
     }
   }
+  const webhooks = document.callsWebhooks ? { webhooks: webhookCalls(components.schemas) } : {};
   return {
     openapi: "3.1.0",
     info: {
@@ -192,6 +197,7 @@ function documentOf(document: Document, version: string) {
     security: [{ [security.name]: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    ...webhooks,
     components: {
       securitySchemes: { [security.name]: { type: "http", scheme: "bearer", description: security.description } },
       headers: headersIn(JSON.stringify([paths, components])),

@@ -5,19 +5,10 @@ import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_EVENTS } from "../events/stream.ts";
 import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/doorbells.ts";
+import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";
-import { id, resource, time } from "./typed-schema.ts";
-
-const DATA = [
-  "`chat.created` and `chat.updated`: `chat`",
-  "`message.received`, `message.created` and `message.redacted`: `messageId`, `seq` and `message`",
-  "`message.status`: `messageId`, `seq`, `status`, `error` and `message`",
-  "`message.scheduled`: `messageId`, `scheduledAt` and `message`",
-  "`chat.deleted`: nothing",
-  "`channel.health`: `state`, `reason` and `since`",
-  "`webhook.failing` and `webhook.disabled`: `webhookId` and what happened",
-].join("; ");
+import { count, id, resource, time } from "./typed-schema.ts";
 
 type FullEvent = Required<Omit<Event, "previous">>;
 
@@ -38,14 +29,31 @@ const fields = {
     .min(1)
     .nullable()
     .describe("The event's number in the chat: 1, 2, 3 … without a gap. Null for an event of the organization"),
-  data: z
-    .record(z.string(), z.unknown())
-    .describe(
-      `What happened, by type: ${DATA}. The facts never change. \`message\` and \`chat\` are as they are now: a redaction holds for old events too`,
-    ),
+  data: eventData.describe(
+    `What happened, by type: ${DATA_BY_TYPE}. The facts never change. \`message\` and \`chat\` are as they are now: a redaction holds for old events too`,
+  ),
 };
 
 const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
+
+const { contactAddress: _, ...thinFields } = fields;
+const previous = count
+  .nullable()
+  .describe("The number of the chat's event before this one for this webhook. Null for the first, and in a replay");
+
+/** The body of a webhook's call with the payload `full`. */
+export const webhookEventSchema = resource<FullEvent & { previous: number | null }>()(
+  "WebhookEvent",
+  "An event in a webhook's call.",
+  z.object({ ...fields, previous }),
+);
+
+/** The body of a webhook's call with the payload `thin`. */
+export const thinWebhookEventSchema = resource<Omit<FullEvent, "contactAddress"> & { previous: number | null }>()(
+  "ThinWebhookEvent",
+  "An event in a webhook's call with the payload `thin`: ids and facts alone.",
+  z.object({ ...thinFields, data: thinEventData.describe("The facts, by type"), previous }),
+);
 
 const listedEventSchema = resource<FullEvent & { cursor: string }>()(
   "ListedEvent",
@@ -123,7 +131,14 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
         example: examples.cursor,
       },
     ],
-    responses: [{ status: 200, description: "The stream.", contentType: "text/event-stream" }],
+    responses: [
+      {
+        status: 200,
+        description: "The stream. Each `data` is an Event as JSON.",
+        contentType: "text/event-stream",
+        part: eventSchema,
+      },
+    ],
     errors: ["stream_limit", "cursor_expired"],
   },
   {

@@ -1,4 +1,5 @@
 import { exportQuery } from "../export/routes.ts";
+import { exportLine } from "./export-lines.ts";
 import type { OperationSpec } from "./operation.ts";
 
 const LINES =
@@ -10,7 +11,12 @@ const query = {
 };
 
 const responses = [
-  { status: 200, description: "The lines, as a stream.", contentType: "application/x-ndjson" },
+  {
+    status: 200,
+    description: "The lines, as a stream. Each is an ExportLine as JSON.",
+    contentType: "application/x-ndjson",
+    part: exportLine,
+  },
 ] as const;
 
 const ofOrganization = {

@@ -60,7 +60,8 @@ export interface RequestBodySpec {
 /** A response that is not an error. */
 export type ResponseSpec = { status: number; description: string; headers?: Record<string, object> } & (
   | { schema: z.ZodType; example: object }
-  | { contentType: string }
+  /** `part`: what the text has many of, such as its lines. */
+  | { contentType: string; part?: z.ZodType }
   | { empty: true }
 );
 
@@ -191,13 +192,21 @@ function writeResponse(response: ResponseSpec, defaults: GroupDefaults, definiti
   const { description, headers: own } = response;
   const headers = { ...always(["X-Request-Id", ...(defaults.limited ? LIMIT_HEADERS : [])]), ...own };
   if ("empty" in response) return { description, headers };
-  if ("contentType" in response) return { description, headers, content: { [response.contentType]: {} } };
+  if ("contentType" in response) {
+    const { contentType, part } = response;
+    return { description, headers, content: { [contentType]: part ? { schema: textOf(part, definitions) } : {} } };
+  }
   const { schema, example } = response;
   return {
     description,
     headers,
     content: { "application/json": { schema: responseSchema(schema, definitions), example } },
   };
+}
+
+/** A text with many parts. OpenAPI 3.1 can't describe it as a list, so `contentSchema` is the schema of one part. */
+function textOf(part: z.ZodType, definitions: Definitions): JsonSchema {
+  return { type: "string", contentMediaType: "application/json", contentSchema: responseSchema(part, definitions) };
 }
 
 function errorResponses(

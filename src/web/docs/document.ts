@@ -63,7 +63,7 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   enum?: (string | null)[];
-  const?: string;
+  const?: string | boolean;
   format?: string;
   default?: unknown;
   minimum?: number;

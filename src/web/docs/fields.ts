@@ -10,7 +10,7 @@ export function kindOf(schema: Schema): string {
   if (schema.$ref) return nameOf(schema.$ref);
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map(kindOf).join(" or ");
-  if (schema.const !== undefined) return `<code>${escapeHtml(schema.const)}</code>`;
+  if (schema.const !== undefined) return `<code>${escapeHtml(String(schema.const))}</code>`;
   const types = [schema.type ?? []].flat();
   const plain = types.filter((type) => type !== "null").join(" or ") || "any value";
   const listed = schema.items ? `list of ${kindOf(schema.items)}` : plain;

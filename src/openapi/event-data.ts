@@ -1,0 +1,106 @@
+import * as z from "zod";
+import { MESSAGE_STATUSES } from "../chats/message.ts";
+import type { EventType } from "../events/event.ts";
+import { DISABLED_REASONS } from "../webhooks/rpc.ts";
+import { chatSchema, messageSchema } from "./resources.ts";
+import { count, id, time, timeOrNull } from "./typed-schema.ts";
+
+/** The `data` of events of some types. `shown` is what a `thin` event leaves out. */
+interface Variant {
+  types: readonly EventType[];
+  facts: Record<string, z.ZodType>;
+  shown: Record<string, z.ZodType>;
+}
+
+const chat = chatSchema.nullable().describe("The chat as it is now. Null if it is gone");
+const message = messageSchema.nullable().describe("The message as it is now. Null once retention has deleted it");
+const sample = z.literal(true).optional().describe("Only in a test call of a webhook");
+const ofMessage = {
+  messageId: z.string().nullable().describe("The message's id. Null once retention has deleted the message"),
+  seq: count.nullable().describe("The message's number in the chat. Null if it has no place there"),
+};
+
+const VARIANTS: Record<string, Variant> = {
+  ChatEventData: { types: ["chat.created", "chat.updated"], facts: {}, shown: { chat } },
+  MessageEventData: {
+    types: ["message.received", "message.created", "message.redacted"],
+    facts: ofMessage,
+    shown: { message },
+  },
+  MessageStatusEventData: {
+    types: ["message.status"],
+    facts: {
+      ...ofMessage,
+      status: z.enum(MESSAGE_STATUSES).describe("The status that the message got. `message` has its status now"),
+      error: z
+        .object({
+          code: z.string().describe("A stable code"),
+          message: z.string().describe("What happened, for people"),
+        })
+        .nullable()
+        .describe("Why the message failed"),
+    },
+    shown: { message },
+  },
+  MessageScheduledEventData: {
+    types: ["message.scheduled"],
+    facts: { messageId: id("message"), scheduledAt: time("When the message is due") },
+    shown: { message },
+  },
+  ChannelHealthEventData: {
+    types: ["channel.health"],
+    facts: {
+      state: z.enum(["ok", "broken"]).describe("`broken`: the network refuses the channel"),
+      reason: z.string().nullable().describe("Why the channel is broken"),
+      since: time("When the state changed"),
+    },
+    shown: {},
+  },
+  WebhookFailingEventData: {
+    types: ["webhook.failing"],
+    facts: {
+      webhookId: id("webhook"),
+      reason: z
+        .enum(["no_success", "given_up"])
+        .describe("`no_success`: no call succeeds. `given_up`: events were given up"),
+      givenUp: count.optional().describe("How many events were given up"),
+      since: timeOrNull("Since when no call has succeeded"),
+      disablesAt: timeOrNull("When the webhook will be disabled"),
+    },
+    shown: {},
+  },
+  WebhookDisabledEventData: {
+    types: ["webhook.disabled"],
+    facts: {
+      webhookId: id("webhook"),
+      reason: z.enum(DISABLED_REASONS).describe("Why it was disabled"),
+      since: time("When it was disabled"),
+    },
+    shown: {},
+  },
+  EmptyEventData: { types: ["chat.deleted", "ping"], facts: {}, shown: {} },
+};
+
+/** Which schema describes the data of which types. */
+export const DATA_BY_TYPE = Object.entries(VARIANTS)
+  .map(([name, { types }]) => `${types.map((type) => `\`${type}\``).join(", ")}: \`${name}\``)
+  .join("; ");
+
+/** The `data` of an event. */
+export const eventData = z.union(
+  Object.entries(VARIANTS).map(([name, { types, facts, shown }]) => dataSchema(name, types, { ...facts, ...shown })),
+);
+
+/** The `data` of an event in a webhook's call with the payload `thin`. */
+export const thinEventData = z.union(
+  Object.entries(VARIANTS).map(([name, { types, facts }]) => dataSchema(`Thin${name}`, types, facts)),
+);
+
+function dataSchema(
+  name: string,
+  types: readonly EventType[],
+  fields: Record<string, z.ZodType>,
+): z.ZodType<Record<string, unknown>> {
+  const description = `The data of ${types.map((type) => `\`${type}\``).join(", ")}.`;
+  return z.object({ ...fields, sample }).meta({ id: name, title: name, description });
+}

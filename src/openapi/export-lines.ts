@@ -1,0 +1,36 @@
+import * as z from "zod";
+import type { presentSettings } from "../admin/channels.ts";
+import { channelSchema, memberSchema, templateSchema } from "./operator/resources.ts";
+import { chatSchema, messageSchema } from "./resources.ts";
+import { count, id, resource } from "./typed-schema.ts";
+
+const exportedChannel = resource<ReturnType<typeof presentSettings>>()(
+  "ExportedChannel",
+  "A channel in an export: its settings, without credentials and health.",
+  channelSchema.omit({ credentials: true, webhook: true, health: true }),
+);
+const next = z.string().describe("Continues the export, as `after`");
+
+const LINES = {
+  member: { member: memberSchema },
+  channel: { channel: exportedChannel },
+  template: { template: templateSchema },
+  chat: { chat: chatSchema },
+  scheduled: { message: messageSchema },
+  message: { message: messageSchema },
+  chat_deleted: { chatId: id("chat") },
+  checkpoint: { next },
+  end: {
+    lastSeq: count.describe("The `seq` of the last message"),
+    next: next.nullable().describe("Continues the export, as `after`. Null if it is complete"),
+  },
+};
+
+/** A line of an export. */
+export const exportLine = z
+  .union(Object.entries(LINES).map(([type, fields]) => z.object({ type: z.literal(type), ...fields })))
+  .meta({
+    id: "ExportLine",
+    title: "ExportLine",
+    description: "A line of an export. Ignore types that you don't know.",
+  });
