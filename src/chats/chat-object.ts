@@ -50,14 +50,16 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
-  listMatching(
+  async listMatching(
     organizationId: string,
     filter: rpc.MessageFilter,
     { before, limit }: { before: string | null; limit: number },
     knownIdentity: ChatIdentity | null,
-  ): rpc.ListAnswer | rpc.Unknown {
-    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.#parts.filteredPages.read(filter, before, limit);
+  ): Promise<rpc.ListAnswer | rpc.Unknown> {
+    const { adoption, filteredPages } = this.#parts;
+    const identity = adoption.identify(organizationId, knownIdentity);
+    if (!identity) return UNKNOWN;
+    return filteredPages.read(filter, before, limit, () => adoption.exists(identity.life));
   }
 
   /** Returns messages for an export; see `exportedPage`. */

@@ -1,4 +1,3 @@
-import { unavailable } from "../http/errors.ts";
 import { type JsonWithETag, withETag } from "../http/etag.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { ListAnswer } from "./rpc.ts";
@@ -20,7 +19,6 @@ export class PageCache {
    * Reads a page. `ask` calls the list's object, which sends the page only if its version is not `cachedVersion`.
    * @param name the page's name in the cache; null for a page that is not cached
    * @returns null if the list does not have the page's cursor
-   * @throws ApiError `unavailable` if the list is being prepared
    */
   async read(
     name: string | null,
@@ -29,7 +27,6 @@ export class PageCache {
     const cached = name === null ? undefined : this.#pages.get(name);
     const answer = await ask(cached?.version);
     if (answer.outcome === "unchanged" && cached) return cached;
-    if (answer.outcome === "not_ready") throw unavailable("The list is being prepared");
     if (answer.outcome !== "ok") return null;
     const page = await withETag(answer.body);
     const { version } = answer;

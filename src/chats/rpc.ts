@@ -92,11 +92,11 @@ export interface Unknown {
 
 /**
  * A page of messages or chats, as JSON in UTF-8. `version` is the version of the list that it shows; a caller that holds
- * the page of the current version gets `unchanged`. `not_ready`: call again, because the list is being prepared.
+ * the page of the current version gets `unchanged`.
  */
 export type ListAnswer =
   | { outcome: "ok"; body: Uint8Array; version: string }
-  | { outcome: "unchanged" | "unknown_cursor" | "not_ready" };
+  | { outcome: "unchanged" | "unknown_cursor" };
 /** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
 export type MoveAnswer = MessageAnswer | { outcome: "not_scheduled" } | RefusedDraft;

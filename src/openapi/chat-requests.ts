@@ -27,7 +27,7 @@ export const chatsQueryParameters = {
     scheduled:
       "`true` lists only the chats with a scheduled message, the next one due first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `unanswered`.",
     search:
-      "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words, in any case: `ma oka` finds `Maya Okafor`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
+      "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     after: "The `cursor` of the page before. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
@@ -47,7 +47,7 @@ export const messagesQueryParameters = {
     status: `Lists only the messages with this status. Scheduled messages have a list of their own, \`/chats/{id}/scheduled\`. ${FILTERED}`,
     direction: `Lists only the messages in this direction: OUTBOUND (sent through this API) or INBOUND (from the contact). ${FILTERED}`,
     type: `Lists only the messages of this type. ${FILTERED}`,
-    search: `Lists only the messages whose \`text\` contains these 2 to 100 characters. Case and compatibility forms make no difference: \`strasse\` finds \`Straße\`. \`%\` and \`_\` are ordinary characters. ${FILTERED}`,
+    search: `Lists only the messages whose \`text\` contains these 2 to 100 characters. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: \`strasse\` finds \`Straße\`, and \`jose\` finds \`José\`. \`%\` and \`_\` are ordinary characters. ${FILTERED}`,
   },
 };
 

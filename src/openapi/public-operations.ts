@@ -116,7 +116,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Messages",
     summary: "List messages",
     description:
-      "Lists a chat's messages, newest first. Use `page` to read page by page, or `before` and `after` to continue from a message. A page takes the same time at any depth. With a filter, a page examines at most 10,000 messages, so it can be short while `hasMore` is true. Scheduled messages are not in this list.",
+      "Lists a chat's messages, newest first. Use `page` to read page by page, or `before` and `after` to continue from a message. A page takes the same time at any depth. With a filter, a page examines at most 10,000 messages, and fewer if they are long, so it can be short while `hasMore` is true. Scheduled messages are not in this list.",
     permission: "messages:read",
     query: messagesQueryParameters,
     headers: [ifNoneMatch],

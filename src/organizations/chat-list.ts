@@ -2,6 +2,7 @@ import type { ListAnswer } from "../chats/rpc.ts";
 import { pagination } from "../http/pagination.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
+import { ContactPages } from "./contact-pages.ts";
 import { parseContactPlace, parseSearch, printContactPlace } from "./contact-search.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
@@ -22,6 +23,7 @@ export class ChatList {
   readonly #channels: ChannelTable;
   readonly #waiting: WaitingList;
   readonly #contacts: ContactTable;
+  readonly #contactPages: ContactPages;
   /** Part of each version: after an eviction, a new instance never repeats an old version. */
   readonly #instance = crypto.randomUUID();
   #changes = 0;
@@ -31,6 +33,7 @@ export class ChatList {
     this.#channels = channels;
     this.#waiting = new WaitingList(sql);
     this.#contacts = contacts;
+    this.#contactPages = new ContactPages(sql, contacts);
   }
 
   /** The answer of an organization without chats. */
@@ -65,10 +68,7 @@ export class ChatList {
     return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
   }
 
-  /**
-   * A page of the chats whose contacts a search finds; see `ContactTable.page`.
-   * @returns `not_ready` if the contacts from before the search are not all indexed: call again
-   */
+  /** A page of the chats whose contacts a search finds; see `ContactPages.read`. */
   async search(
     { channel, search = "" }: ChatFilter,
     { after, limit }: WaitingPosition,
@@ -79,9 +79,17 @@ export class ChatList {
     const place = after === null ? null : parseContactPlace(organizationId, after);
     const parsed = parseSearch(search);
     if (!parsed || (after !== null && !place)) return UNKNOWN_CURSOR;
-    if (!(await this.#contacts.fill(() => organization.isReady()))) return { outcome: "not_ready" };
-    const ids = this.#selected(channel).map(({ id }) => id);
-    const { rows, next } = this.#contacts.page(parsed, ids, place, limit, (id) => this.#visible(id));
+    const isReady = () => organization.isReady();
+    await this.#contacts.fill(isReady);
+    const { rows, next } = await this.#contactPages.read({
+      search: parsed,
+      channelIds: this.#selected(channel).map(({ id }) => id),
+      after: place,
+      limit,
+      read: (id) => this.#visible(id),
+      readAfter: (id, count) => this.#visibleAfter(id, count),
+      isReady,
+    });
     const cursor = next && printContactPlace(organizationId, next);
     const pagination = { limit, hasMore: cursor !== null, cursor };
     return ok(this.#print(rows, hasLastMessage), pagination, "");
@@ -154,6 +162,16 @@ export class ChatList {
     return this.#sql
       .exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ? and state <> 'deleting'`, id)
       .toArray()[0];
+  }
+
+  #visibleAfter(id: string, limit: number): ChatRow[] {
+    return this.#sql
+      .exec<ChatRow>(
+        `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' order by id limit ?`,
+        id,
+        limit,
+      )
+      .toArray();
   }
 
   #cursor(id: string): Cursor | null {

@@ -12,10 +12,15 @@ export interface Term {
   text: string;
 }
 
-/** A place in the results: after this term of this chat. */
-export interface Place extends Term {
+/** A place in the results: after this term of this chat. While there are no terms to read, after this chat. */
+export interface Place {
+  kind: Kind | typeof ALL_CHATS;
+  text: string;
   id: string;
 }
+
+/** The place of a search that examines all chats, in the order of their ids. */
+export const ALL_CHATS = "chat" as const;
 
 /** What a search looks for: the beginning of an address, and the beginnings of words of a name. */
 export interface ContactSearch {
@@ -29,6 +34,7 @@ export interface Contact {
   addresses: string[];
 }
 
+const PLACE_KINDS = [...TERM_KINDS, ALL_CHATS] as const;
 const MAX_WORDS = 20;
 const MAX_TERM = 40;
 /** The longest cursor, in characters. */
@@ -44,7 +50,7 @@ export function parseSearch(text: string): ContactSearch | null {
 export function termsOf({ name, addresses }: Contact): Term[] {
   return [
     ...shortened(addresses.map(plainAddress)).map((text) => ({ kind: "address" as const, text })),
-    ...shortened(wordsOf(name ?? "").slice(0, MAX_WORDS)).map((text) => ({ kind: "name" as const, text })),
+    ...shortened(wordsOfName({ name })).map((text) => ({ kind: "name" as const, text })),
   ];
 }
 
@@ -54,19 +60,27 @@ export function prefixOf({ address, words }: ContactSearch, kind: Kind): string 
   return shorten(text);
 }
 
+/** Whether a search finds a contact. */
+export function finds(search: ContactSearch, contact: Contact): boolean {
+  return addressesFound(search, contact).length > 0 || hasAllWords(search, wordsOfName(contact));
+}
+
 /**
  * Whether a contact is listed at one of its terms. A contact with several matching terms is listed at one of them only,
  * always the same.
  */
 export function isListedAt(search: ContactSearch, contact: Contact, term: Term): boolean {
-  const addresses = search.address === "" ? [] : contact.addresses.map(plainAddress);
-  const matching = addresses.filter((address) => address.startsWith(search.address));
+  const matching = addressesFound(search, contact);
   if (term.kind === "address") return first(shortened(matching)) === term.text;
   if (matching.length > 0) return false;
-  const words = wordsOf(contact.name ?? "").slice(0, MAX_WORDS);
-  const hasAll = search.words.every((wanted) => words.some((word) => word.startsWith(wanted)));
+  const words = wordsOfName(contact);
   const prefix = prefixOf(search, "name");
-  return hasAll && first(shortened(words).filter((word) => word.startsWith(prefix))) === term.text;
+  return hasAllWords(search, words) && first(shortened(words).filter((word) => word.startsWith(prefix))) === term.text;
+}
+
+/** The characters that are folded to compare a contact. */
+export function lengthOf({ name, addresses }: Contact): number {
+  return addresses.reduce((sum, { length }) => sum + length, name?.length ?? 0);
 }
 
 /** A place as the cursor that the API shows. */
@@ -77,10 +91,22 @@ export function printContactPlace(organizationId: string, { kind, text, id }: Pl
 /** Reads a cursor; null if it is none, or not of this organization. */
 export function parseContactPlace(organizationId: string, cursor: string): Place | null {
   const [owner, kind, text, id] = readOpaque(cursor, 4);
-  const known = TERM_KINDS.find((each) => each === kind);
+  const known = PLACE_KINDS.find((each) => each === kind);
   return owner === organizationId && known && typeof text === "string" && typeof id === "string" && isId("cht", id)
     ? { kind: known, text, id }
     : null;
+}
+
+function addressesFound({ address }: ContactSearch, { addresses }: Contact): string[] {
+  return address === "" ? [] : addresses.map(plainAddress).filter((each) => each.startsWith(address));
+}
+
+function hasAllWords(search: ContactSearch, words: string[]): boolean {
+  return search.words.length > 0 && search.words.every((wanted) => words.some((word) => word.startsWith(wanted)));
+}
+
+function wordsOfName({ name }: Pick<Contact, "name">): string[] {
+  return wordsOf(name ?? "").slice(0, MAX_WORDS);
 }
 
 /** An address without the signs that a phone number can have. */

@@ -1,13 +1,5 @@
-import {
-  type Contact,
-  type ContactSearch,
-  isListedAt,
-  type Place,
-  prefixOf,
-  TERM_KINDS,
-  type Term,
-  termsOf,
-} from "./contact-search.ts";
+import { FOLDING_VERSION } from "../platform/folding.ts";
+import { type Contact, TERM_KINDS, type Term, termsOf } from "./contact-search.ts";
 
 /** The columns of a chat that are about its contact. `others`: further addresses as JSON. */
 export type ContactColumns = {
@@ -18,20 +10,21 @@ export type ContactColumns = {
   name: string | null;
 };
 
-/** The most rows that one page reads. */
-const MAX_EXAMINED = 10_000;
-const READ_AT_ONCE = 200;
+/** A step of filling ends after so many terms, or chats. */
+const TERMS_AT_ONCE = 1_000;
 const FILLED_AT_ONCE = 500;
-const FILLS_A_CALL = 20;
-/** Greater than each text that a term can go on with. */
-const LAST = "\u{10ffff}";
+/** Each step takes a few milliseconds. A call fills the terms of about 10,000 chats. */
+const STEPS_A_CALL = 30;
 
 /**
- * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. In an object from
- * before this table, the first search fills it.
+ * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. After an upgrade
+ * from before this table, or from another version of the folding, the table is emptied and filled by searches and the
+ * alarm. Meanwhile a search examines the chats themselves.
  */
 export class ContactTable {
   readonly #storage: DurableObjectStorage;
+  /** Known to be filled. */
+  #isFilled = false;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -39,12 +32,12 @@ export class ContactTable {
 
   /** Adds the terms of a chat. Those that it has stay. */
   add(row: ContactColumns): void {
-    this.#insert(row, termsOf(contactOf(row)));
+    if (this.#isCurrent()) this.#insert(row, termsOf(contactOf(row)));
   }
 
   /** The contact of a chat gets another name. @param row the chat before */
   rename(row: ContactColumns, name: string | null): void {
-    if (name === row.name) return;
+    if (name === row.name || !this.#isCurrent()) return;
     const before = termsOf(contactOf(row));
     const after = termsOf(contactOf({ ...row, name }));
     this.#delete(row, without(before, after));
@@ -52,78 +45,33 @@ export class ContactTable {
   }
 
   remove(row: ContactColumns): void {
-    this.#delete(row, termsOf(contactOf(row)));
+    if (this.#isCurrent()) this.#delete(row, termsOf(contactOf(row)));
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#isFilled = false;
+  }
+
+  /** When the alarm must call `fill`; null if the table is filled. */
+  dueAt(now: number): number | null {
+    return this.isFilled() ? null : now;
+  }
+
+  /** Whether all contacts can be found by their terms. */
+  isFilled(): boolean {
+    this.#isFilled ||= this.#isCurrent() && this.#sql.exec("select 1 from contact_fill limit 1").toArray().length === 0;
+    return this.#isFilled;
   }
 
   /**
-   * Fills the table for chats from before it, 10,000 in a call at most. Other calls come in between.
+   * Empties and fills the table if that is needed, as far as one call may. Other calls come in between.
    * @param isReady false after the organization was deleted
-   * @returns whether it is filled
    */
-  async fill(isReady: () => boolean): Promise<boolean> {
-    for (let pages = 0; pages < FILLS_A_CALL && isReady(); pages++) {
-      if (this.#fillPage()) return true;
+  async fill(isReady: () => boolean): Promise<void> {
+    for (let steps = 0; steps < STEPS_A_CALL && isReady() && !this.isFilled(); steps++) {
+      this.#storage.transactionSync(() => (this.#isCurrent() ? this.#fillStep() : this.#emptyStep()));
       await scheduler.wait(0);
-    }
-    return false;
-  }
-
-  /**
-   * Reads a page: contacts that are found by an address, then those that are found by their names, in the order of the
-   * terms. It reads at most 10,000 rows, so it may have fewer than `limit` although more follow.
-   * @param read returns the row of a chat; undefined if it is being deleted
-   * @returns the rows, and where to go on; null if nothing follows
-   */
-  page<Row extends ContactColumns>(
-    search: ContactSearch,
-    channelIds: string[],
-    after: Place | null,
-    limit: number,
-    read: (id: string) => Row | undefined,
-  ): { rows: Row[]; next: Place | null } {
-    const channels = new Set(channelIds);
-    const rows: Row[] = [];
-    let last: Place | null = null;
-    let examined = 0;
-    for (const { place, channelId } of this.#walk(search, after, limit + 1)) {
-      if (examined >= MAX_EXAMINED) return { rows, next: last };
-      examined++;
-      const row = channels.has(channelId) ? read(place.id) : undefined;
-      if (row) examined++;
-      if (row && isListedAt(search, contactOf(row), place)) {
-        if (rows.length === limit) return { rows, next: last };
-        rows.push(row);
-      }
-      // A match beyond the page is read again by the next one.
-      last = place;
-    }
-    return { rows, next: null };
-  }
-
-  /** The terms that begin as the search asks, a few at a time. Not one cursor: while one is open, no table can be dropped. */
-  *#walk(search: ContactSearch, after: Place | null, first: number): Generator<{ place: Place; channelId: string }> {
-    for (const kind of TERM_KINDS.slice(after ? TERM_KINDS.indexOf(after.kind) : 0)) {
-      const prefix = prefixOf(search, kind);
-      if (prefix === "") continue;
-      let last = after?.kind === kind ? after : null;
-      for (let count = first; ; count = READ_AT_ONCE) {
-        const rows = this.#sql
-          .exec<{ text: string; id: string; channelId: string }>(
-            `select term as text, chat_id as id, channel_id as channelId from contact_terms
-             where kind = ? and term < ? and ${last ? "(term, chat_id) > (?, ?)" : "term >= ?"}
-             order by term, chat_id limit ?`,
-            TERM_KINDS.indexOf(kind),
-            prefix + LAST,
-            ...(last ? [last.text, last.id] : [prefix]),
-            count,
-          )
-          .toArray();
-        for (const { channelId, ...found } of rows) {
-          last = { kind, ...found };
-          yield { place: last, channelId };
-        }
-        if (rows.length < count) break;
-      }
     }
   }
 
@@ -150,24 +98,53 @@ export class ContactTable {
     }
   }
 
-  /** @returns whether no page is left */
-  #fillPage(): boolean {
-    return this.#storage.transactionSync(() => {
-      const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill").toArray();
-      if (!fill) return true;
-      const rows = this.#sql
-        .exec<ContactColumns & { state: string }>(
-          "select id, channel_id, address, others, name, state from chats where id > ? order by id limit ?",
-          fill.after,
-          FILLED_AT_ONCE,
-        )
-        .toArray();
-      for (const row of rows) if (row.state !== "deleting") this.add(row);
-      const last = rows.at(-1);
-      if (last && rows.length === FILLED_AT_ONCE) this.#sql.exec("update contact_fill set after = ?", last.id);
-      else this.#sql.exec("delete from contact_fill");
-      return rows.length < FILLED_AT_ONCE;
-    });
+  /** Whether the terms are those of this folding. Others are deleted first, and none are added until then. */
+  #isCurrent(): boolean {
+    if (this.#isFilled) return true;
+    const [row] = this.#sql.exec<{ version: number }>("select version from contact_folding").toArray();
+    return row?.version === FOLDING_VERSION;
+  }
+
+  #emptyStep(): void {
+    const [end] = this.#sql
+      .exec<{ kind: number; term: string; chat_id: string }>(
+        "select kind, term, chat_id from contact_terms order by kind, term, chat_id limit 1 offset ?",
+        TERMS_AT_ONCE,
+      )
+      .toArray();
+    if (end) {
+      const { kind, term, chat_id } = end;
+      this.#sql.exec("delete from contact_terms where (kind, term, chat_id) < (?, ?, ?)", kind, term, chat_id);
+      return;
+    }
+    this.#sql.exec("delete from contact_terms");
+    this.#sql.exec("delete from contact_fill");
+    this.#sql.exec("insert into contact_fill (after) values ('')");
+    this.#sql.exec("update contact_folding set version = ?", FOLDING_VERSION);
+  }
+
+  #fillStep(): void {
+    const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill").toArray();
+    if (!fill) return;
+    const rows = this.#sql
+      .exec<ContactColumns & { state: string }>(
+        "select id, channel_id, address, others, name, state from chats where id > ? order by id limit ?",
+        fill.after,
+        FILLED_AT_ONCE,
+      )
+      .toArray();
+    let terms = 0;
+    let last = "";
+    for (const row of rows) {
+      if (terms >= TERMS_AT_ONCE) break;
+      last = row.id;
+      if (row.state === "deleting") continue;
+      const own = termsOf(contactOf(row));
+      this.#insert(row, own);
+      terms += own.length;
+    }
+    if (last === (rows.at(-1)?.id ?? "") && rows.length < FILLED_AT_ONCE) this.#sql.exec("delete from contact_fill");
+    else this.#sql.exec("update contact_fill set after = ?", last);
   }
 
   get #sql(): SqlStorage {
@@ -175,7 +152,8 @@ export class ContactTable {
   }
 }
 
-function contactOf({ address, others, name }: ContactColumns): Contact {
+/** The contact in a chat's row. */
+export function contactOf({ address, others, name }: ContactColumns): Contact {
   return { name, addresses: [address, ...(others === null ? [] : (JSON.parse(others) as string[]))] };
 }
 

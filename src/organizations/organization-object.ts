@@ -140,6 +140,7 @@ export class OrganizationObject extends AuditedObject {
     if (!this.#isReady()) return ChatList.empty(filter, position);
     this.#refreshIfOld();
     if (filter.search !== undefined && "after" in position) {
+      if (!this.#contacts.isFilled()) this.ctx.waitUntil(this.#alarm.by(Date.now()));
       return this.#list.search(filter, position, hasLastMessage, this.#existence);
     }
     return this.#list.read(filter, position, hasLastMessage, have, this.#existence.id ?? "");
@@ -304,6 +305,7 @@ export class OrganizationObject extends AuditedObject {
     // Before the first await: a call that comes meanwhile must find nothing.
     this.#existence.forget();
     this.#channels.forget();
+    this.#contacts.forget();
     this.#feed.forget();
     this.#lines.forget();
     this.#doorbells.closeAll();
@@ -322,10 +324,16 @@ export class OrganizationObject extends AuditedObject {
     await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);
     const deleteAt = await this.#deletions.resume(Date.now());
     await this.#retention.step(Date.now());
+    await this.#contacts.fill(() => this.#isReady());
     if (!this.#isReady()) return;
     this.audit.purge(Date.now());
     const adoptAt = adoptionDueAt(this.#chats, Date.now() + AGAIN_AFTER_MS);
-    const dueAt = [this.#retention.dueAt(), this.#lines.dueAt(Date.now()), this.audit.dueAt()];
+    const dueAt = [
+      this.#retention.dueAt(),
+      this.#lines.dueAt(Date.now()),
+      this.audit.dueAt(),
+      this.#contacts.dueAt(Date.now()),
+    ];
     const due = [deleteAt, adoptAt, ...dueAt].filter((at) => at !== null);
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }

@@ -1,3 +1,5 @@
+import { FOLDING_VERSION } from "../platform/folding.ts";
+
 /**
  * The schema of an organization's object, in steps. An object runs the steps that it has not run yet, and keeps its data.
  * After a release, add steps and never change one. A step only adds nullable columns or tables: during a deploy, old
@@ -133,4 +135,8 @@ export const ORGANIZATION_SCHEMA = [
    alter table channels add column retention text;
    -- Set while chats are told of a change: where the walk stands, as JSON.
    alter table channels add column retention_walk text;`,
+  `-- The version of the folding that made the terms of contacts.
+   create table contact_folding (version integer not null);
+   insert into contact_folding (version)
+     select case when exists (select 1 from chats) then 1 else ${FOLDING_VERSION} end;`,
 ];

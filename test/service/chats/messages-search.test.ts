@@ -1,8 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import { messageId } from "../../../src/ids.ts";
+import { foldingSteps } from "../../support/folding-steps.ts";
 import {
   type Answer,
   admin,
@@ -52,7 +53,8 @@ test.each([
   ["STRAßE", [1]],
   ["ÜBERALL", [1]],
   ["u\u0308berall", [1]],
-  ["uberall", []],
+  ["uberall", [1]],
+  ["überąll", [1]],
   ["طلبي", [2]],
   ["أين", [2]],
   ["👍", [3]],
@@ -172,4 +174,58 @@ test("a search examines at most 10,000 messages, goes on behind them, and writes
     { ids: [ids[0]], hasMore: false },
   ]);
   expect(await written()).toBe(before);
+});
+
+/** Writes messages into the chat's object. */
+async function fill(chatId: string, first: Message, texts: string[]) {
+  await runInDurableObject(env.CHATS.getByName(chatId), (_object, { storage }) => {
+    for (const [at, text] of texts.entries()) {
+      const seq = TEXTS.length + 1 + at;
+      const doc = JSON.stringify({ ...first, id: messageId(first.id.slice(0, 20), seq), seq, text, content: text });
+      storage.sql.exec("insert into messages (seq, doc) values (?, ?)", seq, doc);
+    }
+  });
+  await evictDurableObject(env.CHATS.getByName(chatId));
+}
+
+test.each([
+  ["marks", "\u0301\u0323".repeat(2_000), 2],
+  ["accents", "ễ".repeat(4_000), 4],
+  ["characters that become eighteen", "\ufdfa".repeat(4_000), 30],
+])("a search of messages full of %s lets others in after 256 KiB of text", async (_name, text, least) => {
+  const { api, chatId, ids, search } = await place();
+  const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
+  await fill(chatId, first as Message, Array(150).fill(`x${text}`));
+  const steps = await foldingSteps(async () => expect(idsOf(await search("uberall"))).toEqual([ids[1]]));
+  expect(steps.length).toBeGreaterThan(least);
+  expect(Math.max(...steps)).toBeGreaterThan(100_000);
+  for (const work of steps) expect(work).toBeLessThan(262_144 + 2 * 73_000);
+});
+
+test("a page of a search ends after 16 MiB of text, and its cursor goes on behind it", async () => {
+  const { api, chatId, ids, search } = await place();
+  const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
+  await fill(chatId, first as Message, Array(300).fill("\ufdfa".repeat(4_000)));
+  const page = await search("order");
+  expect(page.body.messages).toEqual([]);
+  expect(page.body.pagination.hasMore).toBe(true);
+  expect(idsOf(await search("order", `&before=${page.body.pagination.cursor}`))).toEqual([ids[5], ids[0]]);
+});
+
+test("a chat that is deleted during a search is a 404", async () => {
+  const { api, chatId, search } = await place();
+  const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
+  await fill(chatId, first as Message, Array(200).fill("ễ".repeat(4_000)));
+  let deleted: Promise<Answer> | undefined;
+  const wait = scheduler.wait.bind(scheduler);
+  vi.spyOn(scheduler, "wait").mockImplementation(async (ms) => {
+    if (ms === 0) await (deleted ??= admin("DELETE", `/chats/${chatId}`));
+    return wait(ms);
+  });
+  try {
+    expectError(await search("order"), 404, "chat_not_found");
+    expect((await deleted)?.status).toBe(200);
+  } finally {
+    vi.restoreAllMocks();
+  }
 });
