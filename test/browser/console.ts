@@ -57,7 +57,12 @@ async function writeAs(channel: Channel, address: string, text: string): Promise
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
     socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "message", id, content: text })));
-    socket.addEventListener("message", ({ data }) => String(data).includes(id) && resolve());
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(String(data));
+      if (frame.type === "stored" && frame.id === id) resolve();
+      // Visitors have a rate limit.
+      if (frame.type === "refused") reject(new Error(`The visitor's message was refused: ${frame.code}`));
+    });
   });
   socket.close();
 }

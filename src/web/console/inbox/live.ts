@@ -1,8 +1,9 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
-import { may } from "../session.ts";
+import { currentSession, may } from "../session.ts";
+import { shareStream } from "./shared-stream.ts";
 
 /** How the page learns what is new. */
 export type Connection = "connecting" | "live" | "polling" | "offline";
@@ -37,51 +38,151 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Follows an organization's events until `stop` is called. */
+/** What the tab with the stream tells the browser's other tabs. */
+type News =
+  | { event: FollowedEvent | null }
+  | { connection: Connection; unanswered: string /** The cursor to continue after. */; after: string | undefined };
+
+/** Follows an organization's events until `stop` is called. The tabs of a browser share one stream. */
 export function follow(organizationId: string): { stop: () => void } {
-  const controller = new AbortController();
+  const line = new Line(organizationId);
   connection.value = "connecting";
-  void countUnanswered(organizationId, controller.signal);
-  void run(organizationId, controller.signal);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const forget = listen(() => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void countUnanswered(organizationId, controller.signal);
-    }, COUNT_AFTER_MS);
-  });
-  return {
-    stop() {
-      controller.abort();
-      forget();
-      clearTimeout(timer);
-    },
-  };
+  void line.count();
+  void line.run();
+  return { stop: () => line.stop() };
 }
 
-async function run(organizationId: string, signal: AbortSignal): Promise<void> {
-  if (!may("events:read")) return poll(signal);
-  let after: string | undefined;
-  while (!signal.aborted) {
+class Line {
+  readonly #organizationId: string;
+  readonly #ended = new AbortController();
+  readonly #forget: () => void;
+  /** The last event's cursor, whichever tab got it from the service. */
+  #after: string | undefined;
+  /** Whether another tab keeps the count, and this one has loaded what happened before it joined. */
+  #isFollowing = false;
+  #polling: AbortController | null = null;
+  #counting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(organizationId: string) {
+    this.#organizationId = organizationId;
+    this.#forget = listen(() => {
+      if (this.#isFollowing) return;
+      this.#counting ??= setTimeout(() => {
+        this.#counting = undefined;
+        void this.count();
+      }, COUNT_AFTER_MS);
+    });
+  }
+
+  stop(): void {
+    this.#ended.abort();
+    this.#forget();
+    clearTimeout(this.#counting);
+    this.#polling?.abort();
+  }
+
+  /** Follows the events, by the stream if the person may read it. */
+  async run(): Promise<void> {
+    const { signal } = this.#ended;
+    if (!may("events:read")) return poll(signal);
+    await shareStream<News>({
+      // Somebody else who signs in may hear of other things.
+      name: `parley ${this.#organizationId} ${currentSession().member?.id}`,
+      lead: (spread, until) => this.#lead(spread, until),
+      take: (news) => this.#take(news),
+      greeting: () => this.#greeting(),
+      signal,
+    });
+  }
+
+  #greeting(): News {
+    return { connection: connection.value, unanswered: unansweredCount.value, after: this.#after };
+  }
+
+  #take(news: News): void {
+    if ("event" in news) {
+      this.#after = news.event?.cursor || this.#after;
+      tell(news.event);
+    } else {
+      this.#after = news.after ?? this.#after;
+      if (news.connection === "polling") this.#poll();
+      else this.#join(news.connection, news.unanswered);
+    }
+  }
+
+  /** No tab has a stream, so each asks by itself. */
+  #poll(): void {
+    this.#isFollowing = false;
+    if (this.#polling) return;
+    this.#polling = new AbortController();
+    void poll(this.#polling.signal);
+  }
+
+  /** Another tab has the stream. */
+  #join(state: Connection, unanswered: string): void {
+    this.#endPolling();
+    unansweredCount.value = unanswered;
+    if (state === "offline") lost();
+    else connection.value = state;
+    if (state !== "live" || this.#isFollowing) return;
+    this.#isFollowing = true;
+    loadAgain(tell, this.#ended.signal);
+  }
+
+  #endPolling(): void {
+    this.#polling?.abort();
+    this.#polling = null;
+  }
+
+  /** Holds the stream, and tells the other tabs what it brings. */
+  async #lead(spread: (news: News) => void, signal: AbortSignal): Promise<void> {
+    this.#isFollowing = false;
+    this.#endPolling();
+    const endSpreading = effect(() => spread(this.#greeting()));
+    try {
+      while (!signal.aborted) await this.#stream(spread, signal);
+    } finally {
+      endSpreading();
+    }
+  }
+
+  /** One stream, which continues by itself, until it can't. */
+  async #stream(spread: (news: News) => void, signal: AbortSignal): Promise<void> {
     // A stream over a network that went away can seem open for a minute. A new one begins once the network is back.
     const line = new AbortController();
     const until = AbortSignal.any([signal, line.signal]);
     addEventListener("offline", lost, { signal: until });
     addEventListener("online", () => line.abort(), { signal: until });
+    let isNew = this.#after === undefined;
+    const tellAll = (event: FollowedEvent | null) => {
+      spread({ event });
+      tell(event);
+    };
+    const onConnection = ({ open }: { open: boolean }) => {
+      if (!open) return lost();
+      connection.value = "live";
+      if (isNew) loadAgain(tellAll, until);
+      isNew = false;
+    };
+    const source = eventsOf(this.#organizationId);
     try {
-      const onConnection = ({ open }: { open: boolean }) => {
-        if (!open) return lost();
-        connection.value = "live";
-        if (after === undefined) loadAgain(until);
-      };
-      const events = followEvents(eventsOf(organizationId), { ...(after && { after }), signal: until, onConnection });
+      const events = followEvents(
+        {
+          ...source,
+          stream: (query, ended) => {
+            this.#after = query.after || this.#after;
+            return source.stream(query, ended);
+          },
+        },
+        { ...(this.#after && { after: this.#after }), signal: until, onConnection },
+      );
       for await (const event of events) {
-        after = event.cursor;
-        tell(event);
+        this.#after = event.cursor || this.#after;
+        tellAll(event);
       }
     } catch (error) {
       if (signal.aborted) return;
-      after = undefined;
+      this.#after = undefined;
       const isExpired = error instanceof ParleyError && error.code === "cursor_expired";
       // Too many streams are open, or the person may no longer read events. Either can change.
       if (!isExpired) await poll(AbortSignal.any([signal, AbortSignal.timeout(STREAM_AGAIN_MS)]));
@@ -89,12 +190,24 @@ async function run(organizationId: string, signal: AbortSignal): Promise<void> {
       line.abort();
     }
   }
+
+  /** Counts the unanswered chats. */
+  async count(): Promise<void> {
+    try {
+      const query = { unanswered: "true", limit: 1 } as const;
+      const { pagination } = await apiOf(this.#organizationId).GET("/chats", { query, signal: this.#ended.signal });
+      const total = "total" in pagination ? Number(pagination.total) : 0;
+      unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
+    } catch {
+      // The count is a hint. The list itself shows what is wrong.
+    }
+  }
 }
 
 /** What happened right before the stream began may be in no event and not yet in the list, which lags. */
-function loadAgain(signal: AbortSignal): void {
-  tell(null);
-  const timer = setTimeout(() => tell(null), LIST_LAG_MS);
+function loadAgain(tellOf: Listener, signal: AbortSignal): void {
+  tellOf(null);
+  const timer = setTimeout(() => tellOf(null), LIST_LAG_MS);
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
@@ -120,15 +233,4 @@ async function poll(signal: AbortSignal): Promise<void> {
 
 function tell(event: FollowedEvent | null): void {
   for (const listener of listeners) listener(event);
-}
-
-async function countUnanswered(organizationId: string, signal: AbortSignal): Promise<void> {
-  try {
-    const query = { unanswered: "true", limit: 1 } as const;
-    const { pagination } = await apiOf(organizationId).GET("/chats", { query, signal });
-    const total = "total" in pagination ? Number(pagination.total) : 0;
-    unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
-  } catch {
-    // The count is a hint. The list itself shows what is wrong.
-  }
 }
