@@ -28,6 +28,8 @@ export interface Access extends ActorAccess {
   acts: Acts;
   /** Whether the client has a permission. The operator has all. */
   isAllowed: (c: ManagementContext, permission: Permission) => boolean;
+  /** Whether the client is a key that ends or is bound to addresses, so that secrets would outlast it. */
+  isBound: (c: ManagementContext) => boolean;
 }
 
 type Acts = <Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
@@ -55,6 +57,7 @@ export const operatorAccess: Access = accessOf({
   actorOf: () => ({ scope: "any", type: "operator", id: OPERATOR, name: "Operator" }),
   organizationOf: (c) => c.req.param("id") ?? "",
   isAllowed: () => true,
+  isBound: () => false,
 });
 
 /** The API keys that manage their own organization, and the sessions of the console. */
@@ -70,6 +73,7 @@ export const keyAccess: Access = accessOf({
   },
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
+  isBound: (c) => callerOf(c).isBound === true,
 });
 
 /** The context of a route with `daily`. */

@@ -30,12 +30,16 @@ import type { Actor } from "./scope.ts";
 
 /** Channels and their secrets. */
 export function channelRoutesFor(access: Access): Hono<AdminEnv> {
-  const { prefix, needs, acts, actorOf, organizationOf, isAllowed } = access;
+  const { prefix, needs, acts, actorOf, organizationOf, isAllowed, isBound } = access;
   const reads = needs("channels:read");
+  // Secrets of a channel outlast a key, and let their owner write as any contact.
+  const canKnowSecrets = (c: ManagementContext): boolean =>
+    neededPermissions("channels:identity").every((permission) => isAllowed(c, permission)) && !isBound(c);
   const viewOf = (c: ManagementContext): ChannelView => ({
     scope: actorOf(c).scope,
+    actor: actorOf(c),
     origin: publicOrigin(c.env, c.req.url),
-    hasTokens: isAllowed(c, "channels:write"),
+    hasTokens: canKnowSecrets(c),
   });
   return new Hono<AdminEnv>()
     .post(`${prefix}/channels`, acts("channel.create", { body: newChannelBody }), async (c) => {
@@ -43,8 +47,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       checkLimits(actorOf(c), body.limits ?? undefined);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), body.retentionDays ?? undefined);
       const { identitySecret, ...created } = await createChannel(c.env, viewOf(c), c.var.act, body);
-      const isShown = neededPermissions("channels:identity").every((permission) => isAllowed(c, permission));
-      return c.json({ ...created, ...(identitySecret && isShown && { identitySecret }) }, 201);
+      return c.json({ ...created, ...(identitySecret && canKnowSecrets(c) && { identitySecret }) }, 201);
     })
     .get(`${prefix}/channels`, reads, validQuery(pageQuery), async (c) => {
       const [view, id] = [viewOf(c), organizationOf(c)];
@@ -80,8 +83,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       "/channels/:id/identity-secret",
       acts("channel.rotate", { body: overlapBody, mayBeEmpty: true }),
       async (c) => {
-        const { scope } = actorOf(c);
-        return c.json(await rotateIdentitySecret(c.env, scope, c.req.param("id"), c.req.valid("json")), 201);
+        return c.json(await rotateIdentitySecret(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")), 201);
       },
     ) as Hono<AdminEnv>;
 }

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
@@ -15,12 +15,13 @@ import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
+import { lastingAuthority } from "./key-authority.ts";
 import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
 import type { overlapBody } from "./overlap.ts";
 import { retentionDays, startRetention } from "./retention.ts";
 import { insertWithRoom } from "./row-ceilings.ts";
 import { rowOf } from "./rows.ts";
-import type { Scope } from "./scope.ts";
+import type { Actor, Scope } from "./scope.ts";
 
 type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
@@ -30,8 +31,9 @@ export interface ChannelView {
   scope: Scope;
   /** The origin of webhook URLs: the one that the client called. */
   origin: string;
-  /** Whether verify tokens are shown. Who has one can call the service like the network. */
+  /** Whether verify tokens are shown. Who has one can call the service like the network, and write as any contact. */
   hasTokens: boolean;
+  actor: Actor;
 }
 
 const SECRET_LENGTH = 32;
@@ -91,6 +93,8 @@ export async function createChannel(
     identitySecret: identitySecret && (await seal(keys, { id, column: "identity_secret" }, identitySecret)),
     identityPrevious: null,
     identityPreviousUntil: null,
+    identityBy: isWeb ? view.actor.id : null,
+    identityPreviousBy: null,
     createdAt: now,
     erasingAt: null,
   };
@@ -129,25 +133,36 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
   return presentChannel(env, view, channel, await healthOf(env, channel));
 }
 
-/** Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`. */
+/**
+ * Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`.
+ * @throws ApiError `channel_not_found`; `permission_denied` if a key with an end or an allow-list asks for it
+ */
 export async function rotateIdentitySecret(
   env: Env,
-  scope: Scope,
+  actor: Actor,
   id: string,
   { overlapSeconds }: z.output<typeof overlapBody>,
 ) {
   const keys = sealingKeys(env);
   const identitySecret = randomBase62(SECRET_LENGTH);
-  await updateChannel(env, scope, id, async (before) => {
-    if (before.identitySecret === null) throw fault("id", "is not a web channel");
-    const previous =
-      overlapSeconds > 0 ? await openOrFail(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
-    return {
-      identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
-      identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
-      identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
-    };
-  });
+  await updateChannel(
+    env,
+    actor.scope,
+    id,
+    async (before) => {
+      if (before.identitySecret === null) throw fault("id", "is not a web channel");
+      const previous =
+        overlapSeconds > 0 ? await openOrFail(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+      return {
+        identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
+        identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
+        identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
+        identityBy: actor.id,
+        identityPreviousBy: previous === null ? null : before.identityBy,
+      };
+    },
+    async () => (await lastingAuthority(directory(env), actor, "get identity secrets"))?.isAsRead,
+  );
   await tryToReloadChannel(env, id);
   return { identitySecret };
 }
@@ -155,22 +170,25 @@ export async function rotateIdentitySecret(
 /**
  * Updates a channel with the values that `change` returns for its current row. If another request updates the row in
  * between, it reads the row and calls `change` again, so that no update is lost.
+ * @param permit the condition under which it may be written
  */
 async function updateChannel(
   env: Env,
   scope: Scope,
   id: string,
   change: (before: Channel) => Promise<Partial<Channel>>,
+  permit: () => Promise<SQL | undefined> = async () => undefined,
 ): Promise<Channel> {
   const db = directory(env);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const before = await rowOf(db, scope, channels, id, "channel_not_found");
+    const isPermitted = await permit();
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
     const [channel] = await db
       .update(channels)
       .set(values)
-      .where(and(eq(channels.id, id), isAsRead(before)))
+      .where(and(eq(channels.id, id), isAsRead(before), isPermitted))
       .returning();
     if (channel) return channel;
   }

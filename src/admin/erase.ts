@@ -12,7 +12,7 @@
 import { eq, inArray } from "drizzle-orm";
 import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
-import { apiKeys, channels, members, organizations, templates, webhooks } from "../db/schema.ts";
+import { apiKeys, channels, members, organizations, signIns, templates, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -108,6 +108,7 @@ export async function eraseOrganization(env: Env, id: string) {
   await callOrganization(env, id, (object) => object.erase());
   await db.batch([
     db.delete(templates).where(eq(templates.organizationId, id)),
+    db.delete(signIns).where(eq(signIns.organizationId, id)),
     db.delete(members).where(eq(members.organizationId, id)),
     db.delete(organizations).where(eq(organizations.id, id)),
   ]);

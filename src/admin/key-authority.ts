@@ -3,7 +3,7 @@ import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { type Lack, type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
+import { isBound, type Lack, type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
 import type { Actor } from "./scope.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
@@ -86,6 +86,25 @@ export function ceilingsOf({ selfService }: Authority): SelfService {
 export function checkPower({ power, lack }: Authority, before: Power | null, after: Power): void {
   const why = (before && whyLacking(power, before.permissions, lack)) ?? whyBeyond(power, after, lack);
   if (why !== null) throw new ApiError("permission_denied", { text: why });
+}
+
+/**
+ * Checks that a key may make what has no end and no allow-list of addresses: members with permissions, sign-in links,
+ * webhooks and identity secrets.
+ * @param making completes "An API key … can't"
+ * @throws ApiError `permission_denied`
+ */
+export function checkLasting({ power }: Authority, making: string): void {
+  if (!isBound(power)) return;
+  const text = `An API key with an end or an allow-list of addresses can't ${making}, which would outlast it`;
+  throw new ApiError("permission_denied", { text });
+}
+
+/** The authority for making what has no end. @throws ApiError as `authorityOf` and `checkLasting` */
+export async function lastingAuthority(db: Directory, actor: Actor, making: string): Promise<Authority | null> {
+  const authority = await authorityOf(db, actor);
+  if (authority) checkLasting(authority, making);
+  return authority;
 }
 
 /** Checks a rate limit against the ceiling. @throws ApiError `validation_failed` */

@@ -26,10 +26,10 @@ export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: A
       return c.json({ key: await readKey(c.env, actorOf(c).scope, c.req.param("id")) });
     })
     .patch("/keys/:id", acts("key.update", { body: keyPatch }), async (c) => {
-      return c.json({ key: await patchKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")) });
+      return c.json(await patchKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")));
     })
     .delete("/keys/:id", acts("key.revoke"), async (c) => {
-      return c.json({ key: await revokeKey(c.env, actorOf(c), c.req.param("id")) });
+      return c.json(await revokeKey(c.env, actorOf(c), c.req.param("id")));
     })
     .post("/keys/:id/rotate", acts("key.rotate", { body: overlapBody, mayBeEmpty: true }), async (c) => {
       return c.json(await rotateKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")), 201);

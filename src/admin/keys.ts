@@ -7,6 +7,7 @@ import { ApiError } from "../http/errors.ts";
 import { instant, optional, requiredText } from "../http/fields.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
+import { whyBeyond } from "../keys/escalation.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { neededUntil } from "../keys/last-manager.ts";
@@ -32,6 +33,7 @@ import {
   refuseIfFull,
 } from "./key-ceilings.ts";
 import { purgeRevokedKeys } from "./key-purge.ts";
+import { withLeftBehind } from "./left-behind.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
@@ -115,6 +117,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       expiresAt: body.expiresAt ?? null,
       revokedAt: null,
       createdBy: actor.id,
+      setBy: null,
       createdAt: now,
     };
     if (!authority) await insertIfActive(db, actor.scope, apiKeys, key);
@@ -143,6 +146,7 @@ async function insertByKey(db: Directory, authority: Authority, key: ApiKey, now
 
 /**
  * Changes a key. The change applies to its next request.
+ * @returns the key; if it can do less now, also what it leaves behind
  * @throws ApiError `key_not_found`; `permission_denied`, `self_service_off`, `key_limit`, `last_manager` if a key changes
  *   it that may not
  */
@@ -163,11 +167,22 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
       ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
     };
     const condition = authority && changeByKey(db, authority, before, changes, now);
-    if (Object.keys(changes).length === 0) return presentKey(before, now);
-    const values = { ...changes, ...(changes.monthlyQuota !== undefined && keepQuotaPeak(now)) };
+    if (Object.keys(changes).length === 0) return { key: presentKey(before, now) };
+    const after = { ...before, ...changes };
+    const isGiven = whyBeyond(before, after, "You lack") !== null;
+    const values = {
+      ...changes,
+      ...(changes.monthlyQuota !== undefined && keepQuotaPeak(now)),
+      ...(isGiven && { setBy: actor.id }),
+    };
     const isSame = and(eq(apiKeys.id, id), isWithin(apiKeys, actor.scope), condition ?? undefined);
-    const [key] = await changeKeys(env, [id], () => db.update(apiKeys).set(values).where(isSame).returning());
-    if (key) return presentKey(key, now);
+    const change = db.update(apiKeys).set(values).where(isSame).returning();
+    const {
+      changed: [key],
+      leftBehind,
+    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
+    const hasLost = whyBeyond(after, before, "You lack") !== null;
+    if (key) return { key: presentKey(key, now), ...(hasLost && { leftBehind }) };
     if (!authority || !ceilings) throw new ApiError("key_not_found");
     const quota = changes.monthlyQuota ?? 0;
     if (quota > quotaHeld(before, now)) await refuseIfFull(db, before, ceilings, { isNew: false, quota }, now);
@@ -198,6 +213,7 @@ function changeByKey(db: Directory, authority: Authority, before: ApiKey, change
 
 /**
  * Revokes a key permanently. Its next request is refused. Repeating the call changes nothing.
+ * @returns the key, and what it leaves behind
  * @throws ApiError `key_not_found`; `last_manager` if a key revokes the last key that can manage keys
  */
 export async function revokeKey(env: Env, actor: Actor, id: string) {
@@ -217,8 +233,12 @@ export async function revokeKey(env: Env, actor: Actor, id: string) {
         : or(hasOtherManager(before.organizationId, id, manager), sql`${apiKeys.revokedAt} is not null`),
     );
     const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
-    const [key] = await changeKeys(env, [id], () => db.update(apiKeys).set({ revokedAt }).where(condition).returning());
-    if (key) return presentKey(key, now);
+    const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
+    const {
+      changed: [key],
+      leftBehind,
+    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
+    if (key) return { key: presentKey(key, now), leftBehind };
     if (!authority) throw new ApiError("key_not_found");
     if (manager !== null) await refuseIfLastManager(db, before, manager);
     return null;
@@ -271,6 +291,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
           hash,
           previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
           previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
+          setBy: actor.id,
         })
         .where(condition)
         .returning();

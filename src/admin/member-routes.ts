@@ -23,7 +23,7 @@ export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }
       return c.json({ members: page.rows.map(presentMember), pagination: page.pagination });
     })
     .patch("/members/:id", acts("member.update", { body: memberPatch }), async (c) => {
-      return c.json({ member: await patchMember(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")) });
+      return c.json(await patchMember(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")));
     })
     .post("/members/:id/sign-in-link", acts("member.sign_in_link"), async (c) => {
       const origin = consoleOrigin(c.env, c.req.url);
@@ -33,6 +33,6 @@ export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }
       return c.json({ member: presentMember(await endSessions(c.env, actorOf(c), c.req.param("id"))) });
     })
     .delete("/members/:id", acts("member.delete"), async (c) => {
-      return c.json({ member: await deleteMember(c.env, actorOf(c).scope, c.req.param("id")) });
+      return c.json(await deleteMember(c.env, actorOf(c), c.req.param("id")));
     }) as Hono<AdminEnv>;
 }

@@ -4,18 +4,23 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
+import { isBound } from "../keys/escalation.ts";
 import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
 import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
-import { type Authority, authorityOf, isMemberAsRead } from "./key-authority.ts";
+import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
+import { withLeftBehind } from "./left-behind.ts";
+import { checkWithin, NO_LINK, otherManager, refuseIfLastManager } from "./member-authority.ts";
 import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 import { insertIf, isWithin, rowOf } from "./rows.ts";
-import { type Actor, noOrganization, type Scope } from "./scope.ts";
+import { type Actor, noOrganization } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
 
 type Member = typeof members.$inferSelect;
 
 export const MAX_NAME = 256;
+
+const GIVE_PERMISSIONS = "give permissions to members";
 
 const email = z.email().check(...atMost(320));
 /** The name of a preset, or a list. */
@@ -50,7 +55,7 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
     const given = resolved(body.permissions);
     if (authority && given) checkGrant(authority, given);
     const permissions = given ?? defaultPermissions(authority);
-    const member = newMember(id, act.organizationId, { ...body, permissions });
+    const member = newMember(id, act.organizationId, { ...body, permissions, createdBy: actor.id });
     const condition = and(authority?.isAsRead, hasRoomForRow("members"));
     if (await insertIf(db, members, member, condition)) return presentMember(member);
     await refuseWithoutRoom(db, "members", act.organizationId);
@@ -63,8 +68,9 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
  * Changes a member. What the member may do in the console changes with its next request. A sign-in link that was not
  * used yet ends, because its maker might not be able to give what the member has now. For the same reason, a new
  * permission ends the member's sessions. Fields that don't change are not written, so that concurrent changes stay.
+ * @returns the member; if it lost a permission, also what it leaves behind
  * @throws ApiError `member_not_found`; `permission_denied` if a key or a member changes a member that has or gets more
- *   permissions than it has
+ *   permissions than it has; `last_manager` if nobody would be left who manages members
  */
 export async function patchMember(env: Env, actor: Actor, id: string, patch: z.output<typeof memberPatch>) {
   const db = directory(env);
@@ -72,67 +78,81 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
     const permissions = patch.permissions === null ? defaultPermissions(authority) : resolved(patch.permissions);
-    const gained = permissions?.filter((permission) => !before.permissions.includes(permission)) ?? [];
+    const after = permissions ?? before.permissions;
+    const gained = after.filter((permission) => !before.permissions.includes(permission));
+    // With Cloudflare Access, an email lets somebody in.
+    const isGiven = gained.length > 0 || (patch.email !== undefined && patch.email !== before.email);
     const changes = {
       ...patch,
       permissions,
+      ...(isGiven && { setBy: actor.id }),
       ...(gained.length > 0 && { sessionsSince: Date.now() }),
-      signInHash: null,
-      signInUntil: null,
+      ...NO_LINK,
     };
-    if (authority) checkGrant(authority, [...before.permissions, ...gained]);
-    const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead);
-    const [member] = await db.update(members).set(changes).where(condition).returning();
-    return member ? presentMember(member) : null;
+    if (authority) checkWithin(authority, [...before.permissions, ...gained]);
+    if (authority && isGiven && after.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
+    const manager = authority ? otherManager(before, after) : undefined;
+    const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead, manager);
+    const change = db.update(members).set(changes).where(condition).returning();
+    const {
+      changed: [member],
+      leftBehind,
+    } = await withLeftBehind(db, change, before);
+    const hasLost = before.permissions.some((permission) => !after.includes(permission));
+    if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };
+    if (manager) await refuseIfLastManager(db, before, manager);
+    return null;
   });
 }
 
 /**
  * Removes a member, unless it is the last one. If it is the default sender, keys use the next member within a minute,
  * when their objects read the directory again.
- * @throws ApiError `member_not_found`, `last_member`
+ * @throws ApiError `member_not_found`, `last_member`; `permission_denied` if a key or a member removes a member that may
+ *   do more; `last_manager` if nobody would be left who manages members
  */
-export async function deleteMember(env: Env, scope: Scope, id: string) {
+export async function deleteMember(env: Env, actor: Actor, id: string) {
   const db = directory(env);
-  const member = await rowOf(db, scope, members, id, "member_not_found");
-  const ofOrganization = eq(members.organizationId, member.organizationId);
-  const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
-  const [deleted] = await db
-    .delete(members)
-    .where(and(eq(members.id, id), isWithin(members, scope), sql`${others} > 0`))
-    .returning();
-  if (deleted) return presentMember(deleted);
-  await rowOf(db, scope, members, id, "member_not_found");
-  throw new ApiError("last_member");
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const before = await rowOf(db, actor.scope, members, id, "member_not_found");
+    if (authority) checkWithin(authority, before.permissions);
+    const manager = authority ? otherManager(before, []) : undefined;
+    const isIt = authority ? and(isMemberAsRead(before), authority.isAsRead) : eq(members.id, id);
+    const ofOrganization = eq(members.organizationId, before.organizationId);
+    const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
+    const condition = and(isIt, isWithin(members, actor.scope), sql`${others} > 0`, manager);
+    const {
+      changed: [member],
+      leftBehind,
+    } = await withLeftBehind(db, db.delete(members).where(condition).returning(), before);
+    if (member) return { member: presentMember(member), leftBehind };
+    await rowOf(db, actor.scope, members, id, "member_not_found");
+    if ((await db.$count(members, ofOrganization)) < 2) throw new ApiError("last_member");
+    if (manager) await refuseIfLastManager(db, before, manager);
+    return null;
+  });
 }
 
 /**
- * Checks that a member with these permissions can't do more in the console than the key or member that manages it.
+ * Checks that a member with these permissions can't do more in the console than the key or member that makes it so.
  * @throws ApiError `permission_denied`
  */
-export function checkGrant({ power }: Authority, permissions: readonly Permission[]): void {
-  const lacked = [...new Set(permissions)].filter((permission) => !power.permissions.includes(permission));
-  const isLimited = power.expiresAt !== null || power.ipAllowlist.length > 0;
-  if (lacked.length > 0) {
-    const text = `The member has or gets permissions that you lack: ${lacked.join(", ")}`;
-    throw new ApiError("permission_denied", { text });
-  }
-  // Sessions have no allow-list, and outlive the key.
-  if (isLimited && permissions.length > 0) {
-    const text = "An API key with an end or an allow-list of addresses can't give permissions to members";
-    throw new ApiError("permission_denied", { text });
-  }
+function checkGrant(authority: Authority, permissions: readonly Permission[]): void {
+  checkWithin(authority, permissions);
+  if (permissions.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
 }
 
-export function presentMember({ id, organizationId, name, email, permissions, createdAt }: Member) {
-  return { id, organizationId, name, email, permissions, createdAt: new Date(createdAt).toISOString() };
+export function presentMember({ id, organizationId, name, email, permissions, createdBy, createdAt }: Member) {
+  const at = new Date(createdAt).toISOString();
+  return { id, organizationId, name, email, permissions, createdBy, createdAt: at };
 }
 
 /** A new member, not stored yet. */
 export function newMember(
   id: string,
   organizationId: string,
-  { name, email, permissions }: z.output<typeof ownerBody> & { permissions: Permission[] },
+  { name, email, permissions, createdBy }: z.output<typeof ownerBody> & Pick<Member, "permissions" | "createdBy">,
   createdAt = Date.now(),
 ): Member {
   return {
@@ -142,8 +162,9 @@ export function newMember(
     email: email ?? null,
     permissions,
     sessionsSince: 0,
-    signInHash: null,
-    signInUntil: null,
+    ...NO_LINK,
+    createdBy,
+    setBy: null,
     createdAt,
   };
 }
@@ -156,7 +177,6 @@ function resolved(given: Preset | Permission[] | undefined): Permission[] | unde
 /** What a new member may do: an agent's permissions, as far as its giver has them. */
 function defaultPermissions(authority: Authority | null): Permission[] {
   if (!authority) return [...PRESETS.agent];
-  const { permissions, expiresAt, ipAllowlist } = authority.power;
-  if (expiresAt !== null || ipAllowlist.length > 0) return [];
-  return PRESETS.agent.filter((permission) => permissions.includes(permission));
+  const { power } = authority;
+  return isBound(power) ? [] : PRESETS.agent.filter((permission) => power.permissions.includes(permission));
 }

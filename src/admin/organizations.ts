@@ -20,7 +20,7 @@ import {
 } from "./limits.ts";
 import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
 import { rowOf } from "./rows.ts";
-import { noOrganization, type Scope } from "./scope.ts";
+import { noOrganization, OPERATOR, type Scope } from "./scope.ts";
 
 type Organization = typeof organizations.$inferSelect;
 
@@ -60,7 +60,7 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
     createdAt,
     erasingAt: null,
   };
-  const owner = { ...body.owner, permissions: [...PRESETS.manager] };
+  const owner = { ...body.owner, permissions: [...PRESETS.manager], createdBy: OPERATOR };
   const member = newMember(newId("mbr", organization.jurisdiction), organization.id, owner, createdAt);
   const db = directory(env);
   try {

@@ -1,9 +1,10 @@
 import { and, eq } from "drizzle-orm";
 import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
 import { randomBase62 } from "../ids.ts";
-import { authorityOf, isMemberAsRead } from "./key-authority.ts";
-import { checkGrant } from "./members.ts";
+import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
+import { checkWithin, NO_LINK } from "./member-authority.ts";
 import { isWithin, rowOf } from "./rows.ts";
 import type { Actor } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
@@ -15,8 +16,10 @@ const SECRET_LENGTH = 43;
 /**
  * Creates a link that signs a member in to the console once. It replaces the link before it. Its code is in the
  * fragment, which browsers send to no server, and only its hash is stored.
+ *
+ * A member can't make a link for itself: its session would outlast a sign-out.
  * @param origin where the console is
- * @throws ApiError `member_not_found`; `permission_denied` if the member may do more than who makes the request
+ * @throws ApiError `member_not_found`; `permission_denied` as `authorityForLink`
  */
 export async function createSignInLink(
   env: Env,
@@ -28,24 +31,41 @@ export async function createSignInLink(
   const code = `${id}.${randomBase62(SECRET_LENGTH)}`;
   const signInHash = await hashOfLink(code);
   return tryOften(id, async () => {
-    const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
-    if (authority) checkGrant(authority, before.permissions);
+    const authority = await authorityForLink(env, actor, before);
     const signInUntil = Date.now() + LASTS_MS;
     const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead);
     const [member] = await db
       .update(members)
-      .set({ signInHash, signInUntil })
+      .set({ signInHash, signInUntil, signInBy: actor.id })
       .where(condition)
       .returning({ id: members.id });
     return member ? { url: `${origin}/console#code=${code}`, expiresAt: new Date(signInUntil).toISOString() } : null;
   });
 }
 
+/**
+ * The authority of who makes a link for a member, or made it: checked again when the link is used. Null for the operator.
+ * @throws ApiError `permission_denied` if the member may do more, or is the one that makes the link; as `authorityOf`
+ */
+export async function authorityForLink(
+  env: Env,
+  maker: Actor,
+  member: Pick<typeof members.$inferSelect, "id" | "permissions">,
+): Promise<Authority | null> {
+  const authority = await lastingAuthority(directory(env), maker, "create sign-in links");
+  if (!authority) return null;
+  if (maker.id === member.id) {
+    throw new ApiError("permission_denied", { text: "You can't create a sign-in link for yourself. Ask a colleague" });
+  }
+  checkWithin(authority, ["members:write", ...member.permissions]);
+  return authority;
+}
+
 /** Ends all sessions of a member, and its sign-in link. @throws ApiError `member_not_found` */
 export async function endSessions(env: Env, actor: Actor, id: string) {
   const db = directory(env);
-  const ended = { sessionsSince: Date.now(), signInHash: null, signInUntil: null };
+  const ended = { sessionsSince: Date.now(), ...NO_LINK };
   const isIt = and(eq(members.id, id), isWithin(members, actor.scope));
   const [member] = await db.update(members).set(ended).where(isIt).returning();
   return member ?? rowOf(db, actor.scope, members, id, "member_not_found");

@@ -4,15 +4,24 @@ const times = { jti: z.string(), iat: z.number(), seenAt: z.number(), exp: z.num
 
 /**
  * What the cookie of a session holds. Times are Unix milliseconds. `email` is set if Cloudflare Access vouched for the
- * person.
+ * person, `linkBy` if the session began with a sign-in link: who made it, the id of a key or a member, or `operator`.
  */
 export const claims = z.union([
   z.object({ kind: z.literal("operator"), email: z.nullable(z.string()), ...times }),
-  z.object({ kind: z.literal("member"), memberId: z.string(), email: z.nullable(z.string()), ...times }),
+  z.object({
+    kind: z.literal("member"),
+    memberId: z.string(),
+    /** Absent in a session that began before sessions had it. */
+    organizationId: z.optional(z.string()),
+    email: z.nullable(z.string()),
+    linkBy: z.optional(z.string()),
+    ...times,
+  }),
 ]);
 export type Claims = z.output<typeof claims>;
+export type MemberClaims = Claims & { kind: "member" };
 
 /** Whose session it is. */
 export type Subject =
   | { kind: "operator"; email: string | null }
-  | { kind: "member"; memberId: string; email: string | null };
+  | { kind: "member"; memberId: string; organizationId: string; email: string | null; linkBy?: string };

@@ -13,7 +13,7 @@ import type { ConsoleEnv } from "./context.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
 import { endSession, keepSession } from "./session.ts";
 import { SHELL_HEADERS, shellFor } from "./shell.ts";
-import { peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
+import { describeLink, linkBody, peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
 
 const ORGANIZATION = "/api/organizations/:organizationId";
 const needsSealing = needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS");
@@ -33,6 +33,16 @@ consoleRoutes.delete("/session", noQuery, (c) => {
   endSession(c);
   return c.body(null, 204);
 });
+
+consoleRoutes.post(
+  "/link",
+  needs("ADMIN_TOKEN"),
+  blockStrangers(),
+  refuseOtherSites(),
+  noQuery,
+  validBody(linkBody),
+  async (c) => c.json({ link: await describeLink(c.env, c.req.valid("json")) }),
+);
 
 consoleRoutes.get("/access", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites(), noQuery, async (c) => {
   const { email, isOperator, people } = await peopleOfAccess(c);

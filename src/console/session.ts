@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const OPERATOR_LASTS_MS = 12 * HOUR_MS;
-const MEMBER_LASTS_MS = 30 * DAY_MS;
+export const MEMBER_LASTS_MS = 30 * DAY_MS;
 /** A member's session that is not used for so long ends. */
 const MEMBER_IDLE_MS = 7 * DAY_MS;
 /** The cookie says when the session was used, this exactly. */

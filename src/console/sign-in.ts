@@ -1,9 +1,9 @@
-import { and, eq, exists, gt, isNull, lte } from "drizzle-orm";
+import { eq, lte } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashOfLink } from "../admin/sign-in-link.ts";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
-import { members, organizations, usedCodes } from "../db/schema.ts";
+import { usedCodes } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional } from "../http/fields.ts";
 import { fault } from "../http/validation.ts";
@@ -14,6 +14,7 @@ import type { ConsoleContext } from "./context.ts";
 import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
 import { findMembersByEmail } from "./people.ts";
 import { beginSession } from "./session.ts";
+import { findLink, takeLink } from "./sign-in-links.ts";
 
 const OPERATOR_CODE = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
@@ -63,7 +64,8 @@ async function subjectOfAccess(c: ConsoleContext, memberId: string | undefined):
   const [person, another] = people;
   if (!person) throw new ApiError("access_unknown");
   if (another) throw fault("access.memberId", "must name one of the members with this email");
-  return { kind: "member", memberId: person.member.id, email };
+  const { id, organizationId } = person.member;
+  return { kind: "member", memberId: id, organizationId, email };
 }
 
 function proofsIn({ token, code, access }: SignInBody): unknown[] {
@@ -80,6 +82,34 @@ async function takeCode(env: Env, code: string): Promise<Subject> {
   const subject = code.startsWith("operator.") ? await takeOperatorCode(env, code) : await takeLink(env, code);
   if (!subject) throw new ApiError("link_invalid");
   return subject;
+}
+
+/** The body of `POST /console/link`. */
+export const linkBody = z.object({ code: proof });
+
+/**
+ * Whom a link signs in, without using it up. So a person can see it before another session is replaced.
+ * @throws ApiError `link_invalid`
+ */
+export async function describeLink(env: Env, { code }: z.output<typeof linkBody>) {
+  if (!code.startsWith("operator.")) {
+    const link = await findLink(env, code);
+    if (!link) throw new ApiError("link_invalid");
+    const { member, organization } = link;
+    return {
+      type: "member" as const,
+      member: { id: member.id, name: member.name },
+      organization: { id: organization.id, name: organization.name },
+    };
+  }
+  const isGood = (await endOfCode(env, code, Date.now())) !== null && !(await isUsed(env, code));
+  if (!isGood) throw new ApiError("link_invalid");
+  return { type: "operator" as const, member: null, organization: null };
+}
+
+async function isUsed(env: Env, code: string): Promise<boolean> {
+  const isIt = eq(usedCodes.hash, await hashOfLink(code));
+  return (await directory(env).$count(usedCodes, isIt)) > 0;
 }
 
 async function takeOperatorCode(env: Env, code: string): Promise<Subject | null> {
@@ -105,22 +135,4 @@ async function endOfCode(env: Env, code: string, now: number): Promise<number | 
   if (nonce === undefined || until <= now || until > now + OPERATOR_CODE_LASTS_MS) return null;
   const genuine = await signatureOfCode(configured(env, "ADMIN_TOKEN"), `${end}.${nonce}`);
   return (await isSameSecret(signature, genuine)) ? until : null;
-}
-
-async function takeLink(env: Env, code: string): Promise<Subject | null> {
-  const db = directory(env);
-  const isActive = and(eq(organizations.id, members.organizationId), isNull(organizations.erasingAt));
-  const [member] = await db
-    .update(members)
-    .set({ signInHash: null, signInUntil: null })
-    .where(
-      and(
-        eq(members.id, code.split(".", 1)[0] ?? ""),
-        eq(members.signInHash, await hashOfLink(code)),
-        gt(members.signInUntil, Date.now()),
-        exists(db.select({ id: organizations.id }).from(organizations).where(isActive)),
-      ),
-    )
-    .returning({ memberId: members.id });
-  return member ? { kind: "member", memberId: member.memberId, email: null } : null;
 }

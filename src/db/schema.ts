@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
@@ -59,6 +59,12 @@ const organizationId = () =>
     .notNull()
     .references(() => organizations.id);
 
+/** The id of the key or member that created the row, or `operator`. */
+const createdBy = () => text().notNull().default("operator");
+
+/** Likewise, who last gave it what lets somebody in; null if nobody did since its creation. */
+const setBy = () => text();
+
 export const members = sqliteTable(
   "members",
   {
@@ -76,6 +82,11 @@ export const members = sqliteTable(
     /** SHA-256 of the code of the member's sign-in link, in hex; null if there is none. The code is never stored. */
     signInHash: text(),
     signInUntil: integer(),
+    /** Who made the link: the id of a key or a member, or `operator`. */
+    signInBy: text(),
+    createdBy: createdBy(),
+    /** Of its email and its permissions. */
+    setBy: setBy(),
     createdAt: integer().notNull(),
   },
   (table) => [
@@ -110,6 +121,9 @@ export const channels = sqliteTable(
     /** Sealed. The previous secret, valid until `identityPreviousUntil`. */
     identityPrevious: text(),
     identityPreviousUntil: integer(),
+    /** Who got the two secrets: the id of a key or a member, or `operator`. */
+    identityBy: text(),
+    identityPreviousBy: text(),
     createdAt: integer().notNull(),
     erasingAt: integer(),
   },
@@ -160,8 +174,9 @@ export const apiKeys = sqliteTable(
     quotaPeakUntil: integer(),
     expiresAt: integer(),
     revokedAt: integer(),
-    /** The id of the key or member that created it, or `operator`. */
-    createdBy: text().notNull().default("operator"),
+    createdBy: createdBy(),
+    /** Of its secret, its permissions, its end and its addresses. */
+    setBy: setBy(),
     createdAt: integer().notNull(),
   },
   // Lists an organization's keys.
@@ -191,6 +206,8 @@ export const webhooks = sqliteTable(
     version: integer().notNull(),
     /** The id of the key or member that created it, or `operator`. */
     createdBy: text().notNull(),
+    /** Of its URL and its secret. */
+    setBy: setBy(),
     createdAt: integer().notNull(),
     erasingAt: integer(),
   },
@@ -202,5 +219,33 @@ export const webhooks = sqliteTable(
 export const usedCodes = sqliteTable("used_codes", {
   /** SHA-256 of the code, in hex. */
   hash: text().primaryKey(),
+  until: integer().notNull(),
+});
+
+/**
+ * Which members have sessions that began with a link, by who made it: what a key or a member leaves behind. The rows of
+ * sessions that are over are deleted with the next sign-in.
+ */
+export const signIns = sqliteTable(
+  "sign_ins",
+  {
+    organizationId: organizationId(),
+    /** The id of a key or a member, or `operator`. */
+    madeBy: text().notNull(),
+    memberId: text().notNull(),
+    /** When the last of these sessions began, and when it ends. */
+    at: integer().notNull(),
+    until: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.madeBy, table.memberId] }),
+    // Finds the sessions that are over.
+    index("sign_ins_by_end").on(table.until),
+  ],
+);
+
+/** The sessions that the operator ended. A row is deleted once its session would have ended anyway. */
+export const endedSessions = sqliteTable("ended_sessions", {
+  id: text().primaryKey(),
   until: integer().notNull(),
 });

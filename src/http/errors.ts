@@ -9,7 +9,11 @@ export const ERRORS = {
   invalid_api_key: { status: 401, shape: "message", text: "Invalid or expired API key" },
   not_signed_in: { status: 401, shape: "message", text: "Not signed in, or the session has ended" },
   wrong_token: { status: 401, shape: "message", text: "The token is wrong" },
-  link_invalid: { status: 401, shape: "message", text: "The sign-in link has expired or was used" },
+  link_invalid: {
+    status: 401,
+    shape: "message",
+    text: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
+  },
   access_invalid: { status: 401, shape: "message", text: "Cloudflare Access has not signed this person in" },
   access_unknown: { status: 403, shape: "message", text: "No member has the email of this person" },
   cross_site: { status: 403, shape: "message", text: "Only the console's own pages can make this request" },

@@ -35,3 +35,9 @@ export function publicOrigin(env: Env, url: string): string {
   if (publicHost === undefined) throw unavailable("configuration: CONSOLE_HOST needs PUBLIC_HOST");
   return `${protocol}//${publicHost}`;
 }
+
+/** The hosts of this service that it knows: those of the configuration, and that of a request. */
+export function ownHosts(env: Env, url?: string): string[] {
+  const hosts = [configured(env, "PUBLIC_HOST"), configured(env, "CONSOLE_HOST"), url && new URL(url).host];
+  return hosts.filter((host) => host !== undefined && host !== "") as string[];
+}

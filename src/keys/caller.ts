@@ -19,4 +19,6 @@ export interface Caller {
   /** The member who sends a message if the request names none. Null: the request must name one. */
   defaultSenderId: string | null;
   region: Region | null;
+  /** Set for a key that ends or is bound to addresses: what it makes must not outlast it. */
+  isBound?: true;
 }

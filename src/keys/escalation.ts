@@ -17,6 +17,11 @@ export interface Power {
   ipAllowlist: readonly string[];
 }
 
+/** Whether a key ends, or works from some addresses only. What has neither would outlast it. */
+export function isBound({ expiresAt, ipAllowlist }: Power): boolean {
+  return expiresAt !== null || ipAllowlist.length > 0;
+}
+
 /** Why a key with the power `own` can't give `other` to a key, as the client reads it; null if it can. */
 export function whyBeyond(own: Power, other: Power, lack: Lack): string | null {
   const lacking = whyLacking(own, other.permissions, lack);

@@ -6,6 +6,7 @@ import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
 import type { Caller } from "./caller.ts";
 import { decide, type RefusalReason, reasonToRefuse } from "./decide.ts";
+import { isBound } from "./escalation.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf, type WindowState } from "./limits.ts";
@@ -151,7 +152,14 @@ export class KeyObject extends DurableObject<Env> {
     return {
       outcome: "admitted",
       granted: decision.granted,
-      caller: { principal: { type: "key", id, name }, organizationId, permissions, defaultSenderId, region },
+      caller: {
+        principal: { type: "key", id, name },
+        organizationId,
+        permissions,
+        defaultSenderId,
+        region,
+        ...(isBound(record) && { isBound: true }),
+      },
       window: decision.window,
     };
   }

@@ -13,7 +13,9 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   invalid_api_key: { when: "The key or token is unknown, mistyped, revoked or expired." },
   not_signed_in: { when: "Console: there is no session, or it has ended." },
   wrong_token: { when: "Console: the operator's token is wrong." },
-  link_invalid: { when: "Console: the sign-in link is unknown, has expired or was used." },
+  link_invalid: {
+    when: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
+  },
   access_invalid: { when: "Console: the request has no valid token of Cloudflare Access." },
   access_unknown: { when: "Console: the person whom Cloudflare Access signed in is no member and no operator." },
   cross_site: { when: "Console: no page of the console made the request." },
@@ -80,7 +82,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   },
   last_member: { when: "An organization must keep at least one member." },
   last_manager: {
-    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it.",
+    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it. Or the member is the last one with `members:write`, and would be removed or lose it.",
   },
   key_limit: {
     when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",

@@ -89,7 +89,18 @@ const member: Example<typeof operator.memberSchema> = {
   name: "Ada",
   email: "ada@acme.example",
   permissions: [...PRESETS.agent],
+  createdBy: "operator",
   createdAt: at,
+};
+
+const leftBehind: Example<typeof operator.leftBehindSchema> = {
+  keys: [],
+  members: [{ id: "mbr_gWq6pR2nVt70HsdE", name: "Ada" }],
+  links: [],
+  sessions: [{ memberId: "mbr_gWq6pR2nVt70HsdE", expiresAt: "2026-12-20T10:00:17.062Z" }],
+  webhooks: [{ id: "whk_gQ7dMv2Lx0aTsE5p", url: "https://acme.example/webhooks" }],
+  identitySecrets: [],
+  hasMore: false,
 };
 
 const key: Example<typeof resources.keySchema> = {
@@ -188,6 +199,7 @@ export const examples = {
   pagination,
   organization,
   member,
+  leftBehind,
   key,
   secret,
   usage,

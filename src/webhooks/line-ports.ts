@@ -1,4 +1,5 @@
 import { configured } from "../config.ts";
+import { ownHosts } from "../http/hosts.ts";
 import { callObject } from "../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import type { LineHost } from "./line-host.ts";
@@ -14,8 +15,9 @@ export function linePorts(env: Env): Pick<LineHost, "clock" | "logger" | "webhoo
       permit: (request) => callObject(env.WEBHOOKS, id, (webhook) => webhook.permit(request)),
       report: (attempt) => callObject(env.WEBHOOKS, id, (webhook) => webhook.report(id, attempt)),
     }),
-    // The service's own hosts are refused when the URL is written: an object does not know them.
-    checkUrl: (url) => webhookUrlFault(url, { ownHosts: [], allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") }),
+    // An object knows only the hosts in the configuration. The request's host is checked when the URL is written.
+    checkUrl: (url) =>
+      webhookUrlFault(url, { ownHosts: ownHosts(env), allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") }),
     sign: signatureHeaders,
     fetch: (url, init) => fetch(url, init),
   };

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Access } from "../admin/access.ts";
 import type { ManagementContext } from "../admin/audit.ts";
 import type { AdminEnv } from "../admin/guard.ts";
-import { publicOrigin } from "../http/hosts.ts";
+import { ownHosts } from "../http/hosts.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import {
   attemptsQuery,
@@ -42,8 +42,8 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
   const reads = needs("webhooks:read");
   const list = `${prefix}/webhooks` as const;
   const scopeOf = (c: ManagementContext): WebhookScope => {
-    const { scope, id } = actorOf(c);
-    return { scope, actor: id, ownHost: new URL(publicOrigin(c.env, c.req.url)).host };
+    const actor = actorOf(c);
+    return { scope: actor.scope, actor, ownHosts: ownHosts(c.env, c.req.url) };
   };
   return new Hono<AdminEnv>()
     .post(list, acts("webhook.create", { body: newWebhookBody }), async (c) => {

@@ -1,5 +1,4 @@
 import type * as z from "zod/mini";
-import { OPERATOR } from "../admin/scope.ts";
 import { callChat } from "../chats/call-chat.ts";
 import type { EventType } from "../events/event.ts";
 import { findEvent } from "../events/ports.ts";
@@ -27,7 +26,7 @@ export async function enableWebhook(env: Env, scope: WebhookScope, id: string, {
 /** Disables a webhook. Its events wait until it is enabled. */
 export async function disableWebhook(env: Env, scope: WebhookScope, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);
-  const reason = scope.actor === OPERATOR ? "operator" : "customer";
+  const reason = scope.actor.type === "operator" ? "operator" : "customer";
   await callWebhookObject(env, id, (object) => object.disable(id, reason));
   return describeWebhook(env, webhook);
 }

@@ -1,6 +1,7 @@
 import { and, count, eq, isNull, ne, notExists, type SQL, sql } from "drizzle-orm";
+import { lastingAuthority } from "../admin/key-authority.ts";
 import { rowOf } from "../admin/rows.ts";
-import { noOrganization, type Scope } from "../admin/scope.ts";
+import type { Actor, Scope } from "../admin/scope.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { channels, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
@@ -12,10 +13,9 @@ export type WebhookRow = typeof webhooks.$inferSelect;
 /** On whose behalf a request acts. */
 export interface WebhookScope {
   scope: Scope;
-  /** The id of the key or of the member, or `OPERATOR`. */
-  actor: string;
-  /** The host of this service, which no webhook may call. */
-  ownHost: string;
+  actor: Actor;
+  /** The hosts of this service, which no webhook may call. */
+  ownHosts: readonly string[];
 }
 
 const MAX_WEBHOOKS = 10;
@@ -40,7 +40,8 @@ export async function findActiveWebhook(env: Env, scope: WebhookScope, id: strin
 /**
  * Updates a webhook with the values that `change` returns for its current row. If another request updates the row in
  * between, it reads the row and calls `change` again, so that no update is lost.
- * @throws ApiError `webhook_not_found`
+ * @throws ApiError `webhook_not_found`; `permission_denied` if a key with an end or an allow-list changes where the events
+ *   go, or the secret
  */
 export async function updateWebhook(
   env: Env,
@@ -54,10 +55,13 @@ export async function updateWebhook(
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
     const isStillFree = values.url === undefined ? undefined : isUrlFree(db, { ...before, url: values.url });
+    const isSet = values.secret !== undefined || (values.url !== undefined && values.url !== before.url);
+    const authority = isSet ? await lastingAuthority(db, scope.actor, "set a webhook's URL or secret") : null;
+    const isSame = and(isAsReadWebhook(before), isStillFree, authority?.isAsRead);
     const [webhook] = await db
       .update(webhooks)
-      .set(values)
-      .where(and(eq(webhooks.id, id), isNull(webhooks.erasingAt), isAsReadWebhook(before), isStillFree))
+      .set({ ...values, ...(isSet && { setBy: scope.actor.id }) })
+      .where(and(eq(webhooks.id, id), isNull(webhooks.erasingAt), isSame))
       .returning();
     if (webhook) return webhook;
   }
@@ -80,13 +84,12 @@ export function hasRoomFor(db: Directory, row: WebhookRow): SQL | undefined {
   return and(sql`${all} < ${MAX_WEBHOOKS}`, isUrlFree(db, row));
 }
 
-/** Why an organization can't get a new webhook. */
-export async function whyNotInserted(db: Directory, { scope }: WebhookScope, row: WebhookRow): Promise<ApiError> {
+/** Why an organization can't get a new webhook; null if it is gone, or nothing stands in the way any more. */
+export async function whyNotInserted(db: Directory, row: WebhookRow): Promise<ApiError | null> {
   const same = await findSameUrl(db, row);
   if (same) return webhookExists(same.id);
   const all = await db.$count(webhooks, eq(webhooks.organizationId, row.organizationId));
-  if (all >= MAX_WEBHOOKS) return new ApiError("webhook_limit");
-  return new ApiError(noOrganization(scope));
+  return all >= MAX_WEBHOOKS ? new ApiError("webhook_limit") : null;
 }
 
 /** @throws ApiError `webhook_exists` if another webhook of the organization has this URL */

@@ -4,10 +4,13 @@
  * A change is written first. Then the webhook's object and the organization's object are told, and only then does the
  * request answer, so that the next event follows the change. If a step fails, the same request can be repeated.
  */
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { newIdOf, type RequestAct } from "../admin/audit.ts";
+import { lastingAuthority } from "../admin/key-authority.ts";
 import { insertIf, rowOf } from "../admin/rows.ts";
+import { noOrganization } from "../admin/scope.ts";
+import { tryOften } from "../admin/try-often.ts";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { organizations, webhooks } from "../db/schema.ts";
@@ -45,7 +48,8 @@ const ERASING = {
 
 /**
  * Creates a webhook. Only this response contains its secret.
- * @throws ApiError `webhook_exists`, `webhook_limit`, `organization_not_found`
+ * @throws ApiError `webhook_exists`, `webhook_limit`, `organization_not_found`; `permission_denied` if a key with an end or
+ *   an allow-list creates it
  */
 export async function createWebhook(
   env: Env,
@@ -59,26 +63,34 @@ export async function createWebhook(
   const url = checkedUrl(env, scope, body.url);
   await checkChannels(db, organizationId, body.channels);
   const secret = newWebhookSecret();
-  const webhook: WebhookRow = {
-    id,
-    organizationId,
-    url,
-    description: body.description ?? null,
-    secret: await seal(sealingKeys(env), { id, column: "secret" }, secret),
-    previousSecret: null,
-    previousUntil: null,
-    types: body.types ?? null,
-    channels: body.channels ?? null,
-    payload: body.payload ?? WEBHOOK_DEFAULTS.payload,
-    perSecond: body.perSecond ?? WEBHOOK_DEFAULTS.perSecond,
-    concurrency: body.concurrency ?? WEBHOOK_DEFAULTS.concurrency,
-    version: 1,
-    createdBy: scope.actor,
-    createdAt: Date.now(),
-    erasingAt: null,
-  };
-  const isInserted = await insertIf(db, webhooks, webhook, hasRoomFor(db, webhook));
-  if (!isInserted) throw await whyNotInserted(db, scope, webhook);
+  const sealed = await seal(sealingKeys(env), { id, column: "secret" }, secret);
+  const webhook = await tryOften(id, async () => {
+    const authority = await lastingAuthority(db, scope.actor, "create webhooks");
+    const row: WebhookRow = {
+      id,
+      organizationId,
+      url,
+      description: body.description ?? null,
+      secret: sealed,
+      previousSecret: null,
+      previousUntil: null,
+      types: body.types ?? null,
+      channels: body.channels ?? null,
+      payload: body.payload ?? WEBHOOK_DEFAULTS.payload,
+      perSecond: body.perSecond ?? WEBHOOK_DEFAULTS.perSecond,
+      concurrency: body.concurrency ?? WEBHOOK_DEFAULTS.concurrency,
+      version: 1,
+      createdBy: scope.actor.id,
+      setBy: null,
+      createdAt: Date.now(),
+      erasingAt: null,
+    };
+    if (await insertIf(db, webhooks, row, and(hasRoomFor(db, row), authority?.isAsRead))) return row;
+    const why = await whyNotInserted(db, row);
+    if (why) throw why;
+    if (!authority) throw new ApiError(noOrganization(scope.scope));
+    return null;
+  });
   try {
     await refreshWebhooksOf(env, organizationId);
   } catch (error) {
@@ -212,8 +224,8 @@ async function tryToRefresh(env: Env, id: string): Promise<void> {
 }
 
 /** The normalized URL. @throws ApiError `validation_failed` */
-function checkedUrl(env: Env, { ownHost }: WebhookScope, url: string): string {
-  const options = { ownHosts: [ownHost], allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") };
+function checkedUrl(env: Env, { ownHosts }: WebhookScope, url: string): string {
+  const options = { ownHosts, allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") };
   const wrong = webhookUrlFault(url, options);
   if (wrong) throw fault("url", wrong);
   const normalized = normalizedUrl(url);

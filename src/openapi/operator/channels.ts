@@ -140,7 +140,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       tag,
       ...needs("channels:read"),
       summary: "Read a channel",
-      description: `Returns one channel, with its health and the webhook to enter at the network.${isOperator ? "" : " The `verifyToken` is only for keys that may change channels."}`,
+      description: `Returns one channel, with its health and the webhook to enter at the network.${isOperator ? "" : " The `verifyToken` is only for keys that may change channels, read and send messages, and have neither an end nor an allow-list."}`,
       responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
       errors: ["channel_not_found"],
     },

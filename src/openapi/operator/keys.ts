@@ -7,11 +7,14 @@ import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";
 import { overlap } from "./channels.ts";
 import { listResponse, pages } from "./lists.ts";
+import { leftBehindSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
-const { key, usage, secret } = examples;
+const { key, usage, secret, leftBehind } = examples;
 const tag = "Keys";
 const oneKey = z.object({ key: keySchema });
+const revoked = z.object({ key: keySchema, leftBehind: leftBehindSchema });
+const changed = z.object({ key: keySchema, leftBehind: leftBehindSchema.exactOptional() });
 const withSecret = z.object({
   key: keySchema,
   secret: z.string().describe("The API key itself. It is shown only once"),
@@ -94,7 +97,11 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
         descriptions,
         example: { rateLimit: { limit: 600, windowSeconds: 60 } },
       },
-      responses: [jsonResponse(200, "The changed key.", oneKey, { key })],
+      responses: [
+        jsonResponse(200, "The changed key. If it can do less than before, also what it leaves behind.", changed, {
+          key,
+        }),
+      ],
       errors: ["missing_field", "key_not_found", ...byKey("self_service_off", "key_limit", "last_manager")],
     },
     {
@@ -105,7 +112,12 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       ...needs("keys:write"),
       summary: "Revoke a key",
       description: `Revokes a key permanently, starting with its next request. Safe to repeat.${isOperator ? "" : " Any key can be revoked, except the last one that can manage keys."}`,
-      responses: [jsonResponse(200, "The revoked key.", oneKey, { key: { ...key, revokedAt: key.createdAt } })],
+      responses: [
+        jsonResponse(200, "The revoked key, and what it leaves behind: that goes on until you end it too.", revoked, {
+          key: { ...key, revokedAt: key.createdAt },
+          leftBehind,
+        }),
+      ],
       errors: ["key_not_found", ...byKey("last_manager")],
     },
     {

@@ -1,15 +1,18 @@
 import * as z from "zod";
 import { memberPatch, newMemberBody } from "../../admin/members.ts";
+import type { ErrorCode } from "../../http/errors.ts";
 import { PRESETS } from "../../keys/presets.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
-import { memberSchema } from "./resources.ts";
+import { leftBehindSchema, memberSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
-const { member } = examples;
+const { member, leftBehind } = examples;
 const tag = "Members";
 const oneMember = z.object({ member: memberSchema });
+const removed = z.object({ member: memberSchema, leftBehind: leftBehindSchema });
+const changed = z.object({ member: memberSchema, leftBehind: leftBehindSchema.exactOptional() });
 const GIVEN =
   "A key can't give permissions that it lacks, and a key with an end or an allow-list can give none. Else 403 `permission_denied`.";
 const descriptions = {
@@ -23,7 +26,9 @@ const signInLink = z.object({
 });
 
 /** Members. */
-export function memberOperations({ prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function memberOperations({ isOperator, prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+  const lastManager: ErrorCode[] = isOperator ? [] : ["last_manager"];
+  const within = isOperator ? "" : " A key can't remove a member that may do more than it.";
   return [
     {
       method: "post",
@@ -70,8 +75,12 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
         descriptions,
         example: { permissions: ["chats:read", "messages:read"] },
       },
-      responses: [jsonResponse(200, "The changed member.", oneMember, { member })],
-      errors: ["missing_field", "member_not_found"],
+      responses: [
+        jsonResponse(200, "The changed member. If it lost a permission, also what it leaves behind.", changed, {
+          member,
+        }),
+      ],
+      errors: ["missing_field", "member_not_found", ...lastManager],
     },
     {
       method: "post",
@@ -80,7 +89,7 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
       tag,
       ...needs("members:write"),
       summary: "Create a sign-in link",
-      description: `Creates a link that signs the member in to the console once, within 24 hours. Pass it on by a safe way: whoever opens it first is the member. It replaces the link before it. ${GIVEN}`,
+      description: `Creates a link that signs the member in to the console once, within 24 hours. Pass it on by a safe way: whoever opens it first is the member. It replaces the link before it. It works only while its maker could still make it. ${GIVEN}`,
       responses: [
         jsonResponse(201, "The link. Only this response contains it.", signInLink, {
           url: "https://parley.example/console#code=mbr_gWq6pR2nVt70HsdE.9rTz2KcW5mXbQ8vYhL3nJ6pFsD1gA4uEoR7iCkVyZqB",
@@ -107,10 +116,19 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
       tag,
       ...needs("members:write"),
       summary: "Remove a member",
-      description:
-        "Removes a member, unless it is the organization's last one. Within 10 seconds the member can no longer send.",
-      responses: [jsonResponse(200, "The removed member.", oneMember, { member })],
-      errors: ["member_not_found", "last_member"],
+      description: `Removes a member, unless it is the organization's last one.${within} Within 10 seconds the member can no longer send.`,
+      responses: [
+        jsonResponse(
+          200,
+          "The removed member, and what it leaves behind: that goes on until you end it too.",
+          removed,
+          {
+            member,
+            leftBehind,
+          },
+        ),
+      ],
+      errors: ["member_not_found", "last_member", ...lastManager],
     },
   ];
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../admin/channel-checks.ts";
 import type { presentChannel } from "../../admin/channels.ts";
 import { DEFAULT_MAX_KEYS } from "../../admin/key-ceilings.ts";
+import type { LeftBehind } from "../../admin/left-behind.ts";
 import type { presentMember } from "../../admin/members.ts";
 import type { presentOrganization } from "../../admin/organizations.ts";
 import type { registerChannel } from "../../admin/register-webhook.ts";
@@ -68,7 +69,29 @@ export const memberSchema = resource<ReturnType<typeof presentMember>>()(
     name: z.string().describe("The member's name"),
     email: z.string().nullable().describe("The member's email address"),
     permissions: z.array(z.enum(PERMISSIONS)).describe("What the member may do in the console"),
+    createdBy: z.string().describe("The id of the key or member that added the member, or `operator`"),
     createdAt: time("When the member was added"),
+  }),
+);
+
+const named = z.object({ id: z.string().describe("The id"), name: z.string().describe("The name") });
+const ending = z.object({ memberId: id("member"), expiresAt: time("When it ends") });
+
+export const leftBehindSchema = resource<LeftBehind>()(
+  "LeftBehind",
+  "What a key or a member made, and what stays. Each list has at most 100 entries.",
+  z.object({
+    keys: z.array(named).describe("Keys that it created, or whose secret or rights it set, and that still work"),
+    members: z.array(named).describe("Members that it added, or whose email or permissions it set"),
+    links: z.array(ending).describe("Its unused sign-in links. They work only while it could still make them"),
+    sessions: z.array(ending).describe("Members with sessions that began with its links"),
+    webhooks: z
+      .array(z.object({ id: id("webhook"), url: z.string().describe("The URL") }))
+      .describe("Webhooks that it created, or whose URL or secret it set"),
+    identitySecrets: z
+      .array(z.object({ channelId: id("channel") }))
+      .describe("Web channels whose identity secret it got"),
+    hasMore: z.boolean().describe("Whether a list has more entries: end some of those shown, and repeat the request"),
   }),
 );
 

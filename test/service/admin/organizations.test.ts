@@ -26,6 +26,7 @@ test("an organization is created with its first member, and returned with all it
       organizationId: organization.id,
       ...owner,
       permissions: PERMISSIONS,
+      createdBy: "operator",
       createdAt: organization.createdAt,
     },
   });
@@ -102,12 +103,13 @@ test("a member is added at the end of the list, and returned when it is removed"
     name: "Bob",
     email: "bob@acme.test",
     permissions: PRESETS.agent,
+    createdBy: "operator",
     createdAt: TIME,
   });
   const listed = async () => (await admin("GET", `/organizations/${organizationId}/members`)).body.members;
   expect(new Set((await listed()).map(({ id }: { id: string }) => id))).toEqual(new Set([ownerId, member.id]));
   const deleted = await admin("DELETE", `/members/${member.id}`);
-  expect([deleted.status, deleted.body]).toEqual([200, { member }]);
+  expect([deleted.status, deleted.body.member]).toEqual([200, member]);
   expectError(await admin("DELETE", `/members/${member.id}`), 404, "member_not_found", /^Member not found$/);
   expect((await listed()).map(({ id }: { id: string }) => id)).toEqual([ownerId]);
 });

@@ -20,6 +20,12 @@ type Channel = Pick<ChannelRecord, "id" | "kind">;
 type Try = (isolate: Isolate) => Promise<boolean>;
 
 const ORIGIN = "https://parley.example";
+const OPERATOR_VIEW = {
+  scope: "any",
+  origin: ORIGIN,
+  hasTokens: true,
+  actor: { scope: "any", type: "operator", id: "operator", name: "Operator" },
+} as const;
 /** After this long without a response, a client tries again. */
 const PATIENCE_MS = 400_000;
 
@@ -162,7 +168,7 @@ export class Clients {
   deleteChannel({ id }: Channel): void {
     this.#request("DELETE channel", async ({ env }) => {
       this.#judge.asked.add(id);
-      await this.#service.eraseChannel(env, { scope: "any", origin: ORIGIN, hasTokens: true }, id);
+      await this.#service.eraseChannel(env, OPERATOR_VIEW, id);
       this.#judge.channelErased(id);
       return true;
     });

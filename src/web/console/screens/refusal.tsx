@@ -3,7 +3,7 @@ import type { ParleyError } from "../../../client/error.ts";
 
 const TEXTS: Readonly<Record<string, string>> = {
   wrong_token: "This is not the operator’s token.",
-  link_invalid: "This link was used or has expired. Ask for a new one.",
+  link_invalid: "This link no longer works. Ask for a new one.",
   access_invalid: "Cloudflare Access has not signed you in. Is /console behind it?",
   access_unknown: "No member has your email. Ask the operator or a colleague to add you.",
 };
