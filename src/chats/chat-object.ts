@@ -251,7 +251,11 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Describes what the chat sends to a webhook. */
-  webhookLine(organizationId: string, webhookId: string, knownIdentity: ChatIdentity | null): rpc.WebhookLineAnswer {
+  async webhookLine(
+    organizationId: string,
+    webhookId: string,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<rpc.WebhookLineAnswer> {
     if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#parts.lines.describe(webhookId);
   }

@@ -18,6 +18,8 @@ export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
 const LAST_MESSAGE_LENGTH = 160;
+/** A report tells no more events than that, because it reads their types. The next one tells the others. */
+const MAX_EVENTS = 10_000;
 
 /**
  * What the chat object gives to its report. `depth` is how many messages wait for their network; `nextDueAt` is when the
@@ -205,7 +207,8 @@ export class ChatReporter extends WriteBehind<Report> {
     const stored = this.#lastReport();
     const { seq } = this.#host.log.newest();
     const state = this.#state(stored);
-    const events = this.#host.log.events.newest;
+    const eventsAfter = this.#eventsReported ?? stored?.eventsAfter ?? 0;
+    const events = Math.min(this.#host.log.events.newest, eventsAfter + MAX_EVENTS);
     const isSame = stored !== null && stored.events === events && isSameState(stored.state, state);
     if (isSame && !this.#mustRepeat) {
       // The changes do not show in a report, and the organization has the last one.
@@ -213,7 +216,6 @@ export class ChatReporter extends WriteBehind<Report> {
       return null;
     }
     const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
-    const eventsAfter = this.#eventsReported ?? stored?.eventsAfter ?? 0;
     return { identity, number, seq, eventsAfter, events, state };
   }
 

@@ -32,8 +32,8 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
     return this.lines.version;
   }
 
-  describe(webhookId: string): Exclude<WebhookLineAnswer, Unknown> {
-    const line = this.lines.describe(webhookId);
+  async describe(webhookId: string): Promise<Exclude<WebhookLineAnswer, Unknown>> {
+    const line = await this.lines.describe(webhookId);
     return line ? { outcome: "ok", line } : { outcome: "no_line" };
   }
 
@@ -64,8 +64,8 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
       lineId: chatId,
       exists,
       newest: () => log.events.newest,
-      next: (after, filter) => log.events.next(after, typesOf(filter, channelId)),
-      count: (after, filter) => log.events.countAfter(after, typesOf(filter, channelId)),
+      matching: (range, filter, limit) => log.events.matching(range, typesOf(filter, channelId), limit),
+      count: (range, filter) => log.events.count(range, typesOf(filter, channelId)),
       eventId: (number) => eventId(chatId, lifeDigits(life), number),
       redactions: () => log.redactions,
       async render(fact, payload, previous) {

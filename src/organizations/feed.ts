@@ -1,7 +1,5 @@
 import { type EventFact, type EventType, ownChannelId } from "../events/event.ts";
-import { matches } from "../events/filter.ts";
 import { randomBase62 } from "../ids.ts";
-import type { WebhookFilter } from "../webhooks/rpc.ts";
 import type { EventBurst, FeedAnswer, FeedPointer } from "./rpc.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,7 +10,6 @@ const MAX_POINTERS = 8_000_000;
 const LIFE_LENGTH = 8;
 /** How many of the organization's newest events are looked through for a repeated one. */
 const RECENT_EVENTS = 100;
-const OWN_EVENTS_AT_ONCE = 100;
 
 type PointerRow = {
   position: number;
@@ -164,25 +161,6 @@ export class Feed {
       .exec<OwnRow>("select n, type, note, at from own_events where n between ? and ? order by n", first, last)
       .toArray();
     return rows.map(factOf);
-  }
-
-  /** The organization's own events after a number that a filter lets through, in order. */
-  *ownEventsAfter(after: number, filter: WebhookFilter): Generator<EventFact, undefined> {
-    // Not one cursor: while one is open that is not read to its end, SQLite can't drop a day's table.
-    for (let last = after; ; ) {
-      const rows = this.#sql
-        .exec<OwnRow>(
-          "select n, type, note, at from own_events where n > ? order by n limit ?",
-          last,
-          OWN_EVENTS_AT_ONCE,
-        )
-        .toArray();
-      for (const fact of rows.map(factOf)) {
-        last = fact.number;
-        if (matches(filter, fact.type, ownChannelId(fact.note))) yield fact;
-      }
-      if (rows.length < OWN_EVENTS_AT_ONCE) return;
-    }
   }
 
   /** The number of the organization's newest own event; 0 if there never was one. */

@@ -68,6 +68,7 @@ export class OrganizationObject extends AuditedObject {
   readonly #lines = new OwnLines({
     env: this.env,
     kv: this.ctx.storage.kv,
+    sql: this.ctx.storage.sql,
     feed: this.#feed,
     alarm: this.#alarm,
     organizationId: () => this.#existence.id,

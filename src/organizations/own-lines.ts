@@ -4,11 +4,13 @@ import type { LineHost } from "../webhooks/line-host.ts";
 import { linePorts } from "../webhooks/line-ports.ts";
 import { type LinesObject, ObjectLines } from "../webhooks/object-lines.ts";
 import type { Feed } from "./feed.ts";
+import { OwnEvents } from "./own-events.ts";
 
 /** An organization's object, as its lines use it. */
 interface OwnLinesHost extends LinesObject {
   env: Env;
   kv: SyncKvStorage;
+  sql: SqlStorage;
   feed: Feed;
   /** The organization's id; undefined while the object is empty. */
   organizationId(): string | undefined;
@@ -35,19 +37,20 @@ export class OwnLines extends ObjectLines {
   }
 
   protected override lineHost(): LineHost | null {
-    const { env, kv, feed, alarm } = this.#host;
+    const { env, kv, sql, feed, alarm } = this.#host;
     const organizationId = this.#host.organizationId();
     if (organizationId === undefined) return null;
     const erasures = this.#erasures;
     const exists = () => this.#erasures === erasures;
+    const events = new OwnEvents(sql);
     return {
       ...linePorts(env),
       kv,
       lineId: organizationId,
       exists,
       newest: () => feed.newestOwn,
-      next: (after, filter) => feed.ownEventsAfter(after, filter).next().value ?? null,
-      count: (after, filter) => [...feed.ownEventsAfter(after, filter)].length,
+      matching: (range, filter, limit) => events.matching(range, filter, limit),
+      count: (range, filter) => events.count(range, filter),
       eventId: (number) => eventId(organizationId, feed.life, number),
       // No message is in these events.
       redactions: () => 0,

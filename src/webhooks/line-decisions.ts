@@ -15,6 +15,7 @@ import {
   withFilter,
   withoutResponses,
   withReplay,
+  withReplaySearched,
 } from "./line.ts";
 
 /** The decisions of lines. Tests replace some by wrong ones, to prove that the simulation detects them. */
@@ -35,6 +36,7 @@ export const LINE_DECISIONS = {
   withFilter,
   withoutResponses,
   withReplay,
+  withReplaySearched,
 };
 
 export type LineDecisions = typeof LINE_DECISIONS;

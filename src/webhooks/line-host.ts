@@ -1,7 +1,7 @@
 import type { EventFact } from "../events/event.ts";
 import type { Logger } from "../log.ts";
 import type { CallHost } from "./call-webhook.ts";
-import type { WebhookAttempt, WebhookFilter, WebhookPermitAnswer, WebhookPermitRequest } from "./rpc.ts";
+import type { EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer, WebhookPermitRequest } from "./rpc.ts";
 
 /** The calls that a line makes to its webhook's object. Each rejects if the object does not answer. */
 export interface WebhookPort {
@@ -19,10 +19,10 @@ export interface LineHost extends CallHost {
   exists(): boolean;
   /** The number of the newest event; 0 if there is none. */
   newest(): number;
-  /** The first event after a number that the filter lets through. */
-  next(after: number, filter: WebhookFilter): EventFact | null;
-  /** How many events after a number the filter lets through. */
-  count(after: number, filter: WebhookFilter): number;
+  /** The first events of a range that the filter lets through, in order. Reads no event outside of the range. */
+  matching(range: EventRange, filter: WebhookFilter, limit: number): EventFact[];
+  /** How many events of a range the filter lets through. Reads no event outside of the range. */
+  count(range: EventRange, filter: WebhookFilter): number;
   webhook(id: string): WebhookPort;
   /** Sets the owner's alarm to `at` or earlier. */
   standBy(at: number): Promise<void>;

@@ -2,10 +2,11 @@ import type { EventFact } from "../events/event.ts";
 import { causeOf } from "../log.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
+import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
 import { EXPIRED, GONE, type LineDescription, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
 import type { LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
-import { PendingEvents } from "./pending-events.ts";
+import { PendingEvents, SEARCH } from "./pending-events.ts";
 import type { EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
@@ -13,10 +14,8 @@ type Granted = WebhookPermitAnswer & { outcome: "granted" };
 /** An attempt that is this old was lost with its object. */
 export const LEASE_MS = 35_000;
 const AFTER_FAULT_MS = 30_000;
-/** Events that are too old are given up in batches of this size. */
-const BATCH = 1_000;
-/** The cursor is stored after this many events that do not match, so that a new instance does not read them again. */
-const SEARCHED_BATCH = 100;
+/** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
+const MAX_RANGES = 1_000;
 
 /**
  * The line of one webhook. It sends events in order, one at a time. At each `await` the object may be lost, the owner be
@@ -48,7 +47,7 @@ export class LineSender {
     this.#id = id;
     this.#line = line;
     this.#decisions = decisions;
-    this.#pending = new PendingEvents(host);
+    this.#pending = new PendingEvents(host, decisions);
   }
 
   /** Whether a turn is under way. */
@@ -65,14 +64,17 @@ export class LineSender {
   /** When the line may ask for its next permit; null if no event waits. */
   #workAt(now: number): number | null {
     const next = this.#next(now);
-    return next && Math.max(next.nextAt, this.#askAt, this.#line.waiting?.until ?? 0);
+    const from = next === SEARCH ? now : next?.nextAt;
+    return from === undefined ? null : Math.max(from, this.#askAt, this.#line.waiting?.until ?? 0);
   }
 
   /** Applies a new version of the filter. */
   refilter(filter: WebhookFilter): void {
     if (filter.version <= this.#line.filter.version) return;
-    const next = this.#head()?.number ?? null;
-    this.#save(this.#decisions.withFilter(this.#line, filter, next, this.#host.newest()));
+    const head = this.#head();
+    // Events that were not looked at yet are those that the new filter lets through.
+    const newest = head === undefined ? this.#pending.searchedTo : this.#host.newest();
+    this.#save(this.#decisions.withFilter(this.#line, filter, head?.number ?? null, newest));
     this.#pending.forget();
   }
 
@@ -90,22 +92,27 @@ export class LineSender {
     return true;
   }
 
-  /** Sends events again. @returns how many */
-  replay(id: string, ranges: EventRange[]): number {
-    const { filter } = this.#line;
-    const countOf = ([first, last]: EventRange) => this.#host.count(first - 1, filter) - this.#host.count(last, filter);
-    const found = ranges.reduce((sum, range) => sum + countOf(range), 0);
-    if (found > 0) this.#save(this.#decisions.withReplay(this.#line, id, ranges));
+  /** Sends events again. @returns how many @throws if too many ranges are left */
+  async replay(id: string, ranges: EventRange[]): Promise<number> {
+    const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());
+    const found = await this.#pending.count(existing, this.#line.filter);
+    if (found === 0) return 0;
+    const line = this.#decisions.withReplay(this.#line, id, existing);
+    const left = line.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
+    if (line !== this.#line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
+    this.#save(line);
     return found;
   }
 
-  describe(): LineDescription {
+  async describe(): Promise<LineDescription> {
     const host = this.#host;
-    const { cursor, filter, head, recent, waiting } = this.#line;
-    const fact = this.#head();
+    for (; this.#head() === undefined; await this.#pending.pause()) this.#save(this.#pending.search(this.#line));
+    const count = await this.#pending.count([[this.#line.cursor + 1, host.newest()]], this.#line.filter);
+    const { head, recent, waiting } = this.#line;
+    const fact = this.#head() ?? null;
     const tries = head?.number === fact?.number ? head : null;
     return {
-      pending: fact ? host.count(cursor, filter) : 0,
+      pending: fact ? count : 0,
       head: fact && {
         eventId: host.eventId(fact.number),
         number: fact.number,
@@ -130,7 +137,9 @@ export class LineSender {
     this.#isBusy = true;
     try {
       await this.#step();
-      if (!(this.#goesOn() && isNext())) await this.#sendReports();
+      // A line that gives up one batch after the other tells each: they are stored until then.
+      const mustTell = this.#line.unreported.length > 1;
+      if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
     } catch (error) {
       this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
       this.#log("error", "line_interrupted", { error: causeOf(error) });
@@ -149,7 +158,10 @@ export class LineSender {
 
   async #step(): Promise<void> {
     const askedAt = this.#host.clock.now();
+    if (!this.#goesOn()) return;
+    if (this.#next(askedAt) === SEARCH) this.#save(this.#pending.search(this.#line));
     const next = this.#next(askedAt);
+    if (next === SEARCH) return this.#pending.pause();
     if (!next || !this.#goesOn()) return;
     if (next.replayId === null && this.#decisions.isExpired(next.fact, askedAt)) return this.#expire(next.fact);
     await this.#host.standBy(askedAt + LEASE_MS);
@@ -233,30 +245,19 @@ export class LineSender {
 
   #isCurrent({ number, replayId }: Work): boolean {
     const next = this.#next(this.#host.clock.now());
-    return next?.number === number && next.replayId === replayId;
+    return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
   }
 
-  /** Gives up the events that are too old. */
+  /** Gives up events that are too old. */
   #expire(first: EventFact): void {
-    const { clock } = this.#host;
-    let last = first;
-    for (let count = 1; count < BATCH; count++) {
-      const fact = this.#host.next(last.number, this.#line.filter);
-      if (!fact || !this.#decisions.isExpired(fact, clock.now())) break;
-      last = fact;
-    }
-    this.#giveUp(last, null, EXPIRED, "", first.number);
+    const now = this.#host.clock.now();
+    const isExpired = (fact: EventFact) => this.#decisions.isExpired(fact, now);
+    this.#giveUp(this.#pending.lastExpired(first, this.#line, isExpired), null, EXPIRED, "", first.number);
   }
 
-  /** Moves the cursor past the events before a time. */
+  /** Moves the cursor past events before a time. */
   #skipBefore(before: number): void {
-    let { cursor } = this.#line;
-    for (;;) {
-      const fact = this.#host.next(cursor, this.#line.filter);
-      if (!fact || fact.at >= before) break;
-      cursor = fact.number;
-    }
-    this.#save(this.#decisions.skippedTo(this.#line, cursor));
+    this.#save(this.#decisions.skippedTo(this.#line, this.#pending.lastBefore(before, this.#line)));
   }
 
   #giveUp(
@@ -305,21 +306,17 @@ export class LineSender {
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 
-  /** The event to send next, at its time. */
-  #next(now: number): Next | null {
-    const head = this.#head();
-    const replays = this.#line.replays.flatMap((replay) => {
-      const fact = this.#pending.firstOf(replay.ranges, this.#line.filter);
-      return fact ? [this.#decisions.replayWork(replay, fact)] : [];
-    });
-    return this.#decisions.nextWork(this.#line, head, replays, now);
+  /** What to do next, at its time. */
+  #next(now: number): Next | typeof SEARCH | null {
+    const next = this.#pending.next(this.#line, now);
+    this.#save(this.#pending.remembered(this.#line));
+    return next;
   }
 
-  /** The first event after the cursor. */
-  #head(): EventFact | null {
+  /** The first event after the cursor. Undefined if it must be searched for. */
+  #head(): EventFact | null | undefined {
     const fact = this.#pending.head(this.#line);
-    const { searchedTo } = this.#pending;
-    if (searchedTo - this.#line.cursor >= SEARCHED_BATCH) this.#save({ ...this.#line, cursor: searchedTo });
+    this.#save(this.#pending.remembered(this.#line));
     return fact;
   }
 

@@ -1,5 +1,6 @@
 import type { EventFact } from "../events/event.ts";
 import { doublingMs } from "../platform/backoff.ts";
+import { joinedRanges, rangesAfter } from "./event-ranges.ts";
 import type { AttemptOutcome, EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
 import { type Judgement, nextTry } from "./schedule.ts";
 
@@ -20,7 +21,7 @@ export interface Tries {
 /** Events that are sent again. They have tries of their own, and later events do not wait for them. */
 export interface Replay {
   id: string;
-  /** The numbers that are left, ascending. */
+  /** The numbers that are left, ascending. Ranges that touch are joined. */
   ranges: EventRange[];
   /** The tries of the first event that is left; null before its first try. */
   head: Tries | null;
@@ -43,6 +44,8 @@ export interface StoredLine {
   /** Set while the webhook's object makes the line wait and will wake it. `number` names the refusal. */
   waiting: { number: number; until: number } | null;
   replays: Replay[];
+  /** The replay that came last, and the last number that came with it. Absent before the first. */
+  replayed?: { id: string; upTo: number };
   /** Events that were given up, until the webhook's object knows. */
   unreported: WebhookAttempt[];
   /** The last attempts, oldest first. */
@@ -238,13 +241,13 @@ export function afterReport(line: StoredLine, report: WebhookAttempt): StoredLin
  * nothing.
  */
 export function withReplay(line: StoredLine, id: string, ranges: EventRange[]): StoredLine {
+  const added = rangesAfter(joinedRanges(ranges), line.replayed?.id === id ? line.replayed.upTo : 0);
+  const upTo = added.at(-1)?.[1];
+  if (upTo === undefined) return line;
   const known = line.replays.find((replay) => replay.id === id);
-  const upTo = Math.max(0, ...(known?.ranges ?? []).map(([, last]) => last));
-  const added = rangesAfter(ranges, upTo).sort(([a], [b]) => a - b);
-  if (added.length === 0) return line;
-  if (!known) return { ...line, replays: [...line.replays, { id, ranges: added, head: null }] };
-  const replay = { ...known, ranges: [...known.ranges, ...added] };
-  return { ...line, replays: line.replays.map((each) => (each === known ? replay : each)) };
+  const replay = { id, head: null, ...known, ranges: joinedRanges([...(known?.ranges ?? []), ...added]) };
+  const others = line.replays.filter((each) => each !== known);
+  return { ...line, replays: [...others, replay], replayed: { id, upTo } };
 }
 
 /** The line without the texts of answers, which may quote what was redacted. */
@@ -253,19 +256,22 @@ export function withoutResponses(line: StoredLine): StoredLine {
   return { ...line, recent: line.recent.map((attempt) => ({ ...attempt, response: null })) };
 }
 
+/** The line once no event of a replay is left up to a number. */
+export function withReplaySearched(line: StoredLine, { id, ranges }: Replay, searchedTo: number): StoredLine {
+  return searchedTo < (ranges[0]?.[0] ?? 0) ? line : withoutEvent(line, { number: searchedTo, replayId: id });
+}
+
 /** Ends the sending of an event: the cursor or the replay moves past it. */
 function withoutEvent(line: StoredLine, { number, replayId }: Pick<Work, "number" | "replayId">): StoredLine {
   if (replayId === null) {
     return number <= line.cursor ? line : { ...line, cursor: number, previous: number, head: null };
   }
-  const replays = line.replays.map((replay) =>
-    replay.id === replayId ? { ...replay, ranges: rangesAfter(replay.ranges, number), head: null } : replay,
-  );
+  const replays = line.replays.map((replay) => {
+    if (replay.id !== replayId) return replay;
+    const head = replay.head && replay.head.number > number ? replay.head : null;
+    return { ...replay, ranges: rangesAfter(replay.ranges, number), head };
+  });
   return { ...line, replays: replays.filter(({ ranges }) => ranges.length > 0) };
-}
-
-function rangesAfter(ranges: EventRange[], number: number): EventRange[] {
-  return ranges.flatMap(([first, last]): EventRange[] => (last > number ? [[Math.max(first, number + 1), last]] : []));
 }
 
 function withTries(line: StoredLine, { number, replayId }: Work, tries: Tries): StoredLine {

@@ -85,8 +85,8 @@ export class Lines {
   }
 
   /** A line as people see it; null if there is no such line. */
-  describe(webhookId: string): LineDescription | null {
-    return this.#senderWith(webhookId)?.describe() ?? null;
+  async describe(webhookId: string): Promise<LineDescription | null> {
+    return (await this.#senderWith(webhookId)?.describe()) ?? null;
   }
 
   /** Gives up the first event that waits. The caller runs the lines. */
@@ -99,9 +99,10 @@ export class Lines {
   /**
    * Sends events again. A repeat of the call changes nothing. The caller runs the lines.
    * @returns how many events the webhook's filter lets through
+   * @throws if too many of the replay's events are left
    */
-  replay(webhookId: string, replayId: string, ranges: EventRange[]): number {
-    return this.#senderWith(webhookId)?.replay(replayId, ranges) ?? 0;
+  async replay(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
+    return (await this.#senderWith(webhookId)?.replay(replayId, ranges)) ?? 0;
   }
 
   /** A message was redacted: the answers of receivers may quote it. */

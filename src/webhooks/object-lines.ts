@@ -48,7 +48,7 @@ export abstract class ObjectLines {
   /** See `Lines.replay`. */
   async replay(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
     await this.#object.alarm.standing();
-    const found = this.lines.replay(webhookId, replayId, ranges);
+    const found = await this.lines.replay(webhookId, replayId, ranges);
     await this.startSafely();
     return found;
   }

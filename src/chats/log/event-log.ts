@@ -1,4 +1,5 @@
 import type { EventFact, EventType } from "../../events/event.ts";
+import type { EventRange } from "../../webhooks/rpc.ts";
 import type { Message } from "../message.ts";
 
 /** An event to store. */
@@ -49,23 +50,23 @@ export class EventLog {
     return rows.map(factOf);
   }
 
-  /** The first event of these types after a number. */
-  next(after: number, types: EventType[]): EventFact | null {
-    const [row] = this.#sql
+  /** The first events of these types in a range, including both ends, in order. */
+  matching([first, last]: EventRange, types: EventType[], limit: number): EventFact[] {
+    const rows = this.#sql
       .exec<EventRow>(
-        `select n, type, seq, note, at from events where n > ? and type in (select value from json_each(?))
-       order by n limit 1`,
-        after,
-        JSON.stringify(types),
+        `select n, type, seq, note, at from events where n between ? and ? and type in (select value from json_each(?))
+         order by n limit ?`,
+        ...[first, last, JSON.stringify(types), limit],
       )
       .toArray();
-    return row ? factOf(row) : null;
+    return rows.map(factOf);
   }
 
-  /** How many events of these types there are after a number. */
-  countAfter(after: number, types: EventType[]): number {
-    const query = "select count(*) as count from events where n > ? and type in (select value from json_each(?))";
-    return this.#sql.exec<{ count: number }>(query, after, JSON.stringify(types)).one().count;
+  /** How many events of these types are in a range, including both ends. */
+  count([first, last]: EventRange, types: EventType[]): number {
+    const query =
+      "select count(*) as count from events where n between ? and ? and type in (select value from json_each(?))";
+    return this.#sql.exec<{ count: number }>(query, first, last, JSON.stringify(types)).one().count;
   }
 
   /** The types of the events of a range, including both ends. */

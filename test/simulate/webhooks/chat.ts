@@ -1,7 +1,7 @@
 import type { ChatIdentity } from "../../../src/chats/identity.ts";
 import type { EventLog } from "../../../src/chats/log/event-log.ts";
 import type { MessageLog } from "../../../src/chats/log/message-log.ts";
-import type { EventFact, EventType } from "../../../src/events/event.ts";
+import type { EventType } from "../../../src/events/event.ts";
 import type { LineHost } from "../../../src/webhooks/line-host.ts";
 import type { Lines } from "../../../src/webhooks/lines.ts";
 import type { EventRange, WebhookFilter } from "../../../src/webhooks/rpc.ts";
@@ -112,14 +112,14 @@ export class LineChat {
 
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
     await this.#alarm.standing();
-    const found = this.#lines.replay(webhookId, replayId, ranges);
+    const found = await this.#lines.replay(webhookId, replayId, ranges);
     await this.#resume();
     return found;
   }
 
   async skip(webhookId: string): Promise<void> {
     await this.#alarm.standing();
-    const head = this.#lines.describe(webhookId)?.head;
+    const head = (await this.#lines.describe(webhookId))?.head;
     if (head) this.#lines.skip(webhookId, head.number);
     await this.#resume();
   }
@@ -195,8 +195,8 @@ export class LineChat {
       lineId,
       exists: () => this.#identity?.life === life,
       newest: () => this.#log.newest,
-      next: (after, filter) => this.#matching(after, filter)[0] ?? null,
-      count: (after, filter) => this.#matching(after, filter).length,
+      matching: (range, filter, limit) => this.#log.matching(range, this.#typesOf(filter), limit),
+      count: (range, filter) => this.#log.count(range, this.#typesOf(filter)),
       webhook: (webhookId) => ({
         permit: (request) => callObject(webhooks, webhookId, (object) => object.permit(request)),
         report: (attempt) => callObject(webhooks, webhookId, (object) => object.report(webhookId, attempt)),
@@ -236,10 +236,8 @@ export class LineChat {
     this.#object.world.fail(new Error(JSON.stringify(line)));
   }
 
-  #matching(after: number, filter: WebhookFilter): EventFact[] {
-    const { newest } = this.#log;
-    if (after >= newest) return [];
-    return this.#log.range(after + 1, newest).filter(({ type }) => this.#service.matches(filter, type, "chn"));
+  #typesOf(filter: WebhookFilter): EventType[] {
+    return this.#service.EVENT_TYPES.filter((type) => this.#service.matches(filter, type, "chn"));
   }
 
   /** A log without messages, whose changes are its events. */

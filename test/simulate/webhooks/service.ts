@@ -1,7 +1,7 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals and platform classes. */
 export { ChatReporter } from "../../../src/chats/chat-report.ts";
 export { EventLog } from "../../../src/chats/log/event-log.ts";
-export { eventId, lifeDigits } from "../../../src/events/event.ts";
+export { EVENT_TYPES, eventId, lifeDigits } from "../../../src/events/event.ts";
 export { matches } from "../../../src/events/filter.ts";
 export { StandingAlarm } from "../../../src/platform/alarm.ts";
 export { callObject } from "../../../src/platform/call-object.ts";

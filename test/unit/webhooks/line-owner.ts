@@ -3,6 +3,7 @@ import { matches } from "../../../src/events/filter.ts";
 import type { LineHost } from "../../../src/webhooks/line-host.ts";
 import { Lines } from "../../../src/webhooks/lines.ts";
 import type {
+  EventRange,
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
@@ -52,6 +53,8 @@ export class LineOwner {
   puts = 0;
   underWay = 0;
   most = 0;
+  /** Most events that a line looked at in one statement. */
+  longestRange = 0;
   lines: Lines;
   #permits = 0;
   #instance = 0;
@@ -129,8 +132,8 @@ export class LineOwner {
       } as LineHost["kv"],
       exists: () => this.exists && !isLost(),
       newest: () => this.facts.length,
-      next: (after, filter) => this.facts.slice(after).find(({ type }) => matches(filter, type, "chn_g0")) ?? null,
-      count: (after, filter) => this.facts.slice(after).filter(({ type }) => matches(filter, type, "chn_g0")).length,
+      matching: (range, filter, limit) => this.#matching(range, filter).slice(0, limit),
+      count: (range, filter) => this.#matching(range, filter).length,
       eventId: (number) => `evt_${number}`,
       redactions: () => this.redactionCount,
       render: (fact, payload, previous) =>
@@ -187,6 +190,11 @@ export class LineOwner {
           this.alarm = this.alarm === null ? at : Math.min(this.alarm, at);
         }),
     };
+  }
+
+  #matching([first, last]: EventRange, filter: WebhookFilter): EventFact[] {
+    this.longestRange = Math.max(this.longestRange, last - first + 1);
+    return this.facts.slice(first - 1, last).filter(({ type }) => matches(filter, type, "chn_g0"));
   }
 
   #grant(id: string): WebhookPermitAnswer {

@@ -29,7 +29,7 @@ test("at most 1 KB of an endless answer is kept", async () => {
   });
   chat.answer = () => new Response(endless);
   await chat.lines.run();
-  const [attempt] = chat.lines.describe("w")?.attempts ?? [];
+  const [attempt] = (await chat.lines.describe("w"))?.attempts ?? [];
   expect(attempt).toMatchObject({ outcome: "accepted", response: "é".repeat(512) });
   expect(cancelled).toBe(true);
 });
@@ -42,7 +42,7 @@ test("a 2xx counts even if its body never ends", async () => {
   await settle();
   chat.clock.advance(30 * SECOND);
   await run;
-  expect(chat.lines.describe("w")?.attempts).toMatchObject([{ outcome: "accepted", response: "half" }]);
+  expect((await chat.lines.describe("w"))?.attempts).toMatchObject([{ outcome: "accepted", response: "half" }]);
 });
 
 test("redirects are not followed", async () => {
@@ -70,11 +70,11 @@ test("after a redaction between two attempts the second has no text, and the ans
   const chat = newOwner(1);
   chat.answer = () => status(500);
   await chat.lines.run();
-  expect(chat.lines.describe("w")?.attempts[0]?.response).toBe("no");
+  expect((await chat.lines.describe("w"))?.attempts[0]?.response).toBe("no");
   chat.text = "";
   chat.redactionCount++;
   chat.lines.forgetResponses();
-  expect(chat.lines.describe("w")?.attempts[0]?.response).toBeNull();
+  expect((await chat.lines.describe("w"))?.attempts[0]?.response).toBeNull();
   await chat.pass(5 * SECOND);
   expect(chat.calls.map(({ body }) => body.text)).toEqual(["Hello", ""]);
 });
@@ -96,7 +96,7 @@ test("the answer to an attempt that began before a redaction is kept without its
     return new Response("You wrote: Hello");
   };
   await chat.lines.run();
-  expect(chat.lines.describe("w")?.attempts).toMatchObject([{ outcome: "accepted", response: null }]);
+  expect((await chat.lines.describe("w"))?.attempts).toMatchObject([{ outcome: "accepted", response: null }]);
 });
 
 test("an owner that is erased while an attempt is signed starts no call", async () => {

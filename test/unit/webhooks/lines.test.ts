@@ -163,7 +163,7 @@ test("a deleted webhook's line is removed, and other lines go on", async () => {
   chat.append("message.received");
   chat.permit = ({ webhookId }) => (webhookId === "w" ? { outcome: "gone" } : null);
   await chat.lines.run();
-  expect(chat.lines.describe("w")).toBeNull();
+  expect(await chat.lines.describe("w")).toBeNull();
   expect(chat.rows.has("line w")).toBe(false);
   expect(chat.numbers("x")).toEqual([1]);
 });
@@ -311,7 +311,7 @@ test("the description of a line has what waits and its last attempts, newest fir
   chat.append("message.received", "message.received");
   chat.answer = () => status(500);
   await chat.lines.run();
-  const line = chat.lines.describe("w");
+  const line = await chat.lines.describe("w");
   expect(line).toMatchObject({
     pending: 2,
     head: { eventId: "evt_26", number: 26, eventType: "message.received", tries: 1 },
