@@ -302,7 +302,8 @@ export class LineSender {
   }
 
   #away(error: unknown): void {
-    this.#askAt = this.#host.clock.now() + this.#decisions.awayMs(this.#aways++);
+    const { clock } = this.#host;
+    this.#askAt = clock.now() + this.#decisions.awayMs(this.#aways++, clock.random());
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 

@@ -1,5 +1,5 @@
 import type { EventFact } from "../events/event.ts";
-import { doublingMs } from "../platform/backoff.ts";
+import { backoffMs } from "../platform/backoff.ts";
 import { joinedRanges, rangesAfter } from "./event-ranges.ts";
 import type { AttemptOutcome, EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
 import { type Judgement, nextTry } from "./schedule.ts";
@@ -173,9 +173,14 @@ export function skippedTo(line: StoredLine, number: number): StoredLine {
   return { ...line, cursor: Math.max(line.cursor, number), head: null };
 }
 
-/** How long to wait for a webhook's object that did not answer. @param aways how often it did not, before */
-export function awayMs(aways: number): number {
-  return doublingMs(AWAY, aways);
+/**
+ * How long to wait for a webhook's object that did not answer. Many lines wait for one object, so they don't return
+ * together.
+ * @param aways how often it did not, before
+ * @param random from 0 to 1, for the jitter
+ */
+export function awayMs(aways: number, random: number): number {
+  return backoffMs(AWAY, aways, random);
 }
 
 /** The line that no longer waits. */

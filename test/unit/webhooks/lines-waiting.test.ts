@@ -72,3 +72,14 @@ test("a webhook's object that does not answer is asked less often once a questio
   expect(chat.numbers()).toEqual([1]);
   expect(chat.lines.dueAt(NOW)).toBe(NOW + 5 * SECOND);
 });
+
+test("lines of many chats whose webhook's object did not answer ask again at different times", async () => {
+  const waits = [0, 0.5, 1].map(async (random) => {
+    const chat = newOwner(1);
+    chat.clock.random = () => random;
+    chat.permit = () => Promise.reject(new Error("away"));
+    await chat.lines.run();
+    return (chat.lines.dueAt(NOW) ?? 0) - NOW;
+  });
+  expect(await Promise.all(waits)).toEqual([4_000, 5_000, 6_000]);
+});
