@@ -1,18 +1,19 @@
-import { and, asc, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import { callObject } from "../platform/call-object.ts";
-import { forEachInBatches } from "../platform/concurrency.ts";
+import { answerWithin, callObject } from "../platform/call-object.ts";
+import { settleEach } from "../platform/concurrency.ts";
 
 /** No month is longer, so the quota of such a key no longer counts. */
 const KEPT_MS = 31 * 86_400_000;
 const PURGED_AT_ONCE = 20;
+const ERASE_TIMEOUT_MS = 5_000;
 
 /**
  * Deletes up to 20 of an organization's keys that were revoked at least 31 days ago: their objects, their numbers, and
- * last their rows, so that a purge that fails is repeated. Never throws: the caller does not depend on it.
+ * last their rows, so that a key for which that fails is left for another purge. Never throws: the caller does not depend on it.
  */
 export async function purgeRevokedKeys(env: Env, organizationId: string, now: number): Promise<void> {
   const db = directory(env);
@@ -21,11 +22,16 @@ export async function purgeRevokedKeys(env: Env, organizationId: string, now: nu
       .select({ id: apiKeys.id })
       .from(apiKeys)
       .where(and(eq(apiKeys.organizationId, organizationId), lte(apiKeys.revokedAt, now - KEPT_MS)))
-      .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id))
+      // So that keys whose objects can't be erased don't hold up the others for ever.
+      .orderBy(sql`random()`)
       .limit(PURGED_AT_ONCE);
     if (old.length === 0) return;
-    const ids = old.map(({ id }) => id);
-    await forEachInBatches(ids, (id) => callObject(env.KEYS, id, (key) => key.erase()));
+    const failed = await settleEach(old, ({ id }) => {
+      return answerWithin(ERASE_TIMEOUT_MS, () => callObject(env.KEYS, id, (key) => key.erase()));
+    });
+    for (const { item, error } of failed)
+      console.warn({ event: "key_not_purged", keyId: item.id, error: causeOf(error) });
+    const ids = old.filter((key) => !failed.some(({ item }) => item === key)).map(({ id }) => id);
     await callOrganization(env, organizationId, (organization) => organization.forgetKeys(ids));
     await db.delete(apiKeys).where(inArray(apiKeys.id, ids));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { StandingAlarm } from "../platform/alarm.ts";
+import { earliest, StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ChatChanges } from "./chat-changes.ts";
 import { ChatEvents } from "./chat-events.ts";
@@ -252,10 +252,4 @@ export class ChatParts {
     this.lines.start();
     if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }
-}
-
-/** The earliest of some times; null if there is none. */
-function earliest(times: (number | null)[]): number | null {
-  const known = times.filter((at) => at !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }

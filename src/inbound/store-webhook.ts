@@ -2,7 +2,7 @@ import type { InboundItem, ParsedWebhook } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
-import { forEachSettled } from "../platform/concurrency.ts";
+import { doEach } from "../platform/concurrency.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 
@@ -31,7 +31,7 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
   const byContact = Map.groupBy(webhook.items, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
   );
-  await forEachSettled([...byContact.values()], async (items) => {
+  await doEach(byContact.values(), async (items) => {
     const [{ account } = { account: null }] = items;
     let found = accounts.get(account);
     if (!found) accounts.set(account, (found = findAccount(account)));

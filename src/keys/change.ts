@@ -1,7 +1,7 @@
 import { unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { callObject } from "../platform/call-object.ts";
-import { forEachInBatches } from "../platform/concurrency.ts";
+import { doEach } from "../platform/concurrency.ts";
 
 /**
  * After `beginChange` an object reads the directory for each request, for a minute. The commit must end within that
@@ -18,12 +18,12 @@ const COMMIT_WITHIN_MS = 20_000;
 export async function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () => Promise<R>): Promise<R> {
   const change = crypto.randomUUID();
   const began = Date.now();
-  await forEachInBatches(keyIds, (id) => callObject(env.KEYS, id, (key) => key.beginChange(change)));
+  await doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.beginChange(change)));
   const took = Date.now() - began;
   if (took > COMMIT_WITHIN_MS) throw unavailable(`notifying ${keyIds.length} keys of a change took ${took} ms`);
   const result = await commit();
   try {
-    await forEachInBatches(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change)));
+    await doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change)));
   } catch (error) {
     // Not thrown, because the change is written.
     console.warn({ event: "key_change_not_confirmed", error: causeOf(error) });

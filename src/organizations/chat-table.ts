@@ -135,19 +135,6 @@ export class ChatTable {
     this.#sql.exec("update chats set state = 'adopted' where id = ? and life = ? and state = 'created'", id, life);
   }
 
-  /** Chats that were created before `before` and not adopted yet. */
-  created(before: number, limit: number): ChatRow[] {
-    const query = `select ${CHAT_COLUMNS} from chats where state = 'created' and created_at < ? order by created_at limit ?`;
-    return this.#sql.exec<ChatRow>(query, before, limit).toArray();
-  }
-
-  /** When the oldest chat was created that is not adopted yet; null if there is none. */
-  oldestCreated(): number | null {
-    return this.#sql
-      .exec<{ at: number | null }>("select min(created_at) as at from chats where state = 'created'")
-      .one().at;
-  }
-
   /**
    * Stores a chat's report, if it is newer than the stored one.
    * @param isTold whether the answer tells the chat of a list of webhooks
@@ -236,12 +223,6 @@ export class ChatTable {
       const channelKind = this.#channels.get(channelId)?.kind ?? null;
       this.#feed.append("chat.deleted", { chatId: id, channelId, channelKind }, null, Date.now());
     });
-  }
-
-  /** Chats whose deletion has begun and not ended. */
-  deleting(limit: number): ChatRow[] {
-    const query = `select ${CHAT_COLUMNS} from chats where state = 'deleting' limit ?`;
-    return this.#sql.exec<ChatRow>(query, limit).toArray();
   }
 
   /** Chats of a channel that are not being deleted, newest first. */

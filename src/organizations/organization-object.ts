@@ -3,10 +3,10 @@ import type { ChatIdentity } from "../chats/identity.ts";
 import type { ListAnswer } from "../chats/rpc.ts";
 import type { EventFact, EventType } from "../events/event.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
-import { StandingAlarm } from "../platform/alarm.ts";
+import { earliest, runParts, StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
-import { adoptChats, adoptionDueAt } from "./adoptions.ts";
+import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
 import { AuditedObject } from "./audited-object.ts";
 import { ChannelTable } from "./channel-table.ts";
@@ -42,6 +42,8 @@ import { Settings } from "./settings.ts";
 type EventNote = Record<string, unknown>;
 
 const AGAIN_AFTER_MS = 30_000;
+/** After a part of the alarm failed. */
+const AFTER_FAILURE_MS = 5_000;
 
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
@@ -76,7 +78,18 @@ export class OrganizationObject extends AuditedObject {
   });
   protected readonly audit = new AuditLog(this.ctx.storage.sql, this.#existence, this.#alarm);
   readonly #pace = new ReportPace();
+  readonly #adoptions = new Adoptions(
+    this.ctx.storage.sql,
+    this.#chats,
+    this.#channels,
+    (row, channel) => {
+      const identity = identityOf(this.#existence.id ?? "", channel, row);
+      return callObject(this.env.CHATS, row.id, (chat) => chat.adopt(identity));
+    },
+    () => this.#isReady(),
+  );
   readonly #deletions = new Deletions(
+    this.ctx.storage.sql,
     this.#chats,
     this.#channels,
     ({ id, life }) => callObject(this.env.CHATS, id, (chat) => chat.erase(this.#existence.id ?? "", life)),
@@ -269,7 +282,7 @@ export class OrganizationObject extends AuditedObject {
     this.#chats.beginDeletion(row);
     this.#list.changed();
     await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
-    await this.#deletions.finish([row]);
+    await this.#deletions.finish(row);
     return presentChat(row, channel);
   }
 
@@ -316,27 +329,40 @@ export class OrganizationObject extends AuditedObject {
     await gone;
   }
 
-  /** Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. Never throws. */
+  /**
+   * Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. None waits for
+   * another, and each ends after some seconds. Never throws.
+   */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
     if (!this.#isReady()) return;
-    this.#lines.start();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);
-    const deleteAt = await this.#deletions.resume(Date.now());
-    await this.#retention.step(Date.now());
-    await this.#contacts.fill(() => this.#isReady());
+    const areDone = await runParts("organization", {
+      events: () => this.#lines.start(),
+      adoption: () => this.#adoptions.run(),
+      deletion: () => this.#deletions.resume(),
+      retention: () => this.#retention.step(Date.now()),
+      contacts: () => this.#contacts.fill(() => this.#isReady()),
+      audit: () => this.audit.purge(Date.now()),
+    });
     if (!this.#isReady()) return;
-    this.audit.purge(Date.now());
-    const adoptAt = adoptionDueAt(this.#chats, Date.now() + AGAIN_AFTER_MS);
-    const dueAt = [
+    const now = Date.now();
+    // What failed may be due still. If this fails too, the alarm that was set above rings.
+    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
+    await runParts("organization", { alarm: () => this.#alarm.set(this.#dueAt(now, notBefore)) });
+  }
+
+  /** When the alarm must ring, Unix milliseconds. Only what is asked now counts: any call may have made something due. */
+  #dueAt(now: number, notBefore: number): number | null {
+    const at = earliest([
+      this.#lines.dueAt(now),
+      this.#adoptions.dueAt(),
+      this.#deletions.dueAt(now),
       this.#retention.dueAt(),
-      this.#lines.dueAt(Date.now()),
+      this.#contacts.dueAt(now),
       this.audit.dueAt(),
-      this.#contacts.dueAt(Date.now()),
-    ];
-    const due = [deleteAt, adoptAt, ...dueAt].filter((at) => at !== null);
-    await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
+    ]);
+    return at && Math.max(at, notBefore);
   }
 
   #refreshIfOld(): void {

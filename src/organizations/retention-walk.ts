@@ -1,15 +1,11 @@
 import type { ChatRetention } from "../chats/retention/decisions.ts";
-import { causeOf } from "../log.ts";
-import { SYSTEM_CLOCK } from "../platform/clock.ts";
-import { withDeadline } from "../platform/deadline.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import { Retries } from "./retries.ts";
 
 const CHATS_A_STEP = 20;
 const STEP_EVERY_MS = 1_000;
-const CALL_TIMEOUT_MS = 10_000;
-/** A step whose calls failed this often in a row is left out: its chats learn of the retention with their next report. */
+/** A chat that failed this often is left out: it learns of the retention with its next report. */
 const MAX_TRIES = 10;
-const AGAIN_AFTER_MS = 30_000;
 
 /** The chats whose last activity was before `until` are told, from the longest idle one on. The step begins after a chat. */
 interface Walk {
@@ -19,12 +15,14 @@ interface Walk {
 }
 
 /** A chat that is told. */
-type WalkedChat = { id: string; life: number; at: number };
+type ToldChat = { id: string; life: number; channel_id: string };
+/** The same on the way of a walk. */
+type WalkedChat = ToldChat & { at: number };
 
 /** An organization's object, as the walk uses it. */
 interface WalkHost {
   /** Calls the object of a chat. */
-  tell(chat: WalkedChat, retention: ChatRetention): Promise<unknown>;
+  tell(chat: ToldChat, retention: ChatRetention): Promise<unknown>;
   /** Ensures an alarm at `at` or before, Unix milliseconds. */
   standBy(at: number): void;
   /** False before the organization's first chat and after its deletion. */
@@ -33,13 +31,14 @@ interface WalkHost {
 
 /**
  * Tells the chats of a channel that its retention changed, 20 in a second. Chats that are active since learn of it with
- * their report. Where the walk stands is stored after each step, so an interrupted one goes on.
+ * their report. Where the walk stands is stored after each step, so an interrupted one goes on. A chat that can't be told
+ * is tried again later, beside the walk.
  */
 export class RetentionWalk {
   readonly #sql: SqlStorage;
   readonly #channels: ChannelTable;
   readonly #host: WalkHost;
-  #failures = 0;
+  readonly #retries: Retries;
   /** When the next step begins, Unix milliseconds. */
   #nextAt = 0;
 
@@ -47,6 +46,7 @@ export class RetentionWalk {
     this.#sql = sql;
     this.#channels = channels;
     this.#host = host;
+    this.#retries = new Retries(sql, "retain", () => host.isReady());
   }
 
   /** Begins, also if an earlier walk of a channel has not ended. */
@@ -62,22 +62,22 @@ export class RetentionWalk {
 
   /** When the alarm must call `step`, Unix milliseconds; null if all chats know. */
   dueAt(): number | null {
-    return this.#next() ? this.#nextAt : null;
+    const at = this.#next() ? 0 : this.#retries.dueAt();
+    return at === null ? null : Math.max(at, this.#nextAt);
   }
 
-  /** Tells the next chats, if that is due. Never throws. */
+  /** Tells the next chats, and again those that could not be told, if that is due. */
   async step(now: number): Promise<void> {
-    const next = this.#host.isReady() ? this.#next() : undefined;
     // The clock may have been set back.
-    if (!next || (now < this.#nextAt && this.#nextAt - now <= AGAIN_AFTER_MS)) return;
+    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
+    this.#nextAt = now + STEP_EVERY_MS;
+    const again = this.#retries.due(now, CHATS_A_STEP).map(({ id, life, channel_id }) => ({ id, life, channel_id }));
+    const next = this.#next();
+    if (!next) return this.#tellAll(again);
     const walk = JSON.parse(next.walk) as Walk;
     const chats = this.#chatsAfter(next.id, walk);
-    const isTold = await this.#tellAll(next.id, chats);
-    if (!this.#host.isReady()) return;
-    this.#failures = isTold ? 0 : this.#failures + 1;
-    const mayGoOn = isTold || this.#failures >= MAX_TRIES;
-    if (mayGoOn) this.#goOn(next, walk, chats);
-    this.#nextAt = Date.now() + (mayGoOn ? STEP_EVERY_MS : AGAIN_AFTER_MS);
+    await this.#tellAll([...again, ...chats]);
+    if (this.#host.isReady()) this.#goOn(next, walk, chats);
   }
 
   /** The channel whose chats are told next. */
@@ -91,7 +91,6 @@ export class RetentionWalk {
   #goOn({ id, walk: before }: { id: string; walk: string }, { until }: Walk, chats: WalkedChat[]): void {
     const last = chats.at(-1);
     const after = last && chats.length === CHATS_A_STEP ? JSON.stringify({ until, at: last.at, id: last.id }) : null;
-    this.#failures = 0;
     this.#sql.exec("update channels set retention_walk = ? where id = ? and retention_walk = ?", after, id, before);
   }
 
@@ -99,7 +98,7 @@ export class RetentionWalk {
   #chatsAfter(channelId: string, { until, at, id }: Walk): WalkedChat[] {
     return this.#sql
       .exec<WalkedChat>(
-        `select id, life, active_at as at from chats
+        `select id, life, channel_id, active_at as at from chats
          where channel_id = ? and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?
          order by active_at, id limit ?`,
         channelId,
@@ -111,19 +110,12 @@ export class RetentionWalk {
       .toArray();
   }
 
-  /** @returns whether all answered */
-  async #tellAll(channelId: string, chats: WalkedChat[]): Promise<boolean> {
-    const retention = this.#channels.get(channelId)?.retention;
-    if (!retention) return true;
-    const told = chats.map(async (chat) => {
-      try {
-        await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () => this.#host.tell(chat, retention));
-        return true;
-      } catch (error) {
-        console.warn({ event: "retention_not_told", chatId: chat.id, error: causeOf(error) });
-        return false;
-      }
+  async #tellAll(chats: ToldChat[]): Promise<void> {
+    const failed = await this.#retries.run(chats, async (chat) => {
+      const retention = this.#channels.get(chat.channel_id)?.retention;
+      if (retention) await this.#host.tell(chat, retention);
     });
-    return (await Promise.all(told)).every(Boolean);
+    if (!this.#host.isReady()) return;
+    for (const { item } of failed) if (this.#retries.tries(item.id) >= MAX_TRIES) this.#retries.end(item.id);
   }
 }

@@ -139,4 +139,15 @@ export const ORGANIZATION_SCHEMA = [
    create table contact_folding (version integer not null);
    insert into contact_folding (version)
      select case when exists (select 1 from chats) then 1 else ${FOLDING_VERSION} end;`,
+  `-- The chats for whose object a step of the background work failed.
+   create table retries (
+     chat_id text not null,
+     -- 'adopt', 'delete' or 'retain'.
+     work text not null,
+     -- How often it failed, and when it is tried again.
+     tries integer not null,
+     next_at integer not null,
+     primary key (chat_id, work)
+   ) without rowid;
+   create index retries_due on retries (work, next_at);`,
 ];

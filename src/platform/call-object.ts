@@ -2,6 +2,8 @@ import { isOutage } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { type Jurisdiction, jurisdictionOf } from "../ids.ts";
+import { SYSTEM_CLOCK } from "./clock.ts";
+import { inTime } from "./deadline.ts";
 
 /**
  * Calls the Durable Object of an id, in the jurisdiction of the id. `region` is a hint that only applies to an object's
@@ -32,6 +34,20 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   } catch (error) {
     throw isFault(error) ? error : unavailable(error);
   }
+}
+
+/**
+ * Waits for the answer to calls, but not longer than `ms`.
+ * @throws ApiError `unavailable` if it takes longer. The calls go on
+ */
+export async function answerWithin<T>(ms: number, calls: () => Promise<T>): Promise<T> {
+  const answer = await inTime(
+    SYSTEM_CLOCK,
+    ms,
+    calls().then((value) => ({ value })),
+  );
+  if (!answer) throw unavailable(new Error(`There was no answer within ${ms} ms`));
+  return answer.value;
 }
 
 /**

@@ -1,29 +1,35 @@
 /** The platform limits how many connections a Worker has open. */
 export const MAX_CONCURRENT = 20;
 
-/**
- * Runs `work` on all items, in batches of `MAX_CONCURRENT`. Stops after a batch with a failure.
- * @throws the first error of that batch, after the whole batch has ended
- */
-export async function forEachInBatches<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < items.length; from += MAX_CONCURRENT) {
-    const results = await Promise.allSettled(items.slice(from, from + MAX_CONCURRENT).map(work));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed) throw failed.reason;
-  }
+/** An item for which the work failed. */
+export interface Failed<T> {
+  item: T;
+  error: unknown;
 }
 
 /**
- * Runs `work` on all items, up to `MAX_CONCURRENT` at any time. A failure does not stop the others.
- * @throws the first error, after all have ended
+ * Runs `work` on all items, up to `MAX_CONCURRENT` at any time. A failure stops none of the others. Never throws.
+ * @returns the items for which it failed, in the order in which they failed
  */
-export async function forEachSettled<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const failures: unknown[] = [];
+export async function settleEach<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<Failed<T>[]> {
+  const failed: Failed<T>[] = [];
   // The workers share one iterator.
-  const remaining = items.values();
+  const remaining = Iterator.from(items);
   const takeItems = async () => {
-    for (const item of remaining) await work(item).catch((error: unknown) => failures.push(error));
+    for (const item of remaining) {
+      try {
+        await work(item);
+      } catch (error) {
+        failed.push({ item, error });
+      }
+    }
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, takeItems));
-  if (failures.length > 0) throw failures[0];
+  return failed;
+}
+
+/** Like `settleEach`. @throws the first error, after all have ended */
+export async function doEach<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const [first] = await settleEach(items, work);
+  if (first) throw first.error;
 }

@@ -63,6 +63,41 @@ export function breakObjects(namespace: Objects, method: string, fails?: (call: 
 }
 
 /**
+ * Breaks one method of single objects, by their names: from here on each call fails as if the object could not be
+ * reached, or by a fault of its own code, or never ends. `vi.restoreAllMocks()` ends it.
+ * @returns how many calls were made
+ */
+export function breakObject(
+  namespace: Objects,
+  names: string | readonly string[],
+  method: string,
+  how: "fails" | "throws" | "hangs" = "fails",
+): () => number {
+  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+  const getByName = objects.getByName.bind(objects);
+  const broken = {
+    fails: () => Promise.reject(unreachable()),
+    throws: () => Promise.reject(Object.assign(new Error("A fault of the object"), { remote: true })),
+    hangs: () => new Promise(() => {}),
+  }[how];
+  let calls = 0;
+  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+    const stub = getByName(name, options) as Stub;
+    if (![names].flat().includes(name)) return stub;
+    return new Proxy(stub, {
+      get(target, property) {
+        if (property !== method) return Reflect.get(target, property, target);
+        return () => {
+          calls++;
+          return broken();
+        };
+      },
+    });
+  });
+  return () => calls;
+}
+
+/**
  * From here on, a key's object only responds after an object of `namespace` was called, so a request that calls one
  * after the other hangs.
  */

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { breakObjects } from "../../support/faults.ts";
+import { breakObject, breakObjects } from "../../support/faults.ts";
 import { created, expectError } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
@@ -86,4 +86,33 @@ test("without a ceiling for keys, revoked ones are deleted too, and have no limi
   pass(31 * DAY);
   for (let made = 0; made < 8; made++) await useUp(manager);
   expect(await rowsOf(manager)).toHaveLength(1 + 8);
+});
+
+test("keys whose objects can't be erased hold up no other key", async () => {
+  const manager = await newManager();
+  const bad: string[] = [];
+  while (bad.length < 3) bad.push(await useUp(manager));
+  const good = await useUp(manager);
+  pass(31 * DAY);
+  breakObject("KEYS", bad, "erase");
+  const { id } = created(await manager.api("POST", "/keys", { name: "One more" })).key;
+  expect(await rowsOf(manager)).toEqual(expect.arrayContaining([...bad, id]));
+  expect(await rowsOf(manager)).not.toContain(good);
+  vi.restoreAllMocks();
+  await useUp(manager);
+  expect(await rowsOf(manager)).not.toEqual(expect.arrayContaining([bad[0]]));
+});
+
+test("more keys than one purge takes, whose objects can't be erased, hold up no other key", async () => {
+  const manager = await newManager();
+  const good = await useUp(manager);
+  await plantRevoked(manager, 40);
+  pass(31 * DAY);
+  const planted = (await rowsOf(manager)).filter((id) => id !== good && id.startsWith(manager.keyId));
+  breakObject("KEYS", planted, "erase");
+  // Each takes 20 of the 41: that it never takes the good one has a chance of one in a billion.
+  for (let made = 0; made < 32 && (await rowsOf(manager)).includes(good); made++) {
+    created(await manager.api("POST", "/keys", { name: `More ${made}` }));
+  }
+  expect(await rowsOf(manager)).not.toContain(good);
 });

@@ -105,6 +105,7 @@ test("a deletion that was interrupted is completed by the object's alarm, and th
   vi.restoreAllMocks();
   const asked = { channelId, contact: { address: "anna" } };
   expectError(await api("POST", "/chats", asked), 503, "unavailable");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
   await runDurableObjectAlarm(organization);
   expect((await api("POST", "/chats", asked)).status).toBe(201);
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([]);

@@ -30,8 +30,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a row is deleted before the chat's object is emptied": {
     file: deletions,
-    right: "await this.#eraseObject(row);\n      if (this.#hasTables()) this.#chats.endDeletion(row.id, row.life);",
-    wrong: "this.#chats.endDeletion(row.id, row.life);\n      await this.#eraseObject(row);",
+    right: "await this.#eraseObject(row);\n      if (this.#hasTables()) this.#chats.endDeletion(id, life);",
+    wrong: "this.#chats.endDeletion(id, life);\n      await this.#eraseObject(row);",
   },
   "no tombstone is written": {
     file: identity,
@@ -45,7 +45,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a chat that nobody adopted stays so": {
     file: organization,
-    right: '    await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);\n',
+    right: "      adoption: () => this.#adoptions.run(),\n",
     wrong: "",
   },
   "a redaction is answered before the report": {
@@ -100,8 +100,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a deletion that is interrupted is not continued": {
     file: organization,
-    right: "await this.#deletions.resume(Date.now())",
-    wrong: "null",
+    right: "      deletion: () => this.#deletions.resume(),\n",
+    wrong: "",
   },
   "a new instance takes a report for granted": {
     file: report,
