@@ -59,6 +59,34 @@ test("a send is undone by Escape: nothing is sent, and the text is back in the b
   await page.context().close();
 });
 
+test("the links of a message are found once: typing and new messages find only those of the new message", async () => {
+  const chat = await desk.chat("Liv Links");
+  const write = (n: number) =>
+    desk.api("POST", `/chats/${chat.id}/messages`, {
+      content: `Message ${n} https://shop.test/${")".repeat(1_000)}`,
+      senderId: desk.organization.memberId,
+    });
+  for (const n of [1, 2, 3]) await write(n);
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Message 3").waitFor();
+  await page.evaluate(() => {
+    const find = RegExp.prototype[Symbol.matchAll];
+    const found: string[] = [];
+    Object.assign(globalThis, { found });
+    RegExp.prototype[Symbol.matchAll] = function (text) {
+      if (text.startsWith("Message")) found.push(text.slice(0, 9));
+      return find.call(this, text);
+    };
+  });
+  const found = () => page.evaluate(() => (globalThis as unknown as { found: string[] }).found);
+  await box(page).pressSequentially("abc");
+  expect(await found()).toEqual([]);
+  await write(4);
+  await log(page).getByText("Message 4").waitFor();
+  expect(new Set(await found())).toEqual(new Set(["Message 4"]));
+  await page.context().close();
+});
+
 test("two people answer the same chat: the second is told, and nothing is sent twice", async () => {
   const chat = await desk.chat("Cleo Crossed");
   await desk.writes(chat.address, "Can I change the address?");

@@ -64,6 +64,24 @@ test("the pieces of any text join to the same text", () => {
   );
 });
 
+test("the links of a text are the same however many brackets and dots follow them", () => {
+  expect(links(`https://example.com/a${")".repeat(4_000)}`)).toEqual(["https://example.com/a"]);
+  expect(links(`https://example.com/${"(".repeat(9)}${".)".repeat(2_000)}`)[0]).toHaveLength(20 + 9 + 18);
+  expect(links(`https://example.com/${"!".repeat(4_000)}x`)[0]).toHaveLength(20 + 4_000 + 1);
+  expect(links(`https://${"漢".repeat(4_000)}`)).toEqual([]);
+});
+
+test("a text is read a few times, however many brackets end it", () => {
+  const read = (count: number) => {
+    const reads = [vi.spyOn(String.prototype, "split"), vi.spyOn(String.prototype, "replace")];
+    piecesOf(`https://example.com/a${")".repeat(count)}`);
+    const characters = reads.flatMap(({ mock }) => mock.contexts.map((text) => String(text).length));
+    vi.restoreAllMocks();
+    return characters.reduce((sum, each) => sum + each, 0);
+  };
+  expect(read(4_000) / read(1_000)).toBeLessThan(5);
+});
+
 test("the first supported language is chosen, with its region", () => {
   expect(chooseLanguage([null, "pt-BR", "de_AT", "en"])).toEqual({ language: "de", locale: "de-AT" });
   expect(chooseLanguage(["not a tag", ""])).toEqual({ language: "en", locale: "en" });

@@ -2,7 +2,10 @@
 export type Piece = { text: string; href: string | null };
 
 const ADDRESS = /https?:\/\/[^\s<>"'`]+/gi;
-const TRAILING = /[.,!?:;…'"»”’]+$/;
+/** Punctuation that ends a sentence. */
+const TRAILING = ".,!?:;…'\"»”’";
+/** A longer host is no address, and browsers take a time to find that out that grows in the square. */
+const LONG_HOST = /^\s*[a-z]+:[\\/]*[^\\/?#]{300}/i;
 
 /** Splits a text into plain text and web addresses. Joined, the pieces are the same text. */
 export function piecesOf(text: string): Piece[] {
@@ -27,16 +30,24 @@ export function webAddress(text: string, schemes: readonly string[] = ["https:",
   return url.href;
 }
 
-/** Removes trailing punctuation and an unmatched closing bracket, which belong to the sentence. */
+/** Removes trailing punctuation and unmatched closing brackets, which belong to the sentence. */
 function withoutTrailing(address: string): string {
-  let shown = address.replace(TRAILING, "");
-  while (shown.endsWith(")") && shown.split("(").length < shown.split(")").length) {
-    shown = shown.slice(0, -1).replace(TRAILING, "");
+  let unmatched = count(address, ")") - count(address, "(");
+  let end = address.length;
+  for (; end > 0; end--) {
+    const last = address.charAt(end - 1);
+    if (last === ")" && unmatched > 0) unmatched--;
+    else if (!TRAILING.includes(last)) break;
   }
-  return shown;
+  return address.slice(0, end);
+}
+
+function count(text: string, sign: string): number {
+  return text.split(sign).length - 1;
 }
 
 function parseUrl(text: string): URL | null {
+  if (LONG_HOST.test(text)) return null;
   try {
     return new URL(text);
   } catch {

@@ -198,7 +198,7 @@ test.each([
   await fill(chatId, first as Message, Array(150).fill(`x${text}`));
   const steps = await foldingSteps(async () => expect(idsOf(await search("uberall"))).toEqual([ids[1]]));
   expect(steps.length).toBeGreaterThan(least);
-  expect(Math.max(...steps)).toBeGreaterThan(100_000);
+  expect(Math.max(...steps)).toBeGreaterThan(1_000);
   for (const work of steps) expect(work).toBeLessThan(262_144 + 2 * 73_000);
 });
 

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { piecesOf, webAddress } from "../../visitor/links.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
@@ -137,14 +138,22 @@ function MessageText({ message }: { message: Message }): JSX.Element {
           )}
         </p>
       )}
-      {text !== "" && !isRepeated && (
-        <p class="text" dir="auto">
-          {piecesOf(text).map((piece) =>
-            piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
-          )}
-        </p>
-      )}
+      {text !== "" && !isRepeated && <Linked text={text} />}
     </>
+  );
+}
+
+/** A text with its links. They are found once, however often the conversation is drawn. */
+function Linked({ text }: { text: string }): JSX.Element {
+  return useMemo(
+    () => (
+      <p class="text" dir="auto">
+        {piecesOf(text).map((piece) =>
+          piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
+        )}
+      </p>
+    ),
+    [text],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import { refusalReason } from "../texts.ts";
@@ -54,10 +55,20 @@ function MessageText({ message, texts }: { message: Line["message"]; texts: Text
   const { text, mediaUrl } = message;
   if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
   if (text === "" || text.trim() === mediaUrl) return null;
-  return (
-    <p class="text" dir="auto">
-      {piecesOf(text).map((piece) => (piece.href === null ? piece.text : <Link href={piece.href}>{piece.text}</Link>))}
-    </p>
+  return <Linked text={text} />;
+}
+
+/** A text with its links. They are found once, however often the list is drawn. */
+function Linked({ text }: { text: string }): JSX.Element {
+  return useMemo(
+    () => (
+      <p class="text" dir="auto">
+        {piecesOf(text).map((piece) =>
+          piece.href === null ? piece.text : <Link href={piece.href}>{piece.text}</Link>,
+        )}
+      </p>
+    ),
+    [text],
   );
 }
 
