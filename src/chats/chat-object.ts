@@ -246,8 +246,8 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** A webhook can be called again; see `Lines.wake`. */
-  wakeWebhook(webhookId: string, number: number): Promise<number> {
-    return this.#parts.lines.wake(webhookId, number);
+  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
+    return this.#parts.lines.wake(webhookId, number, startedAt);
   }
 
   /** Describes what the chat sends to a webhook. */

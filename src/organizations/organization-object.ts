@@ -219,8 +219,8 @@ export class OrganizationObject extends AuditedObject {
   }
 
   /** A webhook's object can be called again. @see Lines.wake */
-  wakeWebhook(webhookId: string, number: number): Promise<number> {
-    return this.#lines.wake(webhookId, number);
+  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
+    return this.#lines.wake(webhookId, number, startedAt);
   }
 
   /** Sends the organization's own events to a webhook again. @see Lines.replay */

@@ -108,6 +108,18 @@ export class AttemptLog {
     }, EMPTY_TALLY);
   }
 
+  /** The lines whose last attempt of an event is to be repeated, among the kept attempts. */
+  linesToRetry(): string[] {
+    const rows = this.#sql
+      .exec<{ line: string }>(
+        `select distinct line from (select line, outcome, max(seq) from (${bothTables(COLUMNS)}) where seq > ?
+          group by line, event_id, replay_id) where outcome = 'retry'`,
+        this.#last() - KEPT_ATTEMPTS,
+      )
+      .toArray();
+    return rows.map(({ line }) => line);
+  }
+
   /** How many events of a replay have ended, and were accepted. */
   replayCounts(replayId: string): { ended: number; sent: number } {
     for (const table of this.#newestFirst()) {

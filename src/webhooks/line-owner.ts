@@ -4,8 +4,8 @@ import type { EventRange } from "./rpc.ts";
 
 /** The methods of the objects with lines: chats, and organizations for their own events. */
 interface LineOwner {
-  /** The line may ask for a permit again. @param number see `WaitingLine` */
-  wakeWebhook(webhookId: string, number: number): Promise<unknown>;
+  /** The line may ask for a permit again. @param number see `WaitingLine` @param startedAt see `WebhookState` */
+  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<unknown>;
   /** Sends events again. @returns how many of them there are and match the webhook's filter */
   replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number>;
 }

@@ -78,10 +78,10 @@ export class LineSender {
     this.#pending.forget();
   }
 
-  wake(number: number): void {
+  wake(number: number, startedAt: number): void {
     this.#woken = Math.max(this.#woken, number);
     this.#askAt = 0;
-    this.#save(this.#decisions.lineAfterWake(this.#line, number));
+    this.#save(this.#decisions.lineAfterWake(this.#line, number, startedAt));
   }
 
   /** Gives up the first event that waits. @returns false if another event is the first */

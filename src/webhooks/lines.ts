@@ -77,10 +77,11 @@ export class Lines {
   /**
    * A webhook can be called again. The caller runs the lines.
    * @param number the refusal that the wake-up answers
+   * @param startedAt when the webhook last got a fresh start: next tries that were planned before are due now
    * @returns that number: the line does not wait for it any more
    */
-  wake(webhookId: string, number: number): number {
-    this.#senderWith(webhookId)?.wake(number);
+  wake(webhookId: string, number: number, startedAt = 0): number {
+    this.#senderWith(webhookId)?.wake(number, startedAt);
     return number;
   }
 

@@ -38,9 +38,9 @@ export abstract class ObjectLines {
   }
 
   /** See `Lines.wake`. */
-  async wake(webhookId: string, number: number): Promise<number> {
+  async wake(webhookId: string, number: number, startedAt?: number): Promise<number> {
     await this.#object.alarm.standing();
-    this.lines.wake(webhookId, number);
+    this.lines.wake(webhookId, number, startedAt);
     await this.startSafely();
     return number;
   }

@@ -36,15 +36,15 @@ import { Waker } from "./waker.ts";
 export interface WebhookPermitPorts extends NoticePorts {
   clock: Clock;
   waiting: Pick<WaitingLines, "add" | "remove" | "numberOf" | "next" | "hasOthers" | "hasAny" | "count">;
-  log: Pick<AttemptLog, "add" | "tally">;
+  log: Pick<AttemptLog, "add" | "tally" | "linesToRetry">;
   failed: Pick<FailedEvents, "add" | "remove" | "count">;
   /**
    * The webhook's configuration; null if it was deleted.
    * @param version a version that exists: an older configuration is read again
    */
   configuration(version?: number): Promise<WebhookConfig | null>;
-  /** Tells a line that it may ask again. */
-  wakeLine(lineId: string, number: number): Promise<unknown>;
+  /** Tells a line that it may ask again. @param startedAt see `WebhookState` */
+  wakeLine(lineId: string, number: number, startedAt: number): Promise<unknown>;
   replays: Pick<Replays, "countsWith" | "keep">;
   /** Runs writes that are stored together or, if it throws, not at all. */
   atomically(writes: () => void): void;
@@ -88,7 +88,7 @@ export class WebhookPermits {
       slots: this.#slots,
       state: () => this.#known().state,
       limits: () => this.#config ?? null,
-      wakeLine: (lineId, number) => ports.wakeLine(lineId, number),
+      wakeLine: (lineId, number) => ports.wakeLine(lineId, number, this.#known().state.startedAt ?? 0),
       background: (work) => ports.background(work),
       woken: () => this.#finish(),
     });
@@ -160,11 +160,13 @@ export class WebhookPermits {
     this.#passTime();
     await this.#finish();
     const { state, tally } = this.#known();
+    const { pausedUntil } = state;
     return {
       state: state.name,
       reason: state.reason,
       since: state.since,
       disablesAt: disablesAtOf(state),
+      pausedUntil: pausedUntil > this.#ports.clock.now() ? pausedUntil : null,
       waitingChats: this.#ports.waiting.count(),
       failed: this.#ports.failed.count(),
       lastSuccessAt: tally.lastSuccessAt ?? state.lastSuccessAt,
@@ -310,6 +312,7 @@ export class WebhookPermits {
     const now = clock.now();
     const [epoch = "0", kind] = permit.split(".");
     const ended = {
+      lineId,
       answer: reportedClass(attempt),
       isGivenUp: outcome === "given_up",
       isProbe: kind === "probe",
@@ -344,8 +347,14 @@ export class WebhookPermits {
 
   #store({ state, notices }: Change): void {
     const before = this.#known().state;
+    if (state.startedAt !== before.startedAt) this.#retryNow();
     this.#notices.add(notices);
     if (state !== before && mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
+  }
+
+  /** Lines that wait for the next try of an event, perhaps for hours, are woken like those that wait for the webhook. */
+  #retryNow(): void {
+    for (const lineId of this.#ports.log.linesToRetry()) this.#ports.waiting.add(lineId);
   }
 
   /** Call after `#store`. */

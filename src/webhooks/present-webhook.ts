@@ -5,7 +5,7 @@ import type { WebhookRow } from "./webhook-rows.ts";
 /** A webhook at `now`, as the API shows it, without its secret. */
 export function presentWebhook(row: WebhookRow, description: WebhookDescription, now: number) {
   const { id, organizationId, url, types, channels, payload, perSecond, concurrency } = row;
-  const { state, reason, since, disablesAt, waitingChats, failed, lastSuccessAt } = description;
+  const { state, reason, since, disablesAt, pausedUntil = null, waitingChats, failed, lastSuccessAt } = description;
   const previousLives = row.previousUntil !== null && row.previousUntil > now;
   return {
     id,
@@ -21,6 +21,7 @@ export function presentWebhook(row: WebhookRow, description: WebhookDescription,
     reason,
     since: new Date(since).toISOString(),
     disablesAt: timeOrNull(disablesAt),
+    pausedUntil: timeOrNull(pausedUntil),
     waitingChats,
     failed,
     lastSuccessAt: timeOrNull(lastSuccessAt),

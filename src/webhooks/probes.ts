@@ -9,8 +9,10 @@ export interface ProbePlan {
   failures: number;
   /** The earliest start of the next probe. */
   probeAt: number;
-  /** The line that made the last probe; null before the first. */
+  /** The line that failed last, and made the last probe if there was one; null if unknown. */
   lastLine: string | null;
+  /** The only line that failed since the webhook fails; null or absent if another one failed too. */
+  onlyLine?: string | null;
 }
 
 const SECOND = 1_000;
@@ -18,9 +20,9 @@ const MINUTE = 60 * SECOND;
 /** The waits before the probes. The last one repeats. */
 const WAITS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, 60 * MINUTE];
 
-/** The plan after the failure that made the webhook a failing one. */
-export function planProbes(now: number): ProbePlan {
-  return { failures: 0, probeAt: now + waitAfter(0), lastLine: null };
+/** The plan after the failure that made the webhook a failing one. @param lineId the line that failed */
+export function planProbes(lineId: string, now: number): ProbePlan {
+  return { failures: 0, probeAt: now + waitAfter(0), lastLine: lineId, onlyLine: lineId };
 }
 
 /**
@@ -33,12 +35,15 @@ export function mayProbe({ probeAt, lastLine }: ProbePlan, lineId: string, other
 }
 
 /**
- * The plan after a probe that was not accepted.
- * @param counts whether the webhook failed; if not, it refused the event, and the next probe comes after the same wait
+ * The plan after a probe that was not accepted. The wait grows once a second line fails: one event that always fails has
+ * waits of its own, and must not make the first event of another line wait for an hour.
+ * @param failed the line if the webhook failed; null if it refused the event, which says nothing of others
  */
-export function afterProbe(plan: ProbePlan, counts: boolean, now: number): ProbePlan {
-  const failures = plan.failures + (counts ? 1 : 0);
-  return { ...plan, failures, probeAt: now + waitAfter(failures) };
+export function afterProbe(plan: ProbePlan, failed: string | null, now: number): ProbePlan {
+  if (failed === null) return { ...plan, probeAt: now + waitAfter(plan.failures) };
+  const onlyLine = failed === plan.onlyLine ? failed : null;
+  const failures = plan.failures + (onlyLine === null ? 1 : 0);
+  return { ...plan, failures, probeAt: now + waitAfter(failures), onlyLine };
 }
 
 function waitAfter(failures: number): number {

@@ -112,6 +112,8 @@ export interface WebhookDescription {
   since: number;
   /** When it will be disabled; null unless it is failing. */
   disablesAt: number | null;
+  /** The receiver asked for a pause until then; absent or null without one. */
+  pausedUntil?: number | null;
   waitingChats: number;
   /** How many events were given up. */
   failed: number;

@@ -18,8 +18,12 @@ export interface WebhookState {
   epoch: number;
   /** Null unless it is failing. */
   probes: ProbePlan | null;
-  /** The receiver asked for a pause until then. */
+  /** The webhook is not called before then, because the receiver asked for a pause. */
   pausedUntil: number;
+  /** The longest pause that a line's answer asked for since the last success; absent or null without one. */
+  askedPause?: AskedPause | null;
+  /** When it last got a fresh start. Lines need not wait longer for a next try that was planned before. */
+  startedAt?: number;
   /** Lines skip the events before this time; null if the webhook was never enabled without its pending events. */
   skipBefore: number | null;
   /** How many notices were sent of this failing. */
@@ -28,6 +32,11 @@ export interface WebhookState {
   isGivenUpNoticed: boolean;
   /** The last success before the last change of this value; the tally may have a later one. */
   lastSuccessAt: number | null;
+}
+
+interface AskedPause {
+  lineId: string;
+  until: number;
 }
 
 /** What the log of attempts shows of the current epoch. It is not stored, but read from the log. */
@@ -60,6 +69,7 @@ export interface Change extends Webhook {
 
 /** An attempt that ended. */
 export interface EndedAttempt {
+  lineId: string;
   /** What the answer means; null if no call was made. */
   answer: AnswerClass | null;
   /** Whether the line gave the event up. */
@@ -78,6 +88,8 @@ const DISABLED_AFTER_MS = 5 * DAY;
 const NOTICES_AFTER_MS = [10 * MINUTE, DAY, 4 * DAY];
 const GIVEN_UP_FOR_NOTICE = 20;
 const SHORT_PAUSE_MS = 5_000;
+/** How long the webhook pauses because of one line's answer. That line itself waits as long as the answer asked for. */
+const ONE_LINE_PAUSE_MS = MINUTE;
 
 export const EMPTY_TALLY: Tally = { failures: 0, failingSince: null, givenUp: 0, lastSuccessAt: null };
 
@@ -97,6 +109,20 @@ export function newWebhookState(now: number): WebhookState {
   };
 }
 
+/**
+ * The pause after an answer that asks for one. A line alone pauses the webhook for a minute at most: its event may be the
+ * cause. Two lines pause it for as long as both asked.
+ */
+function paused(state: WebhookState, lineId: string, retryAfterMs: number, now: number): WebhookState {
+  const { askedPause: asked } = state;
+  const until = now + retryAfterMs;
+  const agreed = asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
+  const pausedUntil = Math.max(state.pausedUntil, Math.min(until, now + ONE_LINE_PAUSE_MS), agreed);
+  if (pausedUntil <= now) return state;
+  const askedPause = asked && asked.until > until ? asked : { lineId, until };
+  return { ...state, pausedUntil, askedPause };
+}
+
 /** Counts an attempt in the tally, without the state: also for reading the log. @param at when it ended */
 export function countAttempt(tally: Tally, answer: AnswerClass | null, isGivenUp: boolean, at: number): Tally {
   if (answer === "accepted") return { ...EMPTY_TALLY, lastSuccessAt: at };
@@ -107,19 +133,18 @@ export function countAttempt(tally: Tally, answer: AnswerClass | null, isGivenUp
 
 /** Applies the end of an attempt. An attempt of an earlier epoch, or one of a disabled webhook, changes nothing. */
 export function webhookAfterAttempt({ state, tally }: Webhook, attempt: EndedAttempt, now: number): Change {
-  const { answer, isGivenUp, isProbe, epoch, retryAfterMs } = attempt;
+  const { answer, isGivenUp, isProbe, epoch, retryAfterMs, lineId } = attempt;
   if (epoch !== state.epoch || state.name === "disabled") return { state, tally, notices: [] };
   const counted = countAttempt(tally, answer, isGivenUp, now);
   if (answer === "accepted") return { state: succeeded(state, now), tally: counted, notices: [] };
   if (answer === "gone") return disable({ state, tally: counted }, "gone", now);
   const counts = answer === "unavailable";
-  const pausedUntil = Math.max(state.pausedUntil, counts ? now + (retryAfterMs ?? 0) : 0);
-  let after: WebhookState = pausedUntil > now && pausedUntil !== state.pausedUntil ? { ...state, pausedUntil } : state;
+  let after = counts && retryAfterMs ? paused(state, lineId, retryAfterMs, now) : state;
   if (after.probes && isProbe && answer !== null) {
-    after = { ...after, probes: afterProbe(after.probes, counts, now) };
+    after = { ...after, probes: afterProbe(after.probes, counts ? lineId : null, now) };
   } else if (!after.probes && counts && counted.failures >= FAILURES_IN_A_ROW) {
     const since = counted.failingSince ?? now;
-    after = { ...after, name: "failing", since, probes: planProbes(now) };
+    after = { ...after, name: "failing", since, probes: planProbes(lineId, now) };
   }
   const given = noticeGivenUp({ state: after, tally: counted });
   const timed = afterTime(given, now);
@@ -127,7 +152,9 @@ export function webhookAfterAttempt({ state, tally }: Webhook, attempt: EndedAtt
 }
 
 function succeeded(state: WebhookState, now: number): WebhookState {
-  if (state.name === "ok" && !state.isGivenUpNoticed) return state;
+  if (state.name === "ok" && !state.isGivenUpNoticed && !state.askedPause) return state;
+  // Another line's success does not end a pause, but then one line alone asked for it.
+  if (state.name === "ok" && !state.isGivenUpNoticed) return { ...state, askedPause: null };
   const since = state.name === "ok" ? state.since : now;
   return {
     ...state,
@@ -135,6 +162,7 @@ function succeeded(state: WebhookState, now: number): WebhookState {
     since,
     probes: null,
     pausedUntil: 0,
+    askedPause: null,
     notices: 0,
     isGivenUpNoticed: false,
     lastSuccessAt: now,
@@ -202,13 +230,16 @@ export function disable({ state, tally }: Webhook, reason: DisabledReason, now: 
 }
 
 /**
- * Tries a webhook again that is failing or disabled. Changes nothing of another.
+ * Tries a webhook again that is failing, disabled or paused. Changes nothing of another.
  * @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before
  */
 export function enable(webhook: Webhook, from: "pending" | "now", now: number): Change {
   const { state, tally } = webhook;
-  // A request that is repeated must not drop the events that happened in between.
-  if (state.name !== "failing" && state.name !== "disabled") return { state, tally, notices: [] };
+  if (state.name !== "failing" && state.name !== "disabled") {
+    if (state.pausedUntil <= now) return { state, tally, notices: [] };
+    // A request that is repeated must not drop the events that happened in between.
+    return { state: { ...state, pausedUntil: 0, askedPause: null, startedAt: now }, tally, notices: [] };
+  }
   const trial = startTrial(webhook, now);
   return from === "now" ? { ...trial, state: { ...trial.state, skipBefore: now } } : trial;
 }
@@ -222,12 +253,12 @@ export function afterNewUrl(webhook: Webhook, now: number): Change {
 
 function startTrial({ state, tally }: Webhook, now: number): Change {
   const lastSuccessAt = tally.lastSuccessAt ?? state.lastSuccessAt;
-  const trial = { ...newWebhookState(now), ...kept(state), epoch: state.epoch + 1, lastSuccessAt };
+  const trial = { ...newWebhookState(now), ...kept(state), epoch: state.epoch + 1, lastSuccessAt, startedAt: now };
   return { state: trial, tally: { ...EMPTY_TALLY, lastSuccessAt }, notices: [] };
 }
 
-function kept({ skipBefore }: WebhookState): Pick<WebhookState, "skipBefore"> {
-  return { skipBefore };
+function kept({ skipBefore, startedAt }: WebhookState): Pick<WebhookState, "skipBefore" | "startedAt"> {
+  return { skipBefore, ...(startedAt !== undefined && { startedAt }) };
 }
 
 function isoOf(at: number): string {
@@ -236,6 +267,7 @@ function isoOf(at: number): string {
 
 /** Whether a change must be stored. A short pause need not be: losing it makes a few calls early. */
 export function mustStoreState(before: WebhookState, state: WebhookState, now: number): boolean {
-  const isOnlyPause = JSON.stringify({ ...before, pausedUntil: 0 }) === JSON.stringify({ ...state, pausedUntil: 0 });
+  const withoutPause = (of: WebhookState) => JSON.stringify({ ...of, pausedUntil: 0, askedPause: null });
+  const isOnlyPause = withoutPause(before) === withoutPause(state);
   return !isOnlyPause || state.pausedUntil - Math.max(before.pausedUntil, now) >= SHORT_PAUSE_MS;
 }

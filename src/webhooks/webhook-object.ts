@@ -182,7 +182,8 @@ export class WebhookObject extends DurableObject<Env> {
       log,
       failed,
       configuration: (version) => this.#config(version),
-      wakeLine: (lineId, number) => callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number)),
+      wakeLine: (lineId, number, startedAt) =>
+        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt)),
       notify: (notice) => this.#notify(notice),
       replays,
       atomically: (writes) => this.ctx.storage.transactionSync(writes),

@@ -118,15 +118,19 @@ export async function breakWebhook({ attempt }: TestWebhook): Promise<void> {
 }
 
 /** Replaces the chats by ones that record when they are woken and what they must send again. */
-export function fakeLines({ onWake }: { onWake?: (lineId: string, number: number) => unknown } = {}) {
+export function fakeLines({
+  onWake,
+}: {
+  onWake?: (lineId: string, number: number, startedAt: number) => unknown;
+} = {}) {
   const woken: string[] = [];
   const replayed: unknown[] = [];
   vi.spyOn(env.CHATS, "getByName").mockImplementation(
     (lineId) =>
       ({
-        wakeWebhook: async (_webhookId: string, number: number) => {
+        wakeWebhook: async (_webhookId: string, number: number, startedAt: number) => {
           woken.push(lineId);
-          await onWake?.(lineId, number);
+          await onWake?.(lineId, number, startedAt);
         },
         replayEvents: async (_webhookId: string, replayId: string, ranges: [number, number][]) => {
           replayed.push({ lineId, replayId, ranges });

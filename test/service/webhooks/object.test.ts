@@ -21,7 +21,8 @@ stopTheClock();
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const DAY = 1_440 * MINUTE;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 test("a permit has what a call needs, and a new webhook is on trial until its first 2xx", async () => {
   const webhook = await newWebhook();
@@ -158,4 +159,39 @@ test("a webhook that answers 410 is disabled, and people are told; enabled, its 
   await webhook.object().enable(webhookId, "pending");
   await expectState(webhook, { state: "trial", reason: null });
   expect(woken).toEqual([lineOf(1)]);
+});
+
+test("a pause that two chats ask for is shown, and enabling the webhook ends it and brings their next tries forward", async () => {
+  const webhook = await newWebhook();
+  await webhook.attempt(1, 200);
+  const startedAts: unknown[] = [];
+  const { woken } = fakeLines({ onWake: (_lineId, _number, startedAt) => startedAts.push(startedAt) });
+  await webhook.attempt(2, 503, { retryAfterMs: DAY });
+  await expectState(webhook, { state: "ok", pausedUntil: Date.now() + MINUTE });
+  pass(MINUTE);
+  await expectState(webhook, { state: "ok", pausedUntil: null });
+  await webhook.attempt(3, 503, { retryAfterMs: HOUR });
+  await expectState(webhook, { state: "ok", pausedUntil: Date.now() + HOUR });
+  expect(await webhook.permit(4)).toMatchObject({ outcome: "later", isWaiting: true });
+  await webhook.evict();
+  await expectState(webhook, { state: "ok", pausedUntil: Date.now() + HOUR });
+  await webhook.object().enable(webhook.webhookId, "pending");
+  await expectState(webhook, { state: "ok", pausedUntil: null });
+  await expect.poll(() => woken.toSorted()).toEqual([2, 3, 4].map(lineOf));
+  expect(startedAts).toEqual(Array(3).fill(Date.now()));
+});
+
+test("lines that wait for the next try of an event are woken when the webhook is enabled, and others are not", async () => {
+  const webhook = await newWebhook({ concurrency: 200 });
+  const { woken } = fakeLines();
+  await breakWebhook(webhook);
+  await webhook.report(3, { outcome: "given_up", httpStatus: null, code: "skipped" });
+  await webhook.object().disable(webhook.webhookId, "customer");
+  await webhook.evict();
+  await webhook.object().enable(webhook.webhookId, "pending");
+  await expectState(webhook, { state: "trial" });
+  expect(woken).toEqual([lineOf(1)]);
+  await webhook.attempt(1, 200);
+  await expect.poll(() => waitingLines(webhook.object())).toEqual([]);
+  expect(woken).toEqual([1, 2, 4, 5].map(lineOf));
 });

@@ -103,9 +103,9 @@ export class LineChat {
     await this.#announce();
   }
 
-  async wakeWebhook(webhookId: string, number: number): Promise<number> {
+  async wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
     await this.#alarm.standing();
-    const woken = this.#lines.wake(webhookId, number);
+    const woken = this.#lines.wake(webhookId, number, startedAt);
     await this.#resume();
     return woken;
   }

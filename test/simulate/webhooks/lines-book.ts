@@ -17,6 +17,8 @@ export interface BookedLine {
   failures: Map<number, number>;
   /** The earliest time of each event's next call. */
   notBefore: Map<number, number>;
+  /** When that was planned, by the world's clock. */
+  plannedAt: Map<number, number>;
   /** Events that were accepted in a replay. */
   replayed: Set<number>;
   /** Reports of events that were given up, which were seen in the line's row. */
@@ -66,6 +68,7 @@ export class LinesBook {
         calls: new Map(),
         failures: new Map(),
         notBefore: new Map(),
+        plannedAt: new Map(),
         replayed: new Set<number>(),
       };
       line = { webhookId, chatId, life, lastEnded: null, seen: new Set(), ...maps };

@@ -11,6 +11,7 @@ const LOST_MS = 36_000;
 const FAILURES_IN_A_ROW = 5;
 /** The waits before the probes of a failing webhook, as the guide lists them. */
 const PROBE_WAITS = [5, 15, 60, 300, 900, 1_800, 3_600].map((seconds) => seconds * 1_000);
+const ONE_LINE_PAUSE_MS = 60_000;
 /** A request may wait so long in memory. */
 const MAX_HOLD_MS = 1_500;
 
@@ -30,6 +31,8 @@ interface Known {
   failures: number;
   reported: Set<string>;
   pausedUntil: number;
+  /** The longest pause that a line asked for since the last success. */
+  asked: { lineId: string; until: number } | null;
   /** Reports of accepted calls that arrived and may not be applied yet. */
   successes: number;
   /** When each report first arrived at this instance. */
@@ -38,7 +41,9 @@ interface Known {
   succeededAt: number;
   /** When the next probe may start; null if the breaker is not open. */
   probeAt: number | null;
-  /** How many probes since the breaker opened are known to have failed. */
+  /** The only line that failed since the breaker opened; null if another one failed too. */
+  onlyLine: string | null;
+  /** How many probes since the breaker opened are known to have failed, without those of the only line. */
   failedProbes: number;
   /** The line of the last probe that this instance granted. */
   lastProbe: string | null;
@@ -103,11 +108,13 @@ export class PermitJudge {
     const text = JSON.stringify(state);
     if (text !== known.state) this.#world.note(() => `${webhook.name} is ${text}`);
     if (text !== known.state) Object.assign(known, { state: text, changedAt: this.#world.now });
-    if (state.epoch !== known.epoch) Object.assign(known, { epoch: state.epoch, failures: 0, pausedUntil: 0 });
+    if (state.epoch !== known.epoch)
+      Object.assign(known, { epoch: state.epoch, failures: 0, pausedUntil: 0, asked: null });
     if (state.name === "disabled") known.disabledAt ??= this.#world.now;
     else known.disabledAt = null;
     if (!state.probes) Object.assign(known, { lastProbe: null, failedProbes: 0 });
     else if (state.probes.probeAt !== known.probeAt) this.#checkProbePlan(webhook, state.probes.probeAt);
+    if (state.probes && known.probeAt === null) known.onlyLine = state.probes.onlyLine ?? null;
     known.probeAt = state.probes?.probeAt ?? null;
     this.#world.count(`state: ${state.name}`);
     if (booked?.isBeingDeleted) return;
@@ -177,7 +184,7 @@ export class PermitJudge {
     const known = this.#of(webhook.name);
     if (known.permits.get(lineId)?.id === permit) known.permits.delete(lineId);
     if (outcome === "accepted") {
-      Object.assign(known, { failures: 0, pausedUntil: 0, succeededAt: this.#world.now });
+      Object.assign(known, { failures: 0, pausedUntil: 0, asked: null, succeededAt: this.#world.now });
       known.successes++;
     }
     const name = nameOf(report);
@@ -191,9 +198,9 @@ export class PermitJudge {
     // Without a configuration, the object ignores reports.
     if (this.#book.webhooks.get(webhook.name)?.isBeingDeleted) return;
     const known = this.#of(webhook.name);
-    const { permit, retryAfterMs, outcome } = report;
+    const { permit, retryAfterMs, outcome, lineId } = report;
     if (outcome === "accepted") {
-      Object.assign(known, { failures: 0, pausedUntil: 0 });
+      Object.assign(known, { failures: 0, pausedUntil: 0, asked: null });
       known.successes = Math.max(0, known.successes - 1);
     }
     const name = nameOf(report);
@@ -204,12 +211,20 @@ export class PermitJudge {
     if (reportedClass(report) !== "unavailable") return;
     // A permit can be answered long after its report was applied. A success since then counts from 0 again.
     if (arrivedAt > known.succeededAt) known.failures++;
-    if (state.probes && permit.includes(".probe.")) known.failedProbes++;
+    if (state.probes && permit.includes(".probe.") && lineId !== known.onlyLine) {
+      known.onlyLine = null;
+      known.failedProbes++;
+    }
     const isOpen = known.failures < FAILURES_IN_A_ROW || state.probes !== null;
     this.#world.check("breaker", isOpen, () => `${webhook.name} is ${state.name} after ${known.failures} failures`);
     if (retryAfterMs === null) return;
     this.#world.count("a pause");
-    known.pausedUntil = Math.max(known.pausedUntil, arrivedAt + retryAfterMs);
+    const until = arrivedAt + retryAfterMs;
+    const { asked } = known;
+    // A line alone pauses the webhook for a minute at most, two for as long as both asked.
+    const agreed = asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
+    known.pausedUntil = Math.max(known.pausedUntil, Math.min(until, arrivedAt + ONE_LINE_PAUSE_MS), agreed);
+    if (!asked || until >= asked.until) known.asked = { lineId, until };
   }
 
   #noteLoss(webhook: SimulatedObject): void {
@@ -221,6 +236,7 @@ export class PermitJudge {
     known.lastStart = Number.NEGATIVE_INFINITY;
     known.lastProbe = null;
     known.pausedUntil = 0;
+    known.asked = null;
     known.successes = 0;
     known.arrivals.clear();
   }
@@ -240,10 +256,12 @@ export class PermitJudge {
         failures: 0,
         reported: new Set(),
         pausedUntil: 0,
+        asked: null,
         successes: 0,
         arrivals: new Map(),
         succeededAt: Number.NEGATIVE_INFINITY,
         probeAt: null,
+        onlyLine: null,
         failedProbes: 0,
         lastProbe: null,
       };
@@ -257,7 +275,7 @@ function nameOf({ permit, lineId, number, replayId }: WebhookAttempt): string {
   return [permit, lineId, number, replayId].join(" ");
 }
 
-type KnownState = Pick<WebhookState, "name" | "epoch" | "probes" | "pausedUntil" | "skipBefore">;
+type KnownState = Pick<WebhookState, "name" | "epoch" | "probes" | "pausedUntil" | "skipBefore" | "startedAt">;
 const FIRST_STATE: KnownState = { name: "trial", epoch: 1, probes: null, pausedUntil: 0, skipBefore: null };
 
 /** The state that a webhook's object has stored. */

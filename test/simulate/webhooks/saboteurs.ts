@@ -87,8 +87,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "Retry-After is ignored by the webhook's object": {
     file: state,
-    right: "counts ? now + (retryAfterMs ?? 0) : 0);",
-    wrong: "0);",
+    right: "counts && retryAfterMs ? paused(state, lineId, retryAfterMs, now) : state;",
+    wrong: "state;",
   },
   "a disabled webhook still has slots": {
     file: pace,
@@ -102,8 +102,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "probes come every five seconds": {
     file: probes,
-    right: "const failures = plan.failures + (counts ? 1 : 0);",
-    wrong: "const failures = plan.failures + (counts ? 0 : 0);",
+    right: "const failures = plan.failures + (onlyLine === null ? 1 : 0);",
+    wrong: "const failures = plan.failures + (onlyLine === null ? 0 : 0);",
   },
   "starts are not spaced": {
     file: pace,

@@ -61,13 +61,15 @@ export class FakeWebhook {
   permits: WebhookPermits;
   writes = 0;
   wakes = 0;
+  /** The lines that wait for the next try of an event. */
+  toRetry: string[] = [];
   /** How often a permit was decided. */
   decisions = 0;
   /** How many of the next attempts can't be stored. */
   logFails = 0;
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
-  onWake: (lineId: string, number: number) => unknown = () => {};
+  onWake: (lineId: string, number: number, startedAt: number) => unknown = () => {};
   readonly #values = new Map<string, unknown>();
 
   constructor(config: Partial<WebhookConfig> = {}) {
@@ -155,12 +157,13 @@ export class FakeWebhook {
                 countAttempt(tally, reportedClass(attempt), attempt.outcome === "given_up", at),
               EMPTY_TALLY,
             ),
+        linesToRetry: () => this.toRetry,
       },
       failed: { add: (lineId, range) => void this.failed.push([lineId, range]), remove: () => {}, count: () => 0 },
       configuration: () => this.read(),
-      wakeLine: async (lineId, number) => {
+      wakeLine: async (lineId, number, startedAt) => {
         this.wakes++;
-        await this.onWake(lineId, number);
+        await this.onWake(lineId, number, startedAt);
       },
       notify: async (notice) => void this.notices.push(notice),
       replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },

@@ -83,3 +83,29 @@ test("lines of many chats whose webhook's object did not answer ask again at dif
   });
   expect(await Promise.all(waits)).toEqual([4_000, 5_000, 6_000]);
 });
+
+test("a fresh start of the webhook brings a next try forward that was planned before, and none that was planned since", async () => {
+  const chat = newOwner(1);
+  chat.answer = () => new Response("", { status: 503 });
+  await chat.lines.run();
+  await chat.pass(10 * SECOND);
+  const planned = chat.lines.dueAt(chat.clock.now()) ?? 0;
+  expect([chat.calls.length, planned]).toEqual([2, chat.clock.now() - 5 * SECOND + 30 * SECOND]);
+  chat.lines.wake("w", 1, chat.clock.now() - 6 * SECOND);
+  expect(chat.lines.dueAt(chat.clock.now())).toBe(planned);
+  chat.lines.wake("w", 1, chat.clock.now());
+  await chat.lines.run();
+  expect(chat.calls.at(-1)?.headers.get("parley-attempt")).toBe("3");
+});
+
+test("a fresh start of the webhook brings the next try of a replay forward too", async () => {
+  const chat = newOwner(2);
+  await chat.lines.run();
+  chat.answer = () => new Response("", { status: 503 });
+  await chat.lines.replay("w", "rpl_1", [[1, 2]]);
+  await chat.lines.run();
+  chat.clock.advance(SECOND);
+  chat.lines.wake("w", 1, chat.clock.now());
+  await chat.lines.run();
+  expect(chat.calls.slice(2).map(({ headers }) => headers.get("parley-attempt"))).toEqual(["1", "2"]);
+});

@@ -19,7 +19,7 @@ const HOUR = 3_600 * SECOND;
 
 const trial = newWebhookState(NOW);
 const ok: WebhookState = { ...trial, name: "ok" };
-const failing: WebhookState = { ...trial, name: "failing", probes: planProbes(NOW) };
+const failing: WebhookState = { ...trial, name: "failing", probes: planProbes("a", NOW) };
 const disabled: WebhookState = { ...trial, name: "disabled", reason: "customer" };
 
 function ask(given: Partial<PermitCase> = {}, now = NOW) {
@@ -64,7 +64,7 @@ test.each([
 
 test("a probe starts when it is due, alone, and by another line than the last if one waits", () => {
   const at = NOW + 5 * SECOND;
-  const last = { ...failing, probes: { ...planProbes(NOW), lastLine: "a" } };
+  const last = { ...failing, probes: { ...planProbes("a", NOW), lastLine: "a" } };
   expect(decision({ state: failing }, at - 1)).toEqual({ outcome: "blocked" });
   expect(decision({ state: failing }, at)).toEqual({ outcome: "granted", at, isProbe: true });
   expect(decision({ state: failing, used: 1 }, at)).toEqual({ outcome: "blocked" });

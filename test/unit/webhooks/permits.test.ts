@@ -206,11 +206,15 @@ test("a line that waits is woken, even if an old request of its was granted", as
   expect(webhook.waiting.rows).toEqual([]);
 });
 
-test("a pause that the receiver asks for holds all lines, and a success of another call does not end it", async () => {
+test("a pause that two lines ask for holds all lines, and a success of another call does not end it", async () => {
   const { webhook, lines } = await working();
-  const [slow, limited] = [await permitOf(webhook, "slow"), await permitOf(webhook, "limited")];
+  const slow = await permitOf(webhook, "slow");
+  const limited = [await permitOf(webhook, "a"), await permitOf(webhook, "b")];
   const now = webhook.clock.now();
-  await webhook.permits.report({ ...attemptBy("limited", limited, 429, now), retryAfterMs: 2 * MINUTE });
+  for (const [index, permit] of limited.entries()) {
+    const report = attemptBy("ab"[index] ?? "", permit, 429, now);
+    await webhook.permits.report({ ...report, retryAfterMs: 2 * MINUTE });
+  }
   await webhook.permits.report(attemptBy("slow", slow, 200, now));
   for (const name of names(3)) lines.add(name);
   await webhook.run(2 * MINUTE - 1);
@@ -248,13 +252,13 @@ test("a line that waits for the start of its probe makes no probe if another lin
   await clock.pass(5 * SECOND);
   const probe = await permitOf(webhook, "old");
   webhook.evict();
-  const unused = await permitOf(webhook, "a");
-  await webhook.ask("a", { unused });
+  const unused = await permitOf(webhook, "c");
+  await webhook.ask("c", { unused });
   expect(woken).toEqual(["b"]);
   await webhook.permits.report(attemptBy("old", probe, 503, clock.now()));
   await clock.pass(SECOND);
   expect(answers).toMatchObject([{ outcome: "later", isWaiting: true }]);
-  // `a` had the permit for the last probe, so `b` is woken again.
+  // `c` had the permit for the last probe, so `b` is woken again.
   await webhook.run(15 * SECOND);
   expect(woken).toEqual(["b", "b"]);
   expect(answers).toMatchObject([{ outcome: "later" }, { outcome: "granted" }]);

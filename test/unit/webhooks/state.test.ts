@@ -24,8 +24,12 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEW: Webhook = { state: newWebhookState(NOW), tally: EMPTY_TALLY };
 
+let lines = 0;
+
+/** How an attempt ended: each of another line, unless told otherwise. */
 function ended({ state }: Webhook, answer: AnswerClass | null, given: Partial<EndedAttempt> = {}): EndedAttempt {
   return {
+    lineId: `line ${lines++}`,
     answer,
     isGivenUp: false,
     isProbe: state.probes !== null,
@@ -62,7 +66,7 @@ test("five failures in a row make it fail, since the first of them; the other an
   expect(after(NEW, "unavailable", "accepted", ...five.slice(1)).state.name).toBe("ok");
   const { state, now } = after(NEW, "unavailable", "refused", ...five.slice(1));
   expect(state).toMatchObject({ name: "failing", since: NOW + SECOND });
-  expect(state.probes).toEqual({ failures: 0, probeAt: now + 5 * SECOND, lastLine: null });
+  expect(state.probes).toMatchObject({ failures: 0, probeAt: now + 5 * SECOND });
 });
 
 test("the probes come after 5 and 15 seconds, 1, 5, 15 and 30 minutes, and then each hour", () => {
@@ -94,7 +98,7 @@ test("a call that was granted before the webhook failed changes no probe, but it
 });
 
 test("another line makes the next probe if one waits", () => {
-  const plan = { ...planProbes(NOW), lastLine: "a" };
+  const plan = { ...planProbes("a", NOW), lastLine: "a" };
   const at = NOW + 5 * SECOND;
   expect(mayProbe(plan, "b", true, at - 1)).toBe(false);
   expect([mayProbe(plan, "b", true, at), mayProbe(plan, "a", true, at), mayProbe(plan, "a", false, at)]).toEqual([
@@ -201,10 +205,50 @@ test.each(["pending", "now"] as const)("enabling an enabled webhook again from %
   expect(enable(ok, from, NOW + DAY).state).toEqual(ok.state);
 });
 
-test("a receiver that asks for a pause gets it, if its answer counts", () => {
-  const retryAfterMs = HOUR;
-  expect(webhookAfterAttempt(NEW, ended(NEW, "unavailable", { retryAfterMs }), NOW).state.pausedUntil).toBe(NOW + HOUR);
-  expect(webhookAfterAttempt(NEW, ended(NEW, "refused", { retryAfterMs }), NOW).state).toBe(NEW.state);
+/** A webhook whose lines' calls fail one after the other, a second apart, and ask for pauses. */
+function askedToPause(webhook: Webhook, ...asked: [lineId: string, retryAfterMs: number][]): Webhook {
+  return asked.reduce<Webhook>((before, [lineId, retryAfterMs], index) => {
+    return webhookAfterAttempt(before, ended(before, "unavailable", { lineId, retryAfterMs }), NOW + index * SECOND);
+  }, webhook);
+}
+
+const pauseOf = ({ state }: Webhook) => state.pausedUntil - NOW;
+
+test("one line's answer pauses the webhook for a minute at most, however often it asks for a day", () => {
+  expect(pauseOf(askedToPause(NEW, ["a", 30 * SECOND]))).toBe(30 * SECOND);
+  expect(pauseOf(askedToPause(NEW, ["a", DAY]))).toBe(MINUTE);
+  expect(pauseOf(askedToPause(NEW, ["a", DAY], ["a", DAY], ["a", DAY]))).toBe(MINUTE + 2 * SECOND);
+  expect(webhookAfterAttempt(NEW, ended(NEW, "refused", { retryAfterMs: DAY }), NOW).state).toBe(NEW.state);
+});
+
+test("two lines pause the webhook for as long as both asked", () => {
+  expect(pauseOf(askedToPause(NEW, ["a", HOUR], ["b", HOUR]))).toBe(HOUR);
+  expect(pauseOf(askedToPause(NEW, ["a", DAY], ["b", HOUR]))).toBe(HOUR + SECOND);
+  expect(pauseOf(askedToPause(NEW, ["a", DAY], ["b", SECOND], ["c", 2 * HOUR]))).toBe(2 * HOUR + 2 * SECOND);
+  // Between them a call succeeded, so it is not the receiver that needs a pause.
+  const works = after(askedToPause(after(NEW, "accepted"), ["a", DAY]), "accepted");
+  expect(pauseOf(askedToPause(works, ["b", DAY]))).toBe(MINUTE);
+});
+
+test.each(["pending", "now"] as const)("enabling from %s ends a pause, and skips nothing", (from) => {
+  const paused = askedToPause(after(NEW, "accepted"), ["a", DAY], ["b", DAY]);
+  const { state, notices } = enable(paused, from, NOW + HOUR);
+  expect(state).toMatchObject({ name: "ok", epoch: 1, pausedUntil: 0, skipBefore: null, startedAt: NOW + HOUR });
+  expect(notices).toEqual([]);
+  expect(enable({ ...paused, state }, from, NOW + 2 * HOUR).state).toBe(state);
+});
+
+test("one event that always fails, in a webhook without others, makes no other line wait for long", () => {
+  let webhook: Webhook = NEW;
+  let now = NOW;
+  for (const wait of [0, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR]) {
+    now += wait;
+    webhook = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { lineId: "bad" }), now);
+  }
+  expect(webhook.state).toMatchObject({ name: "failing", probes: { failures: 0, probeAt: now + 5 * SECOND } });
+  // If the others' calls fail too, it is the receiver.
+  const other = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { lineId: "other" }), now + MINUTE);
+  expect(other.state.probes).toMatchObject({ failures: 1, probeAt: now + MINUTE + 15 * SECOND });
 });
 
 test("a short pause is not stored, and every other change is", () => {
