@@ -4,7 +4,7 @@ import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
-import { type ChannelView, healthOf } from "./channels.ts";
+import { type ChannelView, numbersOf } from "./channels.ts";
 import { rowOf } from "./rows.ts";
 
 export const CHECK_NAMES = ["credentials", "webhook", "network"] as const;
@@ -36,12 +36,13 @@ export async function checkChannel(env: Env, { scope, origin }: ChannelView, id:
       isReadable ? ok("credentials", "The identity secret can be decrypted") : unreadable("Rotate the identity secret"),
     ];
   }
-  const [opened, verifyToken, health] = await Promise.all([
+  const [opened, verifyToken, numbers] = await Promise.all([
     openColumn(env, id, "credentials", row.credentials),
     openColumn(env, id, "verify_token", row.verifyToken),
-    healthOf(env, row),
+    numbersOf(env, row),
   ]);
   const adapter: Adapter = ADAPTERS[kind];
+  const health = numbers?.health;
   const broken = health?.state === "broken" ? (health.reason ?? "The network gave no reason") : null;
   if (opened === null || verifyToken === null) {
     const reason = "The credentials must be readable first";

@@ -54,9 +54,9 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       const { rows, pagination } = await listOf(directory(c.env), view.scope, channels, id, c.req.valid("query"));
       const ids = rows.map((row) => row.id);
       const numbers = await callOrganization(c.env, id, (organization) => organization.numbers(ids, []));
-      const health = new Map(numbers.channels.map((channel) => [channel.id, channel.health]));
+      const known = new Map(numbers.channels.map((channel) => [channel.id, channel]));
       return c.json({
-        channels: await Promise.all(rows.map((row) => presentChannel(c.env, view, row, health.get(row.id) ?? null))),
+        channels: await Promise.all(rows.map((row) => presentChannel(c.env, view, row, known.get(row.id)))),
         pagination,
       });
     })

@@ -11,7 +11,7 @@ import { fault, parse } from "../http/validation.ts";
 import { randomBase62 } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { ChannelHealth } from "../organizations/rpc.ts";
+import type { ChannelNumbers } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
@@ -99,12 +99,12 @@ export async function createChannel(
     erasingAt: null,
   };
   await insertWithRoom(env, view.scope, "channels", channel);
-  return { channel: await presentChannel(env, view, channel, null), ...(identitySecret && { identitySecret }) };
+  return { channel: await presentChannel(env, view, channel, undefined), ...(identitySecret && { identitySecret }) };
 }
 
 export async function readChannel(env: Env, view: ChannelView, id: string) {
   const channel = await rowOf(directory(env), view.scope, channels, id, "channel_not_found");
-  return presentChannel(env, view, channel, await healthOf(env, channel));
+  return presentChannel(env, view, channel, await numbersOf(env, channel));
 }
 
 /**
@@ -130,7 +130,7 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
     await refreshOrganization(env, channel.organizationId);
   }
   // With new credentials, the object has now reset the channel's health.
-  return presentChannel(env, view, channel, await healthOf(env, channel));
+  return presentChannel(env, view, channel, await numbersOf(env, channel));
 }
 
 /**
@@ -211,7 +211,7 @@ export async function presentChannel(
   env: Env,
   { origin, hasTokens }: ChannelView,
   channel: Channel,
-  health: ChannelHealth | null,
+  numbers: ChannelNumbers | undefined,
 ) {
   const { createdAt, ...settings } = presentSettings(channel);
   const { id, kind } = settings;
@@ -224,7 +224,7 @@ export async function presentChannel(
         verifyToken: hasTokens ? await readVerifyToken(env, id, channel.verifyToken) : null,
       },
     }),
-    health: presentHealth(channel, health),
+    health: presentHealth(channel, numbers),
     createdAt,
   };
 }
@@ -252,16 +252,23 @@ export function presentSettings({
   };
 }
 
-/** A channel's health as the API shows it. A channel whose object never reported its health works. */
-export function presentHealth({ createdAt }: Pick<Channel, "createdAt">, health: ChannelHealth | null) {
-  const { state, reason, since } = health ?? { state: "ok" as const, reason: null, since: createdAt };
-  return { state, reason, since: new Date(since).toISOString() };
+/**
+ * A channel's health as the API shows it. A channel whose object never reported its health works. `isVerified`: the
+ * network has accepted a message, so its credentials are more than a claim. A web chat needs no network.
+ */
+export function presentHealth(
+  { kind, createdAt }: Pick<Channel, "kind" | "createdAt">,
+  numbers: Pick<ChannelNumbers, "health" | "attempts"> | undefined,
+) {
+  const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
+  const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
+  return { state, reason, since: new Date(since).toISOString(), isVerified };
 }
 
-/** The last health that a channel's object reported; null if it never did. */
-export async function healthOf(env: Env, { id, organizationId }: Channel): Promise<ChannelHealth | null> {
+/** What the organization's object knows of a channel; undefined if nothing. */
+export async function numbersOf(env: Env, { id, organizationId }: Channel): Promise<ChannelNumbers | undefined> {
   const { channels } = await callOrganization(env, organizationId, (organization) => organization.numbers([id], []));
-  return channels[0]?.health ?? null;
+  return channels[0];
 }
 
 /** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */

@@ -20,7 +20,7 @@ import { callOrganization } from "../organizations/call-organization.ts";
 import { answerWithin, callObject } from "../platform/call-object.ts";
 import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
 import { callWebhookObject } from "../webhooks/call-webhook-object.ts";
-import { type ChannelView, healthOf, presentChannel } from "./channels.ts";
+import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
 import type { Scope } from "./scope.ts";
@@ -63,7 +63,7 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string) {
   const db = directory(env);
   const channel = await rowOf(db, view.scope, channels, id, "channel_not_found");
   const { organizationId } = channel;
-  const shown = await presentChannel(env, view, channel, await healthOf(env, channel));
+  const shown = await presentChannel(env, view, channel, await numbersOf(env, channel));
   await db.update(channels).set({ erasingAt: Date.now() }).where(eq(channels.id, id));
   await callOrganization(env, organizationId, (organization) => organization.closeChannel(organizationId, id));
   const work = newWork();

@@ -59,13 +59,14 @@ export function keyHistory(
 /** A channel's history at `now`, as the API shows it. */
 export function channelHistory(
   { id, organizationId, name }: Owner,
-  history: History<Outcome["outcome"]> | null,
+  history: History<Outcome["outcome"] | "received"> | null,
   by: BucketLength,
   now: number,
 ) {
-  const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
+  const buckets = bucketsOf(history, by, now).map(({ start, counts: { received = 0, ...attempts } }) => ({
     start: new Date(start).toISOString(),
-    attempts: { ...NO_ATTEMPTS, ...counts },
+    attempts: { ...NO_ATTEMPTS, ...attempts },
+    received,
   }));
   return { id, organizationId, name, by, buckets };
 }

@@ -53,18 +53,20 @@ export function channelStats(row: typeof channels.$inferSelect, numbers: Channel
   const { id, organizationId, kind, name } = row;
   const oldest = numbers?.oldest ?? null;
   const health = numbers?.health ?? null;
+  const { received = 0, ...attempts } = numbers?.attempts ?? {};
   return {
     id,
     organizationId,
     kind,
     name,
-    health: { ...presentHealth(row, health), nextProbeAt: timeOrNull(health?.probeAt) },
+    health: { ...presentHealth(row, numbers), nextProbeAt: timeOrNull(health?.probeAt) },
     queue: {
       depth: numbers?.depth ?? 0,
       oldest: timeOrNull(oldest),
       ageSeconds: oldest === null ? null : Math.max(0, Math.floor((now - oldest) / 1_000)),
     },
-    attempts: { ...NO_ATTEMPTS, ...numbers?.attempts },
+    attempts: { ...NO_ATTEMPTS, ...attempts },
+    received,
     updatedAt: timeOrNull(numbers?.at),
   };
 }

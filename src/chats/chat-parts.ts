@@ -128,6 +128,7 @@ export class ChatParts {
       scheduled: this.scheduled,
       depth: () => this.depth(),
       show: (message) => this.visitors.show(message),
+      counted: (what) => this.report.counted(what),
     });
     this.actions = new MessageActions({
       log: this.log,
@@ -231,7 +232,7 @@ export class ChatParts {
       exists: () => this.adoption.exists(identity.life),
       address: () => this.contact.current(identity),
       learn: (addresses, moved) => this.contact.learn(addresses, moved),
-      attempted: (outcome) => this.report.attempted(outcome),
+      attempted: ({ outcome }) => this.report.counted(outcome),
     };
   }
 

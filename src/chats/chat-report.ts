@@ -122,9 +122,9 @@ export class ChatReporter extends WriteBehind<Report> {
     return backoffMs(RETRY, this.#failures - 1, Math.random());
   }
 
-  /** An attempt at delivery is over. */
-  attempted({ outcome }: Outcome): void {
-    this.#attempts = addCounts(this.#attempts, { [outcome]: 1 });
+  /** An attempt at delivery is over, or a message came in. */
+  counted(what: Outcome["outcome"] | "received"): void {
+    this.#attempts = addCounts(this.#attempts, { [what]: 1 });
   }
 
   /** Something changed that is not in the log: the details, or which messages are scheduled. */

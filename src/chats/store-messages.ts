@@ -21,6 +21,8 @@ interface StoreHost {
   depth(): number;
   /** Shows a message to the visitors. */
   show(message: Message): void;
+  /** Counts a message that came in, or that was sent without an attempt at delivery. */
+  counted(what: "received" | "sent"): void;
 }
 
 /** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
@@ -84,7 +86,10 @@ export class MessageStore {
     const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
     const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery), media: null });
     if (delivery) queue.stored(message.seq, delivery);
-    else this.#host.show(message);
+    else {
+      this.#host.counted("sent");
+      this.#host.show(message);
+    }
     return doc;
   }
 
@@ -106,6 +111,7 @@ export class MessageStore {
     const message = inboundMessage(draft, nextPosition(log.newest(), identity, Date.now()));
     const { media } = draft;
     const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    this.#host.counted("received");
     return { outcome: "stored", doc };
   }
 

@@ -141,7 +141,7 @@ const channel: Example<typeof operator.channelSchema> = {
     url: `https://parley.example/hooks/whatsapp/${chat.channel.id}`,
     verifyToken: "k3Xw0aYb81LmQzTk3Xw0aYb81LmQzTw9",
   },
-  health: { state: "ok", reason: null, since: at },
+  health: { state: "ok", reason: null, since: at, isVerified: true },
   createdAt: at,
 };
 
@@ -171,6 +171,7 @@ const channelStats: Example<typeof operator.channelStatsSchema> = {
   health: { ...channel.health, nextProbeAt: null },
   queue: { depth: 1, oldest: at, ageSeconds: 3 },
   attempts: { sent: 48_210, retry: 12, failed: 31, unknown: 2, moved: 0, channel_broken: 0 },
+  received: 39_114,
   updatedAt: "2026-11-20T10:00:20.114Z",
 };
 

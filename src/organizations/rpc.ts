@@ -68,7 +68,7 @@ export interface ExportedChat {
 }
 
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
-export type AttemptCounts = Counts<Outcome["outcome"]>;
+export type AttemptCounts = Counts<Outcome["outcome"] | "received">;
 
 /** What an organization knows of a chat and only the chat can change. Times are Unix milliseconds. */
 export interface ChatState extends ChatActivity {

@@ -101,6 +101,9 @@ const health = {
     .describe("`broken` if the network refuses the channel, for example because of an invalid token"),
   reason: z.string().nullable().describe("Why the channel is broken"),
   since: time("When the state last changed"),
+  isVerified: z
+    .boolean()
+    .describe("Whether the network has ever accepted a message. False: the credentials are not proven yet"),
 };
 
 export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>>()(
@@ -184,7 +187,8 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
       })
       .describe("The messages that wait for delivery"),
     attempts,
-    updatedAt: timeOrNull("When these numbers were written. Null before the first delivery, and for web channels"),
+    received: count.describe("The messages from contacts"),
+    updatedAt: timeOrNull("When these numbers were written. Null before the first message"),
   }),
 );
 
@@ -212,7 +216,9 @@ export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>(
     organizationId: id("organization"),
     name: z.string().describe("The channel's name"),
     by,
-    buckets: z.array(z.object({ start, attempts })).describe("Every hour or day of the window, oldest first"),
+    buckets: z
+      .array(z.object({ start, attempts, received: count.describe("The messages from contacts") }))
+      .describe("Every hour or day of the window, oldest first"),
   }),
 );
 

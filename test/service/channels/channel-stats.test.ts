@@ -9,9 +9,10 @@ import {
   countRoundTrips,
   OUTAGES,
 } from "../../support/faults.ts";
-import { admin, send, sendMany, statsOf } from "../../support/harness.ts";
+import { admin, newChat, newOrganization, send, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
+import { report as reportNow, writeAsContact } from "../chats/inbound.ts";
 import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
@@ -50,9 +51,10 @@ test("a channel that has sent nothing has statistics", async () => {
     organizationId,
     kind: "telegram",
     name: "telegram",
-    health: { state: "ok", reason: null, since: new Date().toISOString(), nextProbeAt: null },
+    health: { state: "ok", reason: null, since: new Date().toISOString(), isVerified: false, nextProbeAt: null },
     queue: NO_QUEUE,
     attempts: NO_ATTEMPTS,
+    received: 0,
     updatedAt: null,
   });
   expect(pagination).toMatchObject({ page: 1, total: 2 });
@@ -316,3 +318,31 @@ test.each([false, true])(
     expect(await alarmOf(chat.object())).toBeNull();
   },
 );
+
+test("the messages of a web chat are counted, in and out, like those of a network", async () => {
+  const { api, organizationId, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  await sendMany(api, id, 2);
+  await writeAsContact(organizationId, id);
+  pass(5_000);
+  await reportNow(id);
+  const { channels } = await statsOf(organizationId);
+  expect(channels[0]).toMatchObject({ attempts: { ...NO_ATTEMPTS, sent: 2 }, received: 1 });
+  const { buckets } = (await admin("GET", `/stats/history?of=${channelId}&by=day`)).body.history;
+  expect(buckets.at(-1)).toMatchObject({ attempts: { ...NO_ATTEMPTS, sent: 2 }, received: 1 });
+  expect(buckets[0]).toMatchObject({ attempts: NO_ATTEMPTS, received: 0 });
+});
+
+test("a channel is verified once its network has accepted a message", async () => {
+  fakeNetworks(inTurn(status(503), accept));
+  const chat = await conversation("telegram");
+  const isVerified = async () => (await admin("GET", `/channels/${chat.channelId}`)).body.channel.health.isVerified;
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  await report(chat);
+  expect(await isVerified()).toBe(false);
+  pass(60_000);
+  await chat.run();
+  await report(chat);
+  expect(await isVerified()).toBe(true);
+});

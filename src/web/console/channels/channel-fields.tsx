@@ -13,6 +13,7 @@ export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<str
           label={label}
           hint={ends?.[name] ? `Empty: the one that ends with ${ends[name]} stays.` : hint}
           name={name}
+          path={`credentials.${name}`}
           {...(isSecret ? ({ type: "password" } as const) : {})}
           required={ends === undefined}
           spellcheck={false}

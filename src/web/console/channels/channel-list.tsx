@@ -87,9 +87,15 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
   );
 }
 
-/** Whether a channel works. */
-export function Health({ health }: { health: Channel["health"] }): JSX.Element {
-  return health.state === "ok" ? <Badge tone="good">Works</Badge> : <Badge tone="bad">Broken</Badge>;
+/** Whether a channel works, as far as the network has proved it. */
+export function Health({ health }: { health: Pick<Channel["health"], "state" | "isVerified"> }): JSX.Element {
+  if (health.state === "broken") return <Badge tone="bad">Broken</Badge>;
+  if (health.isVerified) return <Badge tone="good">Works</Badge>;
+  return (
+    <span title="The network has not accepted a message yet">
+      <Badge tone="quiet">Not verified yet</Badge>
+    </span>
+  );
 }
 
 /** How many chats a channel has. @param isBare without the word */

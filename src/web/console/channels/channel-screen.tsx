@@ -184,6 +184,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
                   )}
                 </Fact>
                 <Fact name="Sent so far">{number(stats.attempts.sent)}</Fact>
+                <Fact name="Received so far">{number(stats.received)}</Fact>
                 <Fact name="Failed so far">{number(stats.attempts.failed)}</Fact>
               </>
             )}
@@ -288,7 +289,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
       </div>
       {may("stats:read") && (
         <section class="box">
-          <HistoryChart title="Attempts to deliver" of={id} />
+          <HistoryChart title="Messages" of={id} />
         </section>
       )}
     </>

@@ -212,8 +212,15 @@ function EnterWebhook({ channel, isWaiting }: { channel: Channel; isWaiting: boo
 /** What the network must know to call the service. */
 export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }): JSX.Element | null {
   if (!webhook) return null;
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(URL.parse(webhook.url)?.hostname ?? "");
   return (
     <Facts>
+      {isLocal && (
+        <p class="hint warn">
+          {KINDS[kind].network} can’t reach an address on this computer. Deploy Parley, or open the console through a
+          public https address, such as that of a tunnel.
+        </p>
+      )}
       <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
         <Copyable text={webhook.url} />
       </Fact>

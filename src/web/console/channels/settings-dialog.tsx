@@ -40,6 +40,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
       ) : (
         <Input
           label="Messages in a second"
+          path="settings.perSecond"
           hint="Over all chats. Empty: the network’s default."
           name="pace"
           type="number"
@@ -51,6 +52,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
       {mayErase && (
         <Input
           label="Days that messages are kept"
+          path="retentionDays"
           hint="Empty: messages are kept forever. Older ones are deleted within a day."
           name="days"
           type="number"

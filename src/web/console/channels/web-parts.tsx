@@ -34,10 +34,10 @@ export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
 /** The field of the sites, named `origins`. */
 export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
   return (
-    <Field label="Sites" hint="One on each line. Empty: every site.">
-      {(id) => (
+    <Field label="Sites" hint="One on each line. Empty: every site." path="settings.allowedOrigins">
+      {(ties) => (
         <textarea
-          id={id}
+          {...ties}
           name="origins"
           rows={3}
           spellcheck={false}

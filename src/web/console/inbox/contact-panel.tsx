@@ -33,7 +33,13 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
       submit="Save"
       onSubmit={({ optional }) => store.change({ contact: { name: optional("name") } })}
     >
-      <Input label="Name" hint="Empty: the address is shown." name="name" defaultValue={contact.name ?? ""} />
+      <Input
+        label="Name"
+        hint="Empty: the address is shown."
+        name="name"
+        path="contact.name"
+        defaultValue={contact.name ?? ""}
+      />
     </FormDialog>
   );
   const erase = () => (

@@ -40,8 +40,13 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
           },
         }))}
       />
-      <TimeInput label="Send at" required value={at} />
-      <TimeInput label="Not after" hint="Optional. It is not delivered after this time." value={until} />
+      <TimeInput label="Send at" path="scheduledAt" required value={at} />
+      <TimeInput
+        label="Not after"
+        path="expiresAt"
+        hint="Optional. It is not delivered after this time."
+        value={until}
+      />
     </FormDialog>
   );
 }

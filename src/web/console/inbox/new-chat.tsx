@@ -27,7 +27,7 @@ export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Eleme
       }}
     >
       {channels.length === 0 && <p class="stack">There is no channel yet. Set one up under Channels first.</p>}
-      <Select label="Channel" name="channel" required>
+      <Select label="Channel" name="channel" path="channelId" required>
         {channels.map((channel) => (
           <option key={channel.id} value={channel.id}>
             {channel.name}
@@ -36,11 +36,12 @@ export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Eleme
       </Select>
       <Input
         label="Address"
+        path="contact.address"
         hint={kinds.map((kind) => <span key={kind}>{ADDRESS_HINTS[kind]} </span>)}
         name="address"
         required
       />
-      <Input label="Name" hint="Optional." name="name" />
+      <Input label="Name" hint="Optional." name="name" path="contact.name" />
     </FormDialog>
   );
 }

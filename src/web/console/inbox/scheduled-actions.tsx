@@ -71,7 +71,7 @@ function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">): JSX.Elemen
         say("Moved");
       }}
     >
-      <TimeInput label="Send at" required value={value} />
+      <TimeInput label="Send at" path="scheduledAt" required value={value} />
     </FormDialog>
   );
 }

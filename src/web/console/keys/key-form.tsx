@@ -6,7 +6,7 @@ import { usePlace } from "../organization.ts";
 import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Field, Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
-import { PermissionPicker } from "../parts/permission-picker.tsx";
+import { OF_KEYS, PermissionPicker } from "../parts/permission-picker.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
@@ -77,10 +77,11 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         maxLength={256}
         defaultValue={shown?.name}
       />
-      <PermissionPicker given={given} />
+      <PermissionPicker given={given} choices={OF_KEYS} />
       <div class="pair-even">
         <Input
           label="Requests in a window"
+          path="rateLimit.limit"
           hint="Empty: the service’s default."
           name="limit"
           type="number"
@@ -90,6 +91,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         />
         <Input
           label="Window"
+          path="rateLimit.windowSeconds"
           hint="In seconds, up to 3,600."
           name="window"
           type="number"
@@ -100,6 +102,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         />
         <Input
           label="Requests in a month"
+          path="monthlyQuota"
           hint="Empty: no quota. Months are in UTC."
           name="quota"
           type="number"
@@ -109,16 +112,17 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         />
         <Input
           label="Expires"
+          path="expiresAt"
           hint="Empty: never."
           name="expires"
           type="datetime-local"
           defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
         />
       </div>
-      <Field label="Allowed addresses" hint="One on each line. Empty: every address.">
-        {(id) => (
+      <Field label="Allowed addresses" hint="One on each line. Empty: every address." path="ipAllowlist">
+        {(ties) => (
           <textarea
-            id={id}
+            {...ties}
             name="addresses"
             rows={2}
             spellcheck={false}

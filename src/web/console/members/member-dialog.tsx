@@ -5,7 +5,7 @@ import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
-import { PermissionPicker } from "../parts/permission-picker.tsx";
+import { OF_MEMBERS, PermissionPicker } from "../parts/permission-picker.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 
@@ -43,7 +43,7 @@ export function MemberDialog({ member, onMember }: MemberDialogProps): JSX.Eleme
         type="email"
         defaultValue={member?.email ?? ""}
       />
-      <PermissionPicker given={member?.permissions ?? PRESETS.agent.filter(may)} />
+      <PermissionPicker given={member?.permissions ?? PRESETS.agent.filter(may)} choices={OF_MEMBERS} />
     </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { Table } from "./table.tsx";
 /** One part of each bar. */
 export interface Series {
   label: string;
-  tone: "good" | "failed" | "warn" | "quiet";
+  tone: "good" | "received" | "failed" | "warn" | "quiet";
   /** A number for each bar. */
   values: number[];
 }

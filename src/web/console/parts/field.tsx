@@ -2,45 +2,70 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime, fromNow } from "../format.ts";
+import { useFaults } from "./faults.ts";
 
 interface Labels {
   label: string;
   hint?: ComponentChildren;
+  /** Where the service finds it in the request, if that is not its name: `contact.address`. */
+  path?: string | undefined;
+}
+
+/** What ties a control to its label, hint and faults. */
+interface Ties {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
 }
 
 interface FieldProps extends Labels {
-  /** Gets the id that ties the control to its label. */
-  children: (id: string) => ComponentChildren;
+  children: (ties: Ties) => ComponentChildren;
 }
 
-/** A control with its label above it. */
-export function Field({ label, hint, children }: FieldProps): JSX.Element {
+/** A control with its label above it, and what the service refused of it below. */
+export function Field({ label, hint, path, children }: FieldProps): JSX.Element {
   const id = useId();
+  const faults = useFaults(path);
+  const isRefused = faults.length > 0;
+  const described = [hint && `${id}-hint`, isRefused && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children(id)}
-      {hint && <p class="hint">{hint}</p>}
+      {children({ id, "aria-describedby": described || undefined, "aria-invalid": isRefused || undefined })}
+      {faults.map(({ path: found, message }) => (
+        <p key={found} id={`${id}-fault`} class="hint failed">
+          {label} {message}
+        </p>
+      ))}
+      {hint && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
     </div>
   );
 }
 
 /** An `<input>` with its label. Browsers suggest nothing for it, unless it says what it is. */
-export function Input({ label, hint, ...input }: Labels & JSX.IntrinsicElements["input"]): JSX.Element {
+export function Input({ label, hint, path, ...input }: Labels & JSX.IntrinsicElements["input"]): JSX.Element {
   return (
-    <Field label={label} hint={hint}>
-      {(id) => <input autocomplete="off" {...input} id={id} />}
+    <Field label={label} hint={hint} path={path ?? nameOf(input)}>
+      {(ties) => <input autocomplete="off" {...ties} {...input} id={ties.id} />}
     </Field>
   );
 }
 
 /** A `<select>` with its label. */
-export function Select({ label, hint, ...select }: Labels & JSX.IntrinsicElements["select"]): JSX.Element {
+export function Select({ label, hint, path, ...select }: Labels & JSX.IntrinsicElements["select"]): JSX.Element {
   return (
-    <Field label={label} hint={hint}>
-      {(id) => <select {...select} id={id} />}
+    <Field label={label} hint={hint} path={path ?? nameOf(select)}>
+      {(ties) => <select {...ties} {...select} id={ties.id} />}
     </Field>
   );
+}
+
+function nameOf({ name }: { name?: unknown }): string | undefined {
+  return typeof name === "string" ? name : undefined;
 }
 
 interface TimeProps extends Labels {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
+import { FormFaultsContext, otherFaults } from "./faults.ts";
 
 /** What was entered. */
 export interface Entered {
@@ -19,7 +20,7 @@ export interface Entered {
 export interface FormProps {
   /** The label of the button. */
   submit: string;
-  /** @throws ParleyError whose faults are shown at the form */
+  /** @throws ParleyError whose faults are shown at their fields */
   onSubmit: (entered: Entered) => Promise<unknown>;
   onCancel?: () => void;
   danger?: boolean;
@@ -38,6 +39,9 @@ export function Form({
 }: FormProps): JSX.Element {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
+  const faults = useMemo(() => {
+    return { faults: error instanceof ParleyError ? error.errors : [], shown: new Set<string>() };
+  }, [error]);
   const send = async (form: HTMLFormElement) => {
     setSending(true);
     setError(null);
@@ -57,8 +61,10 @@ export function Form({
         if (!isSending) void send(event.currentTarget);
       }}
     >
-      {children}
-      {error !== null && <Refusal error={error} />}
+      <FormFaultsContext.Provider value={faults}>
+        {children}
+        {error !== null && <Refusal error={error} />}
+      </FormFaultsContext.Provider>
       <div class="form-actions">
         {onCancel && (
           <button type="button" class="button" onClick={onCancel}>
@@ -90,12 +96,16 @@ function enteredIn(data: FormData): Entered {
   return { text, optional, number, words, checked: texts };
 }
 
+/** Why the form was refused, as far as no field says it. */
 function Refusal({ error }: { error: unknown }): JSX.Element {
-  const faults = error instanceof ParleyError ? error.errors : [];
+  const known = useContext(FormFaultsContext);
+  const others = otherFaults(known);
+  const isAtFields = known.faults.length > others.length;
   return (
     <div class="refusal tone-bad" role="alert">
-      {faults.length === 0 && <p>{textOf(error)}</p>}
-      {faults.map(({ path, message }) => (
+      {isAtFields && <p>Correct the marked fields.</p>}
+      {known.faults.length === 0 && <p>{textOf(error)}</p>}
+      {others.map(({ path, message }) => (
         <p key={path}>
           <strong>{path}</strong> {message}
         </p>

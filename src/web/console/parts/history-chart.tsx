@@ -66,18 +66,21 @@ export const KEY_PARTS = [
 /** What is counted of a channel. */
 export const CHANNEL_PARTS = [
   { label: "Sent", tone: "good" },
+  { label: "Received", tone: "received" },
   { label: "Tried again", tone: "quiet" },
   { label: "Unknown", tone: "warn" },
   { label: "Failed", tone: "failed" },
 ] as const;
 
-type Counts = Pick<Schemas["KeyStats"], "admitted" | "refused"> | Pick<Schemas["ChannelStats"], "attempts">;
+type Counts =
+  | Pick<Schemas["KeyStats"], "admitted" | "refused">
+  | Pick<Schemas["ChannelStats"], "attempts" | "received">;
 
 /** The numbers of a key or a channel, in the order of its parts. */
 export function numbersOf(counts: Counts): number[] {
   if ("attempts" in counts) {
     const { sent, retry, moved, unknown, failed, channel_broken } = counts.attempts;
-    return [sent, retry + moved, unknown, failed + channel_broken];
+    return [sent, counts.received, retry + moved, unknown, failed + channel_broken];
   }
   const { rate_limited, quota_exceeded, invalid_api_key, ip_not_allowed, permission_denied } = counts.refused;
   return [counts.admitted, rate_limited + quota_exceeded, invalid_api_key + ip_not_allowed + permission_denied];

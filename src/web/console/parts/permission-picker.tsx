@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
+import { PRESETS } from "../../../keys/presets.ts";
 import { may } from "../session.ts";
 import { Chips } from "./chips.tsx";
 
@@ -8,7 +9,7 @@ import { Chips } from "./chips.tsx";
 const WORDS: Record<Permission, string> = {
   "chats:read": "List and open chats",
   "chats:write": "Begin and change chats",
-  "chats:erase": "Erase chats, redact messages",
+  "chats:erase": "Delete chats, redact messages",
   "messages:read": "Read messages and files",
   "messages:send": "Send, schedule, cancel",
   "events:read": "Follow all events",
@@ -29,29 +30,45 @@ const WORDS: Record<Permission, string> = {
 
 const PERMISSIONS = Object.keys(WORDS) as Permission[];
 
-const PRESETS = [
-  { label: "Chats and messages", has: (one: Permission) => DEFAULT_PERMISSIONS.includes(one) },
-  { label: "Read only", has: (one: Permission) => one.endsWith(":read") },
-  { label: "Everything", has: () => true },
-];
+/** Permissions that are chosen at once, by their label. */
+type Choices = Readonly<Record<string, readonly Permission[]>>;
+
+export const OF_KEYS: Choices = {
+  "Chats and messages": DEFAULT_PERMISSIONS,
+  "Read only": PERMISSIONS.filter((one) => one.endsWith(":read")),
+  Everything: PERMISSIONS,
+};
+export const OF_MEMBERS: Choices = { Agent: PRESETS.agent, Viewer: PRESETS.viewer, Manager: PRESETS.manager };
 
 /** The permissions that a person can give: those of that person. */
 export function mayGive(permissions: readonly Permission[]): boolean {
   return permissions.every(may);
 }
 
-/** Boxes for the permissions of a key or a member, named `permissions`. */
-export function PermissionPicker({ given }: { given: readonly Permission[] }): JSX.Element {
+interface PickerProps {
+  given: readonly Permission[];
+  choices: Choices;
+}
+
+/**
+ * Boxes for the permissions of a key or a member, named `permissions`. What the person can't give is not shown, unless it
+ * is given already.
+ */
+export function PermissionPicker({ given, choices }: PickerProps): JSX.Element {
   const chosen = useSignal<readonly Permission[]>(given);
-  const choose = (wanted: (one: Permission) => boolean) => {
-    chosen.value = PERMISSIONS.filter((one) => may(one) && wanted(one));
-  };
+  const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
+  const buttons = Object.entries(choices).map(([label, permissions]) => ({
+    label,
+    choose: () => {
+      chosen.value = permissions.filter(may);
+    },
+  }));
   return (
     <fieldset class="picker">
       <legend>Permissions</legend>
-      <Chips choices={PRESETS.map(({ label, has }) => ({ label, choose: () => choose(has) }))} />
+      <Chips choices={buttons} />
       <div class="pair-even box">
-        {PERMISSIONS.map((one) => (
+        {shown.map((one) => (
           <label key={one} class="picker-item">
             <input
               type="checkbox"

@@ -96,6 +96,7 @@ function NewOrganization(): JSX.Element {
       <Input label="Name" name="name" required maxLength={100} autocomplete="organization" />
       <Input
         label="First member"
+        path="owner.name"
         hint="Each outbound message has a member as its sender."
         name="owner"
         required

@@ -23,7 +23,7 @@ interface LimitsProps {
   onSave: (patch: object) => Promise<void>;
 }
 
-/** Changes the limits, for the operator. An empty field is no limit. */
+/** Changes the limits, for the operator. An empty field restores the default. */
 export function LimitsDialog({ organization: { limits, selfService }, onSave }: LimitsProps): JSX.Element {
   const isOn = useSignal(selfService !== null);
   return (
@@ -36,11 +36,21 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
           maxPerSecond: number("maxPerSecond"),
           monthlyQuota: number("monthlyQuota"),
         };
-        return onSave({ limits: { chats: number("chats") }, selfService: isOn.value ? ceilings : null });
+        const limits = {
+          chats: number("chats"),
+          members: number("members"),
+          templates: number("templates"),
+          channels: number("channels"),
+        };
+        return onSave({ limits, selfService: isOn.value ? ceilings : null });
       }}
     >
-      <p class="stack">An empty field is no limit.</p>
-      <Limit label="Chats" name="chats" value={limits.chats} max={1_000_000_000} />
+      <div class="pair-even">
+        <Limit label="Chats" name="chats" within="limits" value={limits.chats} max={1_000_000_000} />
+        <Limit label="Members" name="members" within="limits" value={limits.members} placeholder="1,000" />
+        <Limit label="Templates" name="templates" within="limits" value={limits.templates} placeholder="1,000" />
+        <Limit label="Channels" name="channels" within="limits" value={limits.channels} placeholder="200" />
+      </div>
       <label class="beside">
         <input
           type="checkbox"
@@ -51,15 +61,28 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
       </label>
       {isOn.value && (
         <>
-          <Limit label="Keys" name="maxKeys" value={selfService?.maxKeys ?? null} max={100_000} />
           <Limit
-            label="Requests of a key in a second"
+            label="Keys"
+            name="maxKeys"
+            within="selfService"
+            placeholder="1,000"
+            value={selfService?.maxKeys ?? null}
+            max={100_000}
+          />
+          <Limit
+            label="Requests per second, per key"
             name="maxPerSecond"
+            within="selfService"
             value={selfService?.maxPerSecond ?? null}
             min={1}
             max={1_000}
           />
-          <Limit label="Sum of monthly quotas" name="monthlyQuota" value={selfService?.monthlyQuota ?? null} />
+          <Limit
+            label="Sum of monthly quotas"
+            name="monthlyQuota"
+            within="selfService"
+            value={selfService?.monthlyQuota ?? null}
+          />
         </>
       )}
     </FormDialog>
@@ -69,20 +92,24 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
 interface LimitProps {
   label: string;
   name: string;
+  /** The object of the request that it is in. */
+  within: string;
   value: number | null;
+  /** What an empty field means. */
+  placeholder?: string;
   min?: number;
   max?: number;
 }
 
-function Limit({ label, name, value, min = 0, max }: LimitProps): JSX.Element {
+function Limit({ within, name, value, min = 0, placeholder = "No limit", ...input }: LimitProps): JSX.Element {
   return (
     <Input
-      label={label}
+      {...input}
       name={name}
+      path={`${within}.${name}`}
       type="number"
       min={min}
-      max={max}
-      placeholder="No limit"
+      placeholder={placeholder}
       defaultValue={value ?? undefined}
     />
   );

@@ -96,6 +96,7 @@ function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
       />
       <Input
         label="Days"
+        path="retentionDays"
         hint="Empty: messages are kept forever."
         type="number"
         min={1}

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
+import { Health } from "../channels/channel-list.tsx";
 import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
-import { Badge } from "../parts/badge.tsx";
 import { CHANNEL_PARTS, HistoryChart, KEY_PARTS, numbersOf } from "../parts/history-chart.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
@@ -61,13 +61,13 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
     <section class="section">
       <h2>Channels</h2>
       <Table caption="Deliveries by channel, since each was created" columns={columns}>
-        {channels.map(({ id, name, health, queue, attempts }) => (
+        {channels.map(({ id, name, health, queue, attempts, received }) => (
           <tr key={id}>
             <th scope="row">
               <bdi>{name}</bdi>
             </th>
             <td>
-              <Badge tone={health.state === "ok" ? "good" : "bad"}>{health.state === "ok" ? "Works" : "Broken"}</Badge>
+              <Health health={health} />
             </td>
             <td class="number">
               {number(queue.depth)}
@@ -77,7 +77,7 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
                 </p>
               )}
             </td>
-            <Numbers of={{ attempts }} />
+            <Numbers of={{ attempts, received }} />
           </tr>
         ))}
       </Table>

@@ -119,6 +119,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         </div>
         <Field
           label="Text"
+          path="body"
           hint={
             <>
               Placeholders look like {"{{name}}"}: letters, digits and underscores. {number(body.value.length)} of{" "}
@@ -126,8 +127,9 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
             </>
           }
         >
-          {(id) => (
+          {({ id, ...ties }) => (
             <textarea
+              {...ties}
               id={id}
               required
               rows={8}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
@@ -103,6 +104,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
         </Select>
         <Input
           label="Calls in a second"
+          path="perSecond"
           hint="Empty: 50."
           name="pace"
           type="number"
@@ -146,10 +148,16 @@ interface BoxesProps {
 }
 
 function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element {
+  const faults = useFaults(name);
   return (
     <fieldset class="picker">
       <legend>{legend}</legend>
       <p class="hint">{hint}</p>
+      {faults.map(({ path, message }) => (
+        <p key={path} class="hint failed">
+          {legend} {message}
+        </p>
+      ))}
       <div class="pair-even box">
         {choices.map(({ value, label }) => (
           <label key={value} class="picker-item">

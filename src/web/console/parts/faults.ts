@@ -1,0 +1,33 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { ParleyError } from "../api.ts";
+
+export type Fault = ParleyError["errors"][number];
+
+/** What the service refused of a form, and the paths whose faults its fields show. */
+interface FormFaults {
+  faults: readonly Fault[];
+  shown: Set<string>;
+}
+
+export const FormFaultsContext = createContext<FormFaults>({ faults: [], shown: new Set() });
+
+/**
+ * What the service refused of a field. The form shows it no second time.
+ * @param path the field in the request: `contact.address`
+ */
+export function useFaults(path: string | undefined): Fault[] {
+  const { faults, shown } = useContext(FormFaultsContext);
+  if (path === undefined) return [];
+  shown.add(path);
+  return faults.filter((fault) => isBelow(fault, path));
+}
+
+/** The faults that no field shows. */
+export function otherFaults({ faults, shown }: FormFaults): Fault[] {
+  return faults.filter((fault) => ![...shown].some((path) => isBelow(fault, path)));
+}
+
+function isBelow({ path: found }: Fault, path: string): boolean {
+  return found === path || found.startsWith(`${path}.`);
+}
