@@ -9,6 +9,10 @@ interface ActionSpec {
   target: IdPrefix | null;
   /** Whether it creates the target. */
   creates?: true;
+  /** Whether it stops somebody: then it does not wait for the audit log. */
+  stops?: true;
+  /** Whether the requests of an actor in an hour share a row. */
+  isSearch?: true;
 }
 
 /** All actions that leave a row in an organization's audit log. */
@@ -20,8 +24,8 @@ export const ACTIONS = {
   "member.create": { needs: "members:write", target: "mbr", creates: true },
   "member.update": { needs: "members:write", target: "mbr" },
   "member.sign_in_link": { needs: "members:write", target: "mbr" },
-  "member.end_sessions": { needs: "members:write", target: "mbr" },
-  "member.delete": { needs: "members:write", target: "mbr" },
+  "member.end_sessions": { needs: "members:write", target: "mbr", stops: true },
+  "member.delete": { needs: "members:write", target: "mbr", stops: true },
   "channel.create": { needs: "channels:write", target: "chn", creates: true },
   "channel.update": { needs: "channels:write", target: "chn" },
   "channel.delete": { needs: "channels:delete", target: "chn" },
@@ -34,23 +38,23 @@ export const ACTIONS = {
   "key.create": { needs: "keys:write", target: "key", creates: true },
   "key.update": { needs: "keys:write", target: "key" },
   "key.rotate": { needs: "keys:write", target: "key" },
-  "key.revoke": { needs: "keys:write", target: "key" },
+  "key.revoke": { needs: "keys:write", target: "key", stops: true },
   "webhook.create": { needs: "webhooks:write", target: "whk", creates: true },
   "webhook.update": { needs: "webhooks:write", target: "whk" },
   "webhook.delete": { needs: "webhooks:write", target: "whk" },
   "webhook.rotate": { needs: "webhooks:write", target: "whk" },
   "webhook.ping": { needs: "webhooks:write", target: "whk" },
   "webhook.enable": { needs: "webhooks:write", target: "whk" },
-  "webhook.disable": { needs: "webhooks:write", target: "whk" },
+  "webhook.disable": { needs: "webhooks:write", target: "whk", stops: true },
   "webhook.skip": { needs: "webhooks:write", target: "whk" },
   "webhook.replay": { needs: "webhooks:write", target: "whk" },
   // The chat of an address may exist already.
   "chat.create": { needs: "operator", target: null },
   "chat.delete": { needs: "chats:erase", target: "cht" },
-  "chat.search": { needs: "chats:read", target: null },
+  "chat.search": { needs: "chats:read", target: null, isSearch: true },
   "chat.export": { needs: "data:export", target: "cht" },
   "message.redact": { needs: "chats:erase", target: "msg" },
-  "message.search": { needs: "messages:read", target: "cht" },
+  "message.search": { needs: "messages:read", target: "cht", isSearch: true },
 } as const satisfies Record<string, ActionSpec>;
 
 export type AuditAction = keyof typeof ACTIONS;

@@ -6,6 +6,7 @@ import { timeOfId } from "../ids.ts";
 import type { Act } from "../organizations/audit-log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { ACTION_NAMES } from "./actions.ts";
+import { tellWaitingActs } from "./waiting-acts.ts";
 
 const MAX_ID = 64;
 
@@ -17,7 +18,8 @@ export const auditQuery = z.extend(beforeQuery, {
 });
 
 /**
- * A page of an organization's audit log, newest first, in one call of its object.
+ * A page of an organization's audit log, newest first, in one call of its object. What still waits for the log is told
+ * to it before.
  * @throws ApiError `validation_failed` for an unknown cursor
  */
 export async function listEntries(
@@ -25,6 +27,7 @@ export async function listEntries(
   organizationId: string,
   { before, limit, ...filter }: z.output<typeof auditQuery>,
 ): Promise<{ entries: ReturnType<typeof presentEntry>[]; pagination: WalkPagination }> {
+  await tellWaitingActs(env, organizationId);
   const page = await callOrganization(env, organizationId, (object) => object.acts(filter, before ?? null, limit));
   if (!page) throw fault("before", "is not a cursor of this list");
   const { acts, cursor } = page;
@@ -32,6 +35,6 @@ export async function listEntries(
 }
 
 /** An entry as the API shows it. */
-export function presentEntry({ id, actor, action, target, status, requestId, changed }: Act) {
-  return { id, at: new Date(timeOfId(id)).toISOString(), actor, action, target, status, requestId, changed };
+export function presentEntry({ id, actor, action, target, status, requestId, changed, count }: Act) {
+  return { id, at: new Date(timeOfId(id)).toISOString(), actor, action, target, status, requestId, changed, count };
 }

@@ -8,22 +8,26 @@ import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
 import { isSearch, readQuery } from "../http/validation.ts";
 import { type IdPrefix, isId, isMessageId, jurisdictionOf, newId, newSortableId } from "../ids.ts";
 import { causeOf } from "../log.ts";
-import type { NewAct } from "../organizations/audit-log.ts";
+import { ACTOR_ROWS_A_DAY, type FullAudit, ORGANIZATION_ROWS_A_DAY } from "../organizations/audit-days.ts";
+import { type ActEnd, type BeginAnswer, mergedBy, type NewAct, withinRow } from "../organizations/audit-log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { type AuditAction, actionSpec } from "./actions.ts";
 import type { AdminEnv } from "./guard.ts";
 import { rowOf } from "./rows.ts";
 import { type Actor, noOrganization, OPERATOR } from "./scope.ts";
+import { tellAct } from "./waiting-acts.ts";
 
 /** An act of a request. */
 export interface RequestAct {
   organizationId: string;
   /** The id of what it acts on; of a resource that it creates, the id that the resource gets. Null if it has none yet. */
   target: string | null;
+  /** Its row. An act that stops somebody stores it in its own commit. */
+  row: NewAct;
   /**
    * Stores its row, before it changes anything. `audited` calls this, except for the creation of an organization.
    * @param region where the organization's object is created, if this is its first call
-   * @throws ApiError `unavailable`; `organization_not_found` or the like if there is no such organization
+   * @throws ApiError `unavailable`, `audit_full`; `organization_not_found` or the like if there is no such organization
    */
   begin: (region?: Region | null) => Promise<void>;
 }
@@ -60,6 +64,8 @@ const TABLES = {
  * Middleware for one route, the last before its handler: stores the row of the act in the organization's audit log, and
  * after the act the status of the response. If the row can't be stored, nothing is done. A row without a status says that
  * the act broke off. Each row also has a line in the service's log, which outlives the organization.
+ *
+ * What stops somebody never waits for the log: it stores the row in its own commit, and the log is told afterwards.
  * @throws ApiError as `RequestAct.begin`; the error of a resource that the operator asks for and nobody has
  */
 export function audited(access: ActorAccess, action: AuditAction): MiddlewareHandler<ActEnv> {
@@ -98,32 +104,37 @@ export function auditedInLog(action: string): MiddlewareHandler {
 
 async function runAct(c: Context<ActEnv>, access: ActorAccess, action: AuditAction, next: Next): Promise<void> {
   const { scope: _scope, ...actor } = access.actorOf(c);
-  const { creates } = actionSpec(action);
+  const { creates, isSearch, stops } = actionSpec(action);
   const { organizationId, missing } = await placeOf(c, access, action);
   const target = creates ? newTarget(action, organizationId) : targetOf(c, action, organizationId);
-  const row: NewAct = {
+  const row = withinRow({
     id: newSortableId("aud", jurisdictionOf(organizationId), Date.now()),
     actor,
     action,
     target,
     requestId: c.var.requestId,
     changed: changedBy(c, action),
-  };
+  });
+  if (isSearch) row.merged = mergedBy(row, "hour");
   const act: RequestAct = {
     organizationId,
     target,
+    row,
     begin: async (region = c.var.caller?.region) => {
-      const isStored = await beginAct(c.env, organizationId, row, region);
+      const begun = await beginAct(c.env, organizationId, row, region);
       // The log of an organization that is being deleted may be gone before the rest.
-      if (!isStored && action !== "organization.delete") throw new ApiError(missing);
+      if (begun === false && action !== "organization.delete") throw new ApiError(missing);
+      if (typeof begun === "string") throw auditFull(begun);
     },
   };
   c.set("act", act);
-  if (action !== "organization.create") await act.begin();
+  if (action !== "organization.create" && !stops) await act.begin();
   await next();
   const end = { status: c.res.status, target: act.target };
   logAct(c, { action, organizationId, actor: actor.id, ...end });
-  const ended = endAct(c.env, organizationId, row.id, end);
+  const ended = stops
+    ? tellAct(c.env, organizationId, { ...row, ...end })
+    : endAct(c.env, organizationId, row.id, { ...end, merged: row.merged });
   // It ends even if the client disconnects.
   c.executionCtx.waitUntil(ended);
   // Who changes something finds it in the log at once.
@@ -140,7 +151,7 @@ function logAct(
   console.log({ event: "audit", requestId, method: c.req.method, route: routePath(c), id: target, ...rest });
 }
 
-async function beginAct(env: Env, organizationId: string, row: NewAct, region?: Region | null): Promise<boolean> {
+async function beginAct(env: Env, organizationId: string, row: NewAct, region?: Region | null): Promise<BeginAnswer> {
   try {
     return await callOrganization(env, organizationId, (object) => object.beginAct(organizationId, row), region);
   } catch (error) {
@@ -148,13 +159,16 @@ async function beginAct(env: Env, organizationId: string, row: NewAct, region?: 
   }
 }
 
+function auditFull(full: FullAudit): ApiError {
+  const whose =
+    full === "actor" ? "This key or member has made its" : "The organization's keys and members have made their";
+  const count = full === "actor" ? ACTOR_ROWS_A_DAY : ORGANIZATION_ROWS_A_DAY;
+  const text = `${whose} ${count.toLocaleString("en")} entries in the audit log for today. Try again after 00:00 UTC`;
+  return new ApiError("audit_full", { text });
+}
+
 /** A failure is only logged, because the act is done: then its row says that it broke off. */
-async function endAct(
-  env: Env,
-  organizationId: string,
-  id: string,
-  end: { status: number; target: string | null },
-): Promise<void> {
+async function endAct(env: Env, organizationId: string, id: string, end: ActEnd): Promise<void> {
   try {
     await callOrganization(env, organizationId, (object) => object.endAct(id, end));
   } catch (error) {

@@ -12,7 +12,7 @@
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
-import { apiKeys, channels, members, organizations, signIns, templates, webhooks } from "../db/schema.ts";
+import { apiKeys, channels, members, organizations, signIns, templates, waitingActs, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { causeOf } from "../log.ts";
@@ -123,6 +123,7 @@ export async function eraseOrganization(env: Env, id: string) {
   await db.batch([
     db.delete(templates).where(eq(templates.organizationId, id)),
     db.delete(signIns).where(eq(signIns.organizationId, id)),
+    db.delete(waitingActs).where(eq(waitingActs.organizationId, id)),
     db.delete(members).where(eq(members.organizationId, id)),
     db.delete(organizations).where(eq(organizations.id, id)),
   ]);

@@ -29,7 +29,7 @@ export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: A
       return c.json(await patchKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")));
     })
     .delete("/keys/:id", acts("key.revoke"), async (c) => {
-      return c.json(await revokeKey(c.env, actorOf(c), c.req.param("id")));
+      return c.json(await revokeKey(c.env, actorOf(c), c.var.act, c.req.param("id")));
     })
     .post("/keys/:id/rotate", acts("key.rotate", { body: overlapBody, mayBeEmpty: true }), async (c) => {
       return c.json(await rotateKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")), 201);

@@ -39,6 +39,7 @@ import type { overlapBody } from "./overlap.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
 import type { Actor, Scope } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
+import { keepAct } from "./waiting-acts.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
@@ -212,11 +213,12 @@ function changeByKey(db: Directory, authority: Authority, before: ApiKey, change
 }
 
 /**
- * Revokes a key permanently. Its next request is refused. Repeating the call changes nothing.
+ * Revokes a key permanently. Its next request is refused. Repeating the call changes nothing. It never waits for the
+ * audit log.
  * @returns the key, and what it leaves behind
  * @throws ApiError `key_not_found`; `last_manager` if a key revokes the last key that can manage keys
  */
-export async function revokeKey(env: Env, actor: Actor, id: string) {
+export async function revokeKey(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
   return tryOften(id, async () => {
     const authority = await authorityOf(db, actor);
@@ -227,17 +229,20 @@ export async function revokeKey(env: Env, actor: Actor, id: string) {
     const condition = and(
       eq(apiKeys.id, id),
       isWithin(apiKeys, actor.scope),
-      authority ? authority.isAsRead : undefined,
+      authority?.isAsRead,
+      // What it may do decides whether it is the last manager.
+      authority ? isKeyAsRead(before) : undefined,
       manager === null
         ? undefined
         : or(hasOtherManager(before.organizationId, id, manager), sql`${apiKeys.revokedAt} is not null`),
     );
     const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
     const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
+    const kept = keepAct(db, act, apiKeys, condition);
     const {
       changed: [key],
       leftBehind,
-    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
+    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before, kept));
     if (key) return { key: presentKey(key, now), leftBehind };
     if (!authority) throw new ApiError("key_not_found");
     if (manager !== null) await refuseIfLastManager(db, before, manager);

@@ -33,11 +33,15 @@ interface Maker {
   organizationId: string;
 }
 
-/** Runs a change of a key or a member, and reads in the same transaction what it leaves behind. */
+/**
+ * Runs a change of a key or a member, and reads in the same transaction what it leaves behind.
+ * @param first a statement that runs in it before the change
+ */
 export async function withLeftBehind<Change extends BatchItem<"sqlite">>(
   db: Directory,
   change: Change,
   { id, organizationId }: Maker,
+  first?: BatchItem<"sqlite">,
 ): Promise<{ changed: Change["_"]["result"]; leftBehind: LeftBehind }> {
   const now = Date.now();
   const limit = MAX_SHOWN + 1;
@@ -47,7 +51,7 @@ export async function withLeftBehind<Change extends BatchItem<"sqlite">>(
     setBy: SQLiteColumn;
   }): SQL | undefined =>
     and(eq(table.organizationId, organizationId), or(eq(table.createdBy, id), eq(table.setBy, id)));
-  const [changed, ...lists] = await db.batch([
+  const statements = [
     change,
     db
       .select({ id: apiKeys.id, name: apiKeys.name })
@@ -93,7 +97,13 @@ export async function withLeftBehind<Change extends BatchItem<"sqlite">>(
         ),
       )
       .limit(limit),
-  ]);
+  ] as const;
+  const run = async () => {
+    if (!first) return db.batch(statements);
+    const [, ...results] = await db.batch([first, ...statements]);
+    return results;
+  };
+  const [changed, ...lists] = await run();
   const [keys, added, links, sessions, calls, identitySecrets] = lists;
   const shown = <T>(rows: T[]): T[] => rows.slice(0, MAX_SHOWN);
   const ending = (rows: { memberId: string; until: number | null }[]) =>

@@ -30,9 +30,9 @@ export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }
       return c.json(await createSignInLink(c.env, actorOf(c), c.req.param("id"), origin), 201);
     })
     .delete("/members/:id/sessions", acts("member.end_sessions"), async (c) => {
-      return c.json({ member: presentMember(await endSessions(c.env, actorOf(c), c.req.param("id"))) });
+      return c.json({ member: presentMember(await endSessions(c.env, actorOf(c), c.var.act, c.req.param("id"))) });
     })
     .delete("/members/:id", acts("member.delete"), async (c) => {
-      return c.json(await deleteMember(c.env, actorOf(c), c.req.param("id")));
+      return c.json(await deleteMember(c.env, actorOf(c), c.var.act, c.req.param("id")));
     }) as Hono<AdminEnv>;
 }

@@ -15,6 +15,7 @@ import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 import { insertIf, isWithin, rowOf } from "./rows.ts";
 import { type Actor, noOrganization } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
+import { keepAct } from "./waiting-acts.ts";
 
 type Member = typeof members.$inferSelect;
 
@@ -111,7 +112,7 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
  * @throws ApiError `member_not_found`, `last_member`; `permission_denied` if a key or a member removes a member that may
  *   do more; `last_manager` if nobody would be left who manages members
  */
-export async function deleteMember(env: Env, actor: Actor, id: string) {
+export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
   return tryOften(id, async () => {
     const authority = await authorityOf(db, actor);
@@ -125,7 +126,12 @@ export async function deleteMember(env: Env, actor: Actor, id: string) {
     const {
       changed: [member],
       leftBehind,
-    } = await withLeftBehind(db, db.delete(members).where(condition).returning(), before);
+    } = await withLeftBehind(
+      db,
+      db.delete(members).where(condition).returning(),
+      before,
+      keepAct(db, act, members, condition),
+    );
     if (member) return { member: presentMember(member), leftBehind };
     await rowOf(db, actor.scope, members, id, "member_not_found");
     if ((await db.$count(members, ofOrganization)) < 2) throw new ApiError("last_member");

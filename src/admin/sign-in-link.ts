@@ -3,11 +3,13 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { randomBase62 } from "../ids.ts";
+import type { RequestAct } from "./audit.ts";
 import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
 import { checkWithin, NO_LINK } from "./member-authority.ts";
 import { isWithin, rowOf } from "./rows.ts";
 import type { Actor } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
+import { keepAct } from "./waiting-acts.ts";
 
 const LASTS_MS = 24 * 3_600_000;
 /** 256 bits. */
@@ -63,11 +65,14 @@ export async function authorityForLink(
 }
 
 /** Ends all sessions of a member, and its sign-in link. @throws ApiError `member_not_found` */
-export async function endSessions(env: Env, actor: Actor, id: string) {
+export async function endSessions(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
   const ended = { sessionsSince: Date.now(), ...NO_LINK };
   const isIt = and(eq(members.id, id), isWithin(members, actor.scope));
-  const [member] = await db.update(members).set(ended).where(isIt).returning();
+  const [, [member]] = await db.batch([
+    keepAct(db, act, members, isIt),
+    db.update(members).set(ended).where(isIt).returning(),
+  ]);
   return member ?? rowOf(db, actor.scope, members, id, "member_not_found");
 }
 

@@ -215,6 +215,19 @@ export const webhooks = sqliteTable(
   (table) => [index("webhooks_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
 
+/** Rows of audit logs, from the commits of acts that don't wait for the log. A row is deleted once the log has it. */
+export const waitingActs = sqliteTable(
+  "waiting_acts",
+  {
+    id: text().primaryKey(),
+    organizationId: organizationId(),
+    /** An `EndedAct`. */
+    act: text({ mode: "json" }).notNull(),
+  },
+  // Finds an organization's rows.
+  (table) => [index("waiting_acts_by_organization").on(table.organizationId, table.id)],
+);
+
 /** The one-time codes that signed the operator in. A row is deleted once its code has expired. */
 export const usedCodes = sqliteTable("used_codes", {
   /** SHA-256 of the code, in hex. */

@@ -57,6 +57,7 @@ export const ERRORS = {
   member_limit: { status: 409, shape: "error", text: "The organization may have no more members" },
   template_limit: { status: 409, shape: "error", text: "The organization may have no more templates" },
   channel_limit: { status: 409, shape: "error", text: "The organization may have no more channels" },
+  audit_full: { status: 409, shape: "error", text: "The audit log has no room left for today" },
   last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
   last_manager: { status: 409, shape: "error", text: "The organization would have no key left that can manage keys" },
   key_limit: { status: 409, shape: "error", text: "The organization's keys have reached a ceiling" },

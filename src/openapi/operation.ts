@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
+import { ACTIONS } from "../admin/actions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Need, neededPermissions } from "../keys/permissions.ts";
@@ -132,11 +133,24 @@ function needText(permission: Need): string {
 }
 
 /** Every error that an operation can return. */
-function errorsOf({ permission, body, errors = [] }: OperationSpec, defaults: GroupDefaults): ErrorCode[] {
+function errorsOf({ id, method, permission, body, errors = [] }: OperationSpec, defaults: GroupDefaults): ErrorCode[] {
   const codes = new Set<ErrorCode>([...defaults.errors, ...errors]);
   if (permission === null) codes.delete("permission_denied");
+  if (permission && hasCeiling(id, method, permission)) codes.add("audit_full");
   if (body) codes.add("body_too_large").add("media_type");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Requests of the management that wait for no room in the audit log. */
+const STOPS = ["deleteMember", "endSessions", "revokeKey", "disableWebhook"];
+const SEARCHES = ["listChats", "listMessages"];
+const AUDITED: string[] = Object.values(ACTIONS).map(({ needs }) => needs);
+
+/** Whether an operation of keys needs room in the audit log. */
+function hasCeiling(id: string, method: string, permission: Need): boolean {
+  if (SEARCHES.includes(id)) return true;
+  const isRead = method === "get" && permission !== "data:export";
+  return !isRead && AUDITED.includes(permission) && !STOPS.includes(id);
 }
 
 function pathParameters(path: string) {

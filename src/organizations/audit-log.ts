@@ -1,6 +1,7 @@
 import { startOfIds, timeOfId } from "../ids.ts";
 import type { Principal } from "../keys/caller.ts";
 import type { StandingAlarm } from "../platform/alarm.ts";
+import { AuditDays, type FullAudit } from "./audit-days.ts";
 import type { Existence } from "./existence.ts";
 
 /** An act that begins. */
@@ -13,18 +14,31 @@ export interface NewAct {
   requestId: string;
   /** The names of the fields that the request sets. */
   changed: string[];
+  /** What the requests that share a row have in common, such as an actor's searches of an hour: see `mergedBy`. */
+  merged?: string | undefined;
 }
 
 /** A row of the audit log. */
-export interface Act extends NewAct {
-  /** The status of the response; null while the request runs, and for good if it broke off. */
+export interface Act extends Omit<NewAct, "merged"> {
+  /** The status of the response; null while the request runs, and for good if it broke off. Of the last one, if several. */
   status: number | null;
+  /** How many requests the row stands for. */
+  count: number;
 }
+
+/** An act that ended before the log knew of it. */
+export interface EndedAct extends NewAct {
+  status: number;
+}
+
+/** `false`: there is no such organization, or its log is gone. A text: whose rows of today are used up. */
+export type BeginAnswer = boolean | FullAudit;
 
 /** How an act ended. */
 export interface ActEnd {
   status: number;
   target: string | null;
+  merged?: string | undefined;
 }
 
 /** Only the acts with all of these values. */
@@ -50,6 +64,7 @@ interface ActRow extends Record<string, SqlStorageValue> {
   status: number | null;
   request_id: string;
   changed: string;
+  count: number | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -60,42 +75,85 @@ const PURGED_AT_ONCE = 1_000;
 /** The most rows that one page reads. */
 const MAX_EXAMINED = 10_000;
 const READ_AT_ONCE = 1_000;
+const HOUR_MS = 3_600_000;
+/** How many bytes a row can have. */
+export const MAX_ROW_BYTES = 1_024;
+
+/**
+ * What the requests have in common that share a row: an actor's searches of an hour, or beyond the ceilings the acts of
+ * an hour that stop the same target.
+ */
+export function mergedBy({ id, actor, action, target }: NewAct, by: "hour" | "target"): string {
+  const hour = Math.floor(timeOfId(id) / HOUR_MS);
+  return [hour, actor.id, action, ...(by === "target" ? [target] : [])].join(" ");
+}
+
+/** An act whose row has at most 1 KiB: the names of actors can be longer, and are cut. */
+export function withinRow(act: NewAct): NewAct {
+  const { actor } = act;
+  const bytesOf = (name: string) =>
+    new TextEncoder().encode(JSON.stringify({ ...act, actor: { ...actor, name } })).length;
+  if (bytesOf(actor.name) <= MAX_ROW_BYTES) return act;
+  const points = [...actor.name];
+  while (points.length > 0 && bytesOf(`${points.join("")}…`) > MAX_ROW_BYTES) points.pop();
+  return { ...act, actor: { ...actor, name: `${points.join("")}…` } };
+}
 
 /**
  * Who did what in an organization. A row is stored before the act, so there is no act without one, and gets the status of
- * the response after it. It has names of fields, and never their values.
+ * the response after it. What stops somebody is the exception: its row waits elsewhere until this log has it. A row has
+ * names of fields, and never their values.
  */
 export class AuditLog {
   readonly #sql: SqlStorage;
   readonly #existence: Existence;
   readonly #alarm: StandingAlarm;
+  readonly #days: AuditDays;
 
   constructor(sql: SqlStorage, existence: Existence, alarm: StandingAlarm) {
     this.#sql = sql;
     this.#existence = existence;
     this.#alarm = alarm;
+    this.#days = new AuditDays(sql);
   }
 
   /**
    * Stores the row of an act that begins. A repeated call with the same id changes nothing.
-   * @returns false if there is no such organization, or it is being deleted and its log is gone
    * @throws if the object is empty and D1 does not answer
    */
-  async begin(organizationId: string, { id, actor, action, target, requestId, changed }: NewAct): Promise<boolean> {
+  async begin(organizationId: string, act: NewAct): Promise<BeginAnswer> {
     if (!(await this.#existence.exists(organizationId))) return false;
-    this.#sql.exec(
-      `insert or ignore into audit (id, actor_type, actor_id, actor_name, action, target, request_id, changed)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, actor.type, actor.id, actor.name, action, target, requestId, JSON.stringify(changed)],
-    );
+    if (this.#has(act.id) || this.#merge(act)) return true;
+    const full = this.#days.whatIsFull(act.actor, timeOfId(act.id));
+    if (full !== null) return full;
+    this.#insert(act);
     await this.#alarm.by(this.dueAt());
     return true;
   }
 
   /** Stores how an act ended. */
-  end(id: string, { status, target }: ActEnd): void {
+  end(id: string, { status, target, merged }: ActEnd): void {
     if (!this.#existence.isReady()) return;
-    this.#sql.exec("update audit set status = ?, target = ? where id = ?", status, target, id);
+    if (merged !== undefined) this.#sql.exec("update audit set status = ? where merged = ?", status, merged);
+    else this.#sql.exec("update audit set status = ?, target = ? where id = ?", status, target, id);
+  }
+
+  /**
+   * Stores the rows of acts that have ended. A repeated call with the same ids changes nothing. No ceiling refuses what
+   * was done; beyond one, the same act on the same target in an hour is one row.
+   * @throws if the object is empty and D1 does not answer
+   */
+  async store(organizationId: string, acts: EndedAct[]): Promise<void> {
+    if (!(await this.#existence.exists(organizationId))) return;
+    for (const act of acts) {
+      if (this.#has(act.id)) continue;
+      const isFull = this.#days.whatIsFull(act.actor, timeOfId(act.id)) !== null;
+      if (isFull && act.status >= 300) continue;
+      const shared = isFull ? { ...act, merged: mergedBy(act, "target") } : act;
+      if (!this.#merge(shared)) this.#insert(shared);
+      this.end(act.id, shared);
+    }
+    await this.#alarm.by(this.dueAt());
   }
 
   /**
@@ -142,6 +200,31 @@ export class AuditLog {
     );
   }
 
+  #insert({ id, actor, action, target, requestId, changed, merged }: NewAct): void {
+    this.#sql.exec(
+      `insert into audit (id, actor_type, actor_id, actor_name, action, target, request_id, changed, merged)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, actor.type, actor.id, actor.name, action, target, requestId, JSON.stringify(changed), merged ?? null],
+    );
+    this.#days.add(actor, timeOfId(id));
+  }
+
+  /** Counts an act in the row that it shares. @returns false if there is none */
+  #merge({ merged, target, requestId }: NewAct): boolean {
+    if (merged === undefined) return false;
+    const [row] = this.#sql
+      .exec<{ request_id: string }>("select request_id from audit where merged = ?", merged)
+      .toArray();
+    // A repeated call.
+    if (!row || row.request_id === requestId) return row !== undefined;
+    this.#sql.exec(
+      `update audit set count = coalesce(count, 1) + 1, request_id = ?, status = null, target = iif(target is ?, target, null)
+       where merged = ?`,
+      ...[requestId, target, merged],
+    );
+    return true;
+  }
+
   #oldest(): string | undefined {
     return this.#sql.exec<{ id: string }>("select id from audit order by id limit 1").toArray()[0]?.id;
   }
@@ -174,5 +257,6 @@ function actOf(row: ActRow): Act {
     status: row.status,
     requestId: row.request_id,
     changed: JSON.parse(row.changed) as string[],
+    count: row.count ?? 1,
   };
 }

@@ -150,4 +150,15 @@ export const ORGANIZATION_SCHEMA = [
      primary key (chat_id, work)
    ) without rowid;
    create index retries_due on retries (work, next_at);`,
+  `-- How many requests the row stands for; null for one.
+   alter table audit add column count integer;
+   -- What the requests of the row have in common: see mergedBy in audit-log.ts. Null for a row of one request.
+   alter table audit add column merged text;
+   create unique index audit_merged on audit (merged) where merged is not null;
+   -- How many rows each actor wrote on its last day, and with an empty id the organization. A day is counted from 1970.
+   create table audit_days (
+     actor_id text primary key,
+     day integer not null,
+     rows integer not null
+   ) without rowid;`,
 ];

@@ -1,13 +1,17 @@
+import type { EndedAct } from "../organizations/audit-log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Notice } from "./state.ts";
 
 const AGAIN_AFTER_MS = 15_000;
 
+/** What the organization must get: an event, or the row of its audit log for somebody who disabled the webhook. */
+export type OrganizationNotice = Notice | { type: "act"; act: EndedAct; id: string };
+
 export interface NoticePorts {
   kv: Pick<SyncKvStorage, "get" | "put">;
   clock: Pick<Clock, "now">;
-  /** Sends an event of the organization. A repeated call with the same id changes nothing. */
-  notify(notice: Notice): Promise<unknown>;
+  /** Tells the organization. A repeated call with the same id changes nothing. */
+  notify(notice: OrganizationNotice): Promise<unknown>;
 }
 
 /** Notices that the organization must get. They are stored until it has them. */
@@ -19,7 +23,7 @@ export class Notices {
     this.#ports = ports;
   }
 
-  add(notices: readonly Notice[]): void {
+  add(notices: readonly OrganizationNotice[]): void {
     if (notices.length > 0) this.#ports.kv.put("notices", [...this.#pending(), ...notices]);
   }
 
@@ -44,7 +48,7 @@ export class Notices {
     }
   }
 
-  #pending(): Notice[] {
-    return this.#ports.kv.get<Notice[]>("notices") ?? [];
+  #pending(): OrganizationNotice[] {
+    return this.#ports.kv.get<OrganizationNotice[]>("notices") ?? [];
   }
 }

@@ -1,3 +1,4 @@
+import type { EndedAct } from "../organizations/audit-log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { ChangeSignal } from "../platform/change-signal.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -148,9 +149,12 @@ export class WebhookPermits {
     await this.#finish();
   }
 
-  async disable(reason: DisabledReason): Promise<void> {
+  /** @param act the row of somebody who disables it, for the audit log: stored in the commit of the change */
+  async disable(reason: DisabledReason, act?: EndedAct): Promise<void> {
     if (!(await this.#configure())) return;
+    const { name } = this.#known().state;
     this.#set(disable(this.#known(), reason, this.#ports.clock.now()));
+    if (act && name !== "disabled") this.#notices.add([{ type: "act", act, id: act.id }]);
     await this.#finish();
   }
 

@@ -75,7 +75,7 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
       return c.json({ webhook });
     })
     .post("/webhooks/:id/disable", acts("webhook.disable"), async (c) => {
-      const webhook = await disableWebhook(c.env, scopeOf(c), c.req.param("id"));
+      const webhook = await disableWebhook(c.env, scopeOf(c), c.var.act, c.req.param("id"));
       return c.json({ webhook });
     })
     .get("/webhooks/:id/attempts", reads, validQuery(attemptsQuery), async (c) => {

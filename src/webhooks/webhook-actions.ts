@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import type { RequestAct } from "../admin/audit.ts";
 import { callChat } from "../chats/call-chat.ts";
 import type { EventType } from "../events/event.ts";
 import { findEvent } from "../events/ports.ts";
@@ -23,11 +24,11 @@ export async function enableWebhook(env: Env, scope: WebhookScope, id: string, {
   return describeWebhook(env, webhook);
 }
 
-/** Disables a webhook. Its events wait until it is enabled. */
-export async function disableWebhook(env: Env, scope: WebhookScope, id: string) {
+/** Disables a webhook. Its events wait until it is enabled. It never waits for the audit log. */
+export async function disableWebhook(env: Env, scope: WebhookScope, { row }: RequestAct, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);
   const reason = scope.actor.type === "operator" ? "operator" : "customer";
-  await callWebhookObject(env, id, (object) => object.disable(id, reason));
+  await callWebhookObject(env, id, (object) => object.disable(id, reason, { ...row, status: 200 }));
   return describeWebhook(env, webhook);
 }
 

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { EventType } from "../events/event.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { causeOf } from "../log.ts";
+import type { EndedAct } from "../organizations/audit-log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
@@ -12,6 +13,7 @@ import { WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
 import { callLineOwner } from "./line-owner.ts";
 import { linePorts } from "./line-ports.ts";
+import type { OrganizationNotice } from "./notices.ts";
 import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./ping.ts";
 import { type LinePointer, Replays } from "./replays.ts";
@@ -29,7 +31,6 @@ import type {
   WebhookPermitRequest,
 } from "./rpc.ts";
 import { sampleEvent } from "./samples.ts";
-import type { Notice } from "./state.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 
 const SCHEMA = [[WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; ")];
@@ -77,8 +78,9 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.enable(from);
   }
 
-  disable(webhookId: string, reason: DisabledReason): Promise<void> {
-    return this.#of(webhookId).permits.disable(reason);
+  /** @param act see `WebhookPermits.disable` */
+  disable(webhookId: string, reason: DisabledReason, act?: EndedAct): Promise<void> {
+    return this.#of(webhookId).permits.disable(reason, act);
   }
 
   /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the page before it */
@@ -226,12 +228,15 @@ export class WebhookObject extends DurableObject<Env> {
     }));
   }
 
-  async #notify({ type, note, id }: Notice): Promise<void> {
+  async #notify(notice: OrganizationNotice): Promise<void> {
     const webhookId = this.#id();
     const config = await this.#config();
     if (!config) return;
-    await callOrganization(this.env, config.organizationId, (organization) =>
-      organization.webhookEvent(config.organizationId, type, { webhookId, ...note }, `${webhookId}:${id}`),
-    );
+    const { organizationId } = config;
+    await callOrganization(this.env, organizationId, (organization) => {
+      if (notice.type === "act") return organization.storeActs(organizationId, [notice.act]);
+      const note = { webhookId, ...notice.note };
+      return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
+    });
   }
 }

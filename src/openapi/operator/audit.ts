@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { auditQuery, type presentEntry } from "../../admin/audit-entries.ts";
+import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../organizations/audit-days.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { id, resource, time } from "../typed-schema.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import type { Side } from "./side.ts";
 
+const shown = (count: number) => count.toLocaleString("en");
 const { key, organization } = examples;
 
 const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
@@ -34,6 +36,9 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
     changed: z
       .array(z.string())
       .describe("The names of the fields that the request set. Empty unless it created or changed something"),
+    count: z
+      .int()
+      .describe("How many requests the entry stands for: the searches of an actor in an hour share one. Else 1"),
   }),
 );
 
@@ -47,7 +52,7 @@ export function auditOperations({ prefix, needs, ofOrganization, whose }: Side):
       tag: "Audit log",
       ...needs("audit:read"),
       summary: "List the audit log",
-      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
+      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Revoking a key, removing a member, signing a member out and disabling a webhook don't wait for their entry. Searches of an actor in an hour share an entry. Beyond ${shown(ACTOR_ROWS_A_DAY)} entries of an actor or ${shown(ORGANIZATION_ROWS_A_DAY)} of the organization in a day (UTC), other requests than the operator's are a 409 \`audit_full\`. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
       query: {
         schema: auditQuery,
         descriptions: {
@@ -74,6 +79,7 @@ export function auditOperations({ prefix, needs, ofOrganization, whose }: Side):
                 status: 200,
                 requestId: "0d4f7c1e-55a8-4c1b-9b57-1f3f2f0f7b7e",
                 changed: [],
+                count: 1,
               },
             ],
             pagination: { limit: 20, hasMore: false, cursor: null },

@@ -1,8 +1,9 @@
+import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
-import { ACTION_NAMES, type AuditAction } from "../../../src/admin/actions.ts";
+import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/admin/actions.ts";
 import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/admin/acts.ts";
-import type { Answer } from "../../support/harness.ts";
-import { chatOnDisk, entriesOf, rows } from "./looks.ts";
+import { type Answer, admin } from "../../support/harness.ts";
+import { chatOnDisk, entriesOf, ring, rows } from "./looks.ts";
 import { quietly } from "./places.ts";
 import { watchSteps } from "./steps.ts";
 
@@ -18,13 +19,13 @@ beforeEach(() => {
 });
 
 /** The steps of the audit log itself. After one of them an entry may lack its status. */
-const OF_LOG = /beginAct|endAct|audit|alarm/i;
+const OF_LOG = /beginAct|endAct|storeActs|audit|alarm/i;
 
 /** Its entry follows it; `creations.test.ts` makes its steps fail. */
 const WITHOUT_LOG: AuditAction = "organization.create";
 
 /** After these, the next try needs resources of its own. */
-const isFinal = (action: AuditAction) => /delete|revoke|redact/.test(action);
+const isFinal = (action: AuditAction) => /delete|revoke|redact|disable/.test(action);
 
 type Request = () => Promise<Answer | null>;
 
@@ -41,6 +42,12 @@ async function requestOf([action, method, , request, , actors = ["key"]]: Act, i
       throw error;
     }
   };
+}
+
+/** The log is told what waits for it: by a list of it, and by the alarm of the webhook. */
+async function tellWaiting({ organizationId, webhookId }: Everything): Promise<void> {
+  await ring(env.WEBHOOKS.getByName(webhookId));
+  expect((await admin("GET", `/organizations/${organizationId}/audit`)).status).toBe(200);
 }
 
 /** What is stored of an organization's resources. */
@@ -84,7 +91,8 @@ test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
     const answer = await run().finally(undisturbed.end);
     expect(answer?.status, answer?.text).toBeLessThan(300);
     const steps = undisturbed.steps.filter(({ nth }) => nth === 1);
-    expect(steps.map(({ name }) => name)).toContain("ORGANIZATIONS.beginAct");
+    const { stops } = actionSpec(action as AuditAction);
+    expect(steps.map(({ name }) => name)).toContain(stops ? "ORGANIZATIONS.storeActs" : "ORGANIZATIONS.beginAct");
     const faults: string[] = [];
     let reached = 0;
     let ids = first;
@@ -95,6 +103,7 @@ test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
       const known = new Set((await entriesOf(ids.organizationId)).map(({ request_id: id }) => id));
       const watch = await watchSteps({ ...step, failure: "unmade" });
       const failed = await retried().finally(watch.end);
+      if (stops) await tellWaiting(ids);
       // What an object remembers of the tries before is not read again.
       if (!watch.reached()) continue;
       reached++;

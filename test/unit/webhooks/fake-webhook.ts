@@ -165,7 +165,9 @@ export class FakeWebhook {
         this.wakes++;
         await this.onWake(lineId, number, startedAt);
       },
-      notify: async (notice) => void this.notices.push(notice),
+      notify: async (notice) => {
+        if (notice.type !== "act") this.notices.push(notice);
+      },
       replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },
       atomically: (writes) => writes(),
       alarmBy: async (at) => this.#alarmBy(at),
