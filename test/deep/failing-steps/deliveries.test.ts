@@ -98,6 +98,7 @@ test("a contact's further address leads to the chat, whichever step of the chat'
       const who = { wa_id: address, user_id: userId };
       taken(await fromMeta(channel as NonNullable<Place["channel"]>, [whatsappText(who, "Hi")]));
       mend();
+      vi.setSystemTime(Date.now() + 30_000);
       return { ...at, userId };
     },
     act: ({ chatId }) => rung("CHATS", chatId),
@@ -125,6 +126,7 @@ test("a channel's health reaches the organization's object, whichever step of th
       await ring(env.CHATS.getByName(at.chatId));
       mend();
       expect((await healthOf(at)).state).toBe("ok");
+      vi.setSystemTime(Date.now() + 15_000);
       return at;
     },
     act: ({ channelId }) => rung("CHANNELS", channelId),

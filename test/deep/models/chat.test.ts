@@ -39,7 +39,7 @@ test(
     } as unknown as DurableObjectStub<never>);
     // However many chats the runs have, each reports 2 s after a change.
     replaceMethod("ORGANIZATIONS", "report", (original) => async (...given) => {
-      return { ...((await original(...given)) as ReportAnswer), nextAfterMs: 0 };
+      return { ...((await original(...given)) as ReportAnswer), nextAfterMs: 0, restMs: 0 };
     });
     const settled = await watchBackground(place.object());
     const start = Date.now();

@@ -197,6 +197,23 @@ test("addresses that the organization's object did not get are sent to it later,
   expect(await alarmOf(chat.object())).toBeNull();
 });
 
+test("while the organization's object does not take an address, it is called once in 30 seconds", async () => {
+  const chat = await conversation("whatsapp");
+  fakeNetworks(acceptAs("wamid.1", { user_id: "DE.77" }));
+  breakObjects("ORGANIZATIONS", "addAddresses");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  const againAt = Date.now() + 30_000;
+  const calls = countCalls("ORGANIZATIONS", "addAddresses");
+  pass(29_000);
+  await chat.run();
+  expect([calls(), await alarmOf(chat.object())]).toEqual([0, againAt]);
+  pass(1_000);
+  await chat.run();
+  expect([calls(), await found(chat)]).toEqual([1, 1]);
+});
+
 test.each(OUTAGES)("addresses are saved while the directory is down (%s error)", async (outage) => {
   const chat = await conversation("whatsapp");
   fakeNetworks((call, number) => {
