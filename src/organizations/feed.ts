@@ -1,15 +1,17 @@
 import { type EventFact, type EventType, ownChannelId } from "../events/event.ts";
 import { randomBase62 } from "../ids.ts";
+import { causeOf } from "../log.ts";
+import { isRecent } from "../platform/clock.ts";
+import { FEED_LIMITS, FeedTables, KEPT_MS } from "./feed-tables.ts";
 import type { EventBurst, FeedAnswer, FeedPointer } from "./rpc.ts";
 
-const DAY_MS = 86_400_000;
-const KEPT_DAYS = 30;
-/** About 1 GB of pointers. */
-const MAX_POINTERS = 8_000_000;
 /** The life of a feed in event ids and cursors has this length; see `eventId`. */
 const LIFE_LENGTH = 8;
 /** How many of the organization's newest events are looked through for a repeated one. */
 const RECENT_EVENTS = 100;
+const DELETED_OWN_AT_ONCE = 1_000;
+/** After a deletion that failed. */
+const PURGE_AGAIN_AFTER_MS = 3_600_000;
 
 type PointerRow = {
   position: number;
@@ -22,27 +24,35 @@ type PointerRow = {
   at: number;
 };
 type OwnRow = { n: number; type: EventType; note: string; at: number };
-type Day = { day: number; first: number };
 
 /** Whose events a pointer is for. The organization's own have no chat, and some have a channel. */
 type PointedOwner = Pick<FeedPointer, "chatId" | "life" | "channelId">;
 
+/** What a feed tells the organization's object. */
+interface FeedListener {
+  /** Called in the transaction that stores a pointer, with the number of its last event. */
+  onPointer(chatId: string | null, last: number): void;
+  /** Something can be deleted at this time. */
+  standBy(at: number): void;
+}
+
 /**
  * An organization's feed: which events there are, in the order in which they were reported. It has pointers to the chats,
- * which have the events, and the events of the organization itself. Each day has a table of its own, because dropping a
- * table costs no rows.
+ * which have the events, and the events of the organization itself. Pointers stay 30 days. If there are more than
+ * 8,000,000, only those of the last day are sure to stay, up to 32,000,000.
  */
 export class Feed {
   readonly #storage: DurableObjectStorage;
-  readonly #onPointer: (chatId: string | null, last: number) => void;
-  #days: Day[] | undefined;
+  readonly #listener: FeedListener;
+  readonly #tables: FeedTables;
+  #purgeFailedAt = Number.NEGATIVE_INFINITY;
   #newest: number | undefined;
   #newestOwn: number | undefined;
 
-  /** @param onPointer called in the transaction that stores a pointer, with the number of its last event */
-  constructor(storage: DurableObjectStorage, onPointer: (chatId: string | null, last: number) => void) {
+  constructor(storage: DurableObjectStorage, listener: FeedListener, limits = FEED_LIMITS) {
     this.#storage = storage;
-    this.#onPointer = onPointer;
+    this.#listener = listener;
+    this.#tables = new FeedTables(storage.sql, limits);
   }
 
   /** New for each feed: an organization that was deleted and created again has another one. */
@@ -55,8 +65,8 @@ export class Feed {
   /** The position of the newest pointer; 0 if there never was one. */
   get newest(): number {
     if (this.#newest === undefined) {
-      const last = this.#allDays().at(-1);
-      this.#newest = last ? (this.#maxOf(last.day) ?? last.first - 1) : 0;
+      const last = this.#tables.all().at(-1);
+      this.#newest = last ? (this.#maxOf(last.number) ?? last.first - 1) : 0;
     }
     return this.#newest;
   }
@@ -74,9 +84,9 @@ export class Feed {
   /** Points to events of a chat, or of the organization. Call it in `commit`, with what it tells. */
   point({ chatId, life, channelId }: PointedOwner, { first, last, types }: EventBurst, now: number): void {
     const position = this.newest + 1;
-    const day = this.#dayFor(now, position);
+    const { table, isNew } = this.#tables.at(position, now);
     this.#sql.exec(
-      `insert into feed_${day} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into feed_${table.number} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
       position,
       chatId,
       life,
@@ -84,10 +94,13 @@ export class Feed {
       first,
       last,
       types.join(),
-      now,
+      Math.max(now, table.since),
     );
     this.#newest = position;
-    this.#onPointer(chatId, last);
+    this.#listener.onPointer(chatId, last);
+    const purgeAt = isNew ? this.dueAt(now) : null;
+    // After the transaction, which may still fail.
+    if (purgeAt !== null) queueMicrotask(() => this.#listener.standBy(purgeAt));
   }
 
   /**
@@ -116,15 +129,15 @@ export class Feed {
 
   /** Up to `limit` pointers after a position, in order. */
   read(after: number, limit: number): FeedAnswer {
-    const days = this.#allDays();
-    const oldest = days[0]?.first ?? this.newest + 1;
+    const tables = this.#tables.all();
+    const oldest = tables[0]?.first ?? this.newest + 1;
     const pointers: FeedPointer[] = [];
-    for (const [index, { day }] of days.entries()) {
-      const next = days[index + 1];
+    for (const [index, { number }] of tables.entries()) {
+      const next = tables[index + 1];
       if (pointers.length === limit || (next && next.first <= after + 1)) continue;
       const rows = this.#sql
         .exec<PointerRow>(
-          `select position, chat_id, life, channel_id, first, last, types, at from feed_${day} where position > ?
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${number} where position > ?
          order by position limit ?`,
           after,
           limit - pointers.length,
@@ -138,11 +151,14 @@ export class Feed {
   /** Up to `limit` pointers after a position that were reported from `since` to `until`, Unix milliseconds. */
   between(since: number, until: number, after: number, limit: number): FeedPointer[] {
     const pointers: FeedPointer[] = [];
-    for (const { day } of this.#allDays()) {
-      if ((day + 1) * DAY_MS <= since || day * DAY_MS > until || pointers.length === limit) continue;
+    const tables = this.#tables.all();
+    for (const [index, table] of tables.entries()) {
+      const next = tables[index + 1];
+      if (table.since > until || pointers.length === limit) break;
+      if (next && (next.since < since || next.first <= after + 1)) continue;
       const rows = this.#sql
         .exec<PointerRow>(
-          `select position, chat_id, life, channel_id, first, last, types, at from feed_${day}
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${table.number}
          where position > ? and at between ? and ? order by position limit ?`,
           after,
           since,
@@ -171,55 +187,47 @@ export class Feed {
 
   /** A write failed, or the storage was deleted. */
   forget(): void {
-    this.#days = undefined;
+    this.#tables.forget();
     this.#newest = undefined;
     this.#newestOwn = undefined;
   }
 
-  /** The day whose table takes the next pointer. The clock may go back: then the newest table takes it. */
-  #dayFor(now: number, position: number): number {
-    const days = this.#allDays();
-    const newest = days.at(-1);
-    const day = Math.floor(now / DAY_MS);
-    if (newest && newest.day >= day) return newest.day;
-    this.#sql.exec(
-      `create table feed_${day} (
-         position integer primary key,
-         chat_id text,
-         life integer,
-         channel_id text,
-         first integer not null,
-         last integer not null,
-         types text not null,
-         at integer not null
-       )`,
-    );
-    this.#sql.exec("insert into feed_days (day, first) values (?, ?)", day, position);
-    days.push({ day, first: position });
-    this.#dropOld(day, position);
-    return day;
+  /** When the alarm must call `purge`; null if nothing is due. */
+  dueAt(now: number): number | null {
+    const times = [this.#tables.dueAt(this.newest), this.#hasOldOwn(now) ? now : null].filter((at) => at !== null);
+    if (times.length === 0) return null;
+    const at = Math.min(...times);
+    return isRecent(this.#purgeFailedAt, PURGE_AGAIN_AFTER_MS, now)
+      ? Math.max(at, this.#purgeFailedAt + PURGE_AGAIN_AFTER_MS)
+      : at;
   }
 
-  #dropOld(day: number, position: number): void {
-    const days = this.#allDays();
-    while (days.length > 1) {
-      const [oldest, next] = days as [Day, Day];
-      if (oldest.day > day - KEPT_DAYS && position - oldest.first <= MAX_POINTERS) break;
-      this.#sql.exec(`drop table feed_${oldest.day}`);
-      this.#sql.exec("delete from feed_days where day = ?", oldest.day);
+  /** Deletes what is too old, a table and 1,000 of the organization's own events at most. Never throws. */
+  purge(now: number): void {
+    try {
+      this.commit(() => this.#tables.drop(this.newest, now));
       // The newest stays, so that no number is used again.
-      this.#sql.exec("delete from own_events where at < ? and n < (select max(n) from own_events)", next.day * DAY_MS);
-      days.shift();
+      this.#sql.exec(
+        `delete from own_events where at <= ? and n < (select max(n) from own_events)
+           and n < (select min(n) from own_events) + ?`,
+        now - KEPT_MS,
+        DELETED_OWN_AT_ONCE,
+      );
+    } catch (error) {
+      this.#purgeFailedAt = now;
+      console.error({ event: "feed_not_purged", error: causeOf(error) });
     }
   }
 
-  #allDays(): Day[] {
-    this.#days ??= this.#sql.exec<Day>("select day, first from feed_days order by day").toArray();
-    return this.#days;
+  #hasOldOwn(now: number): boolean {
+    const [oldest] = this.#sql
+      .exec<{ n: number; at: number }>("select n, at from own_events order by n limit 1")
+      .toArray();
+    return oldest !== undefined && oldest.at <= now - KEPT_MS && oldest.n < this.newestOwn;
   }
 
-  #maxOf(day: number): number | null {
-    return this.#sql.exec<{ position: number | null }>(`select max(position) as position from feed_${day}`).one()
+  #maxOf(table: number): number | null {
+    return this.#sql.exec<{ position: number | null }>(`select max(position) as position from feed_${table}`).one()
       .position;
   }
 

@@ -52,9 +52,12 @@ const AFTER_FAILURE_MS = 5_000;
 export class OrganizationObject extends AuditedObject {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
   readonly #doorbells = new Doorbells(this.ctx);
-  readonly #feed = new Feed(this.ctx.storage, (chatId, last) => {
-    this.#doorbells.ring(this.#feed.newest, chatId, last);
-    if (chatId === null) this.#lines.onEvent();
+  readonly #feed = new Feed(this.ctx.storage, {
+    onPointer: (chatId, last) => {
+      this.#doorbells.ring(this.#feed.newest, chatId, last);
+      if (chatId === null) this.#lines.onEvent();
+    },
+    standBy: (at) => this.ctx.waitUntil(this.#alarm.by(at)),
   });
   readonly #contacts = new ContactTable(this.ctx.storage);
   readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed, this.#contacts);
@@ -339,6 +342,7 @@ export class OrganizationObject extends AuditedObject {
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
     const areDone = await runParts("organization", {
       events: () => this.#lines.start(),
+      feed: () => this.#feed.purge(Date.now()),
       adoption: () => this.#adoptions.run(),
       deletion: () => this.#deletions.resume(),
       retention: () => this.#retention.step(Date.now()),
@@ -360,6 +364,7 @@ export class OrganizationObject extends AuditedObject {
       this.#deletions.dueAt(now),
       this.#retention.dueAt(),
       this.#contacts.dueAt(now),
+      this.#feed.dueAt(now),
       this.audit.dueAt(),
     ]);
     return at && Math.max(at, notBefore);

@@ -86,7 +86,8 @@ export const ORGANIZATION_SCHEMA = [
      counts text not null,
      at integer not null
    ) without rowid;
-   -- The tables of the feed, feed_<day>, and the first position in each. A day is counted from 1970.
+   -- The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a number: a
+   -- further table of a day has the next one.
    create table feed_days (
      day integer primary key,
      first integer not null
@@ -161,4 +162,6 @@ export const ORGANIZATION_SCHEMA = [
      day integer not null,
      rows integer not null
    ) without rowid;`,
+  `-- When a table of the feed began. Null for one from before tables ended within a day: its number is its day.
+   alter table feed_days add column since integer;`,
 ];

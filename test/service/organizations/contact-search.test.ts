@@ -228,6 +228,7 @@ async function withOldChats(organizationId: string, channelId: string, count: nu
       "keys drop history",
       "channels drop retention",
       "channels drop retention_walk",
+      "feed_days drop since",
     ]) {
       storage.sql.exec(`alter table ${column}`);
     }
