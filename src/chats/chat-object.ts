@@ -271,9 +271,9 @@ export class ChatObject extends DurableObject<Env> {
     return identity ? this.#parts.lines.skip(identity, webhookId, eventId) : UNKNOWN;
   }
 
-  /** Sends events to a webhook again; see `Lines.replay`. */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
-    return this.#parts.lines.replay(webhookId, replayId, ranges);
+  /** Sends events to a webhook again; see `Lines.replay`. @returns null if there is no chat */
+  async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
+    return this.#parts.adoption.identity() ? this.#parts.lines.replay(webhookId, replayId, ranges) : null;
   }
 
   /** Changes the contact's name and the metadata; see `ChatChanges.patch`. */

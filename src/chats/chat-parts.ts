@@ -178,6 +178,7 @@ export class ChatParts {
       adoption: this.adoption,
       alarm: this.alarm,
       closeSockets: () => this.visitors.closeAll(),
+      leaveWebhooks: () => this.lines.leave(),
       forget: () => this.forget(),
     });
   }

@@ -13,6 +13,8 @@ interface ErasureHost {
   adoption: Adoption;
   alarm: StandingAlarm;
   closeSockets(): void;
+  /** Tells the webhooks that the chat's events are gone. */
+  leaveWebhooks(): void;
   /** The storage was deleted. */
   forget(): void;
 }
@@ -62,6 +64,7 @@ export class Erasure {
 
   #bury(tombstone: Tombstone): void {
     this.#host.closeSockets();
+    this.#host.leaveWebhooks();
     // Before the first await: an attempt under way must find no chat when it returns.
     this.#host.adoption.bury(tombstone);
     this.#host.forget();

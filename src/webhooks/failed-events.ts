@@ -47,6 +47,11 @@ export class FailedEvents {
     }
   }
 
+  /** Removes what a line gave up until a time, Unix milliseconds. */
+  removeLine(lineId: string, until: number): void {
+    this.#sql.exec("delete from failed where line = ? and at <= ?", lineId, until);
+  }
+
   /** The ranges after a position, in order of line and number. @param after null to begin */
   ranges(after: FailedRange | null, limit: number): FailedRange[] {
     const rows = this.#sql

@@ -7,6 +7,8 @@ import type { EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer, We
 export interface WebhookPort {
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer>;
   report(attempt: WebhookAttempt): Promise<void>;
+  /** The owner of a line was deleted. @param at when, Unix milliseconds */
+  lineGone(lineId: string, at: number): Promise<void>;
 }
 
 /** The owner of lines: a chat, or an organization for its own events. */

@@ -6,8 +6,8 @@ import type { EventRange } from "./rpc.ts";
 interface LineOwner {
   /** The line may ask for a permit again. @param number see `WaitingLine` @param startedAt see `WebhookState` */
   wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<unknown>;
-  /** Sends events again. @returns how many of them there are and match the webhook's filter */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number>;
+  /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null>;
 }
 
 /** Calls the owner of a line. @param lineId the id of a chat or an organization */

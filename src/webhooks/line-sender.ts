@@ -55,6 +55,11 @@ export class LineSender {
     return this.#isBusy;
   }
 
+  /** Whether the webhook's object keeps events that the line gave up. */
+  get hasGivenUp(): boolean {
+    return this.#line.hasGivenUp ?? false;
+  }
+
   /** When the line must take a turn; null if nothing waits. */
   dueAt(now: number): number | null {
     const hasReport = this.#report !== null || this.#line.unreported.length > 0;

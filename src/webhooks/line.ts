@@ -50,6 +50,8 @@ export interface StoredLine {
   unreported: WebhookAttempt[];
   /** The last attempts, oldest first. */
   recent: LineAttempt[];
+  /** Whether the webhook's object keeps events that the line gave up. */
+  hasGivenUp?: true;
 }
 
 /** The event that a line sends next: the one after its cursor, or one of a replay. */
@@ -303,5 +305,5 @@ function withTries(line: StoredLine, { number, replayId }: Work, tries: Tries): 
 }
 
 function withUnreported(line: StoredLine, attempt: WebhookAttempt): StoredLine {
-  return { ...line, unreported: [...line.unreported, attempt] };
+  return { ...line, unreported: [...line.unreported, attempt], hasGivenUp: true };
 }

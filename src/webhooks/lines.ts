@@ -1,3 +1,4 @@
+import { causeOf } from "../log.ts";
 import { type LineDescription, newLine, type StoredLine } from "./line.ts";
 import { LINE_DECISIONS, type LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
@@ -109,6 +110,26 @@ export class Lines {
   /** A message was redacted: the answers of receivers may quote it. */
   forgetResponses(): void {
     for (const sender of this.#all()?.senders.values() ?? []) sender.forgetResponses();
+  }
+
+  /**
+   * The owner is being erased: the objects of its webhooks forget what it gave up. If one does not answer, its next replay
+   * finds out.
+   */
+  async leave(): Promise<void> {
+    const all = this.#all();
+    if (!all) return;
+    const { host, senders } = all;
+    const told = [...senders].filter(([, { hasGivenUp }]) => hasGivenUp).map(([id]) => id);
+    await Promise.all(
+      told.map(async (webhookId) => {
+        try {
+          await host.webhook(webhookId).lineGone(host.lineId, host.clock.now());
+        } catch (error) {
+          host.logger.warn({ event: "webhook_not_told", lineId: host.lineId, webhookId, cause: causeOf(error) });
+        }
+      }),
+    );
   }
 
   /** The owner was erased. An attempt under way changes nothing. */

@@ -53,6 +53,11 @@ export abstract class ObjectLines {
     return found;
   }
 
+  /** The owner is being erased; see `Lines.leave`. */
+  leave(): void {
+    this.#object.waitUntil(this.lines.leave());
+  }
+
   /** The owner was erased. */
   forget(): void {
     this.lines.forget();

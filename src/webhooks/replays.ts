@@ -1,27 +1,6 @@
 import { parseEventId } from "../events/event.ts";
-import type { FailedRange } from "./failed-events.ts";
-import type { EventRange, ReplayAnswer, ReplayProgress, ReplayRequest, WebhookAttempt } from "./rpc.ts";
-
-/** Events of one line in an organization's feed. `pos` is their position in it. */
-export interface LinePointer {
-  pos: number;
-  lineId: string;
-  first: number;
-  last: number;
-}
-
-/** Where the search for events stands. `done` if all lines have their events. */
-type ReplaySearch =
-  | { kind: "failed"; after: FailedRange | null }
-  | { kind: "feed"; since: number; until: number; after: number | null }
-  | { kind: "done" };
-
-interface StoredReplay {
-  id: string;
-  search: ReplaySearch;
-  found: number;
-  createdAt: number;
-}
+import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
+import type { ReplayAnswer, ReplayProgress, ReplayRequest, WebhookAttempt } from "./rpc.ts";
 
 /** How many events of a replay have ended, and how many were accepted. */
 export interface ReplayCounts {
@@ -29,53 +8,42 @@ export interface ReplayCounts {
   sent: number;
 }
 
-export interface ReplayPorts {
-  kv: Pick<SyncKvStorage, "get" | "put">;
-  now(): number;
+export interface ReplayPorts extends ReplayRunPorts {
   /** The id of the webhook's organization. */
   organizationId(): Promise<string | null>;
-  failedRanges(after: FailedRange | null, limit: number): FailedRange[];
-  /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
-  pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]>;
-  /** Hands events to a line. A repeated call changes nothing. @returns how many events the line will send again */
-  replayLine(lineId: string, replayId: string, ranges: EventRange[]): Promise<number>;
   /** The counts of a replay in the log of attempts. */
   countsInLog(replayId: string): ReplayCounts;
 }
 
-/** How many ranges are handed out in one step. */
-const PER_STEP = 200;
-const LINES_AT_ONCE = 20;
-/** After this time, another replay may start even if events of this one are missing, for example of an erased chat. */
-const STALE_AFTER_MS = 4 * 86_400_000;
-
-/** The replays of a webhook, one at a time. The lines send the events; this class finds them and counts. */
+/** The replays of a webhook, one at a time. The lines send the events; this class counts them. */
 export class Replays {
   readonly #ports: ReplayPorts;
+  readonly #run: ReplayRun;
   #counts: { replayId: string; counts: ReplayCounts } | undefined;
 
   constructor(ports: ReplayPorts) {
     this.#ports = ports;
+    this.#run = new ReplayRun(ports);
   }
 
-  /** Starts a replay. `step` must be called after that. @param id the id of the new replay */
+  /** Starts a replay. `run` must be called when `dueAt` says. @param id the id of the new replay */
   async start(request: ReplayRequest, id: string): Promise<ReplayAnswer> {
-    const running = this.#stored();
-    const now = this.#ports.now();
-    if (running && this.#present(running).state === "running" && now - running.createdAt < STALE_AFTER_MS) {
+    const running = this.#run.stored();
+    const now = this.#ports.clock.now();
+    if (running && this.#present(running).state === "running" && !this.#run.isStale(running)) {
       return { outcome: "replay_running" };
     }
     if ("eventId" in request) return this.#startOne(request.eventId, id, now);
-    const search: ReplaySearch =
+    const search: StoredReplay["search"] =
       "failed" in request
         ? { kind: "failed", after: null }
         : { kind: "feed", since: request.since, until: request.until ?? now, after: null };
-    return { outcome: "started", replay: this.#store({ id, search, found: 0, createdAt: now }) };
+    return { outcome: "started", replay: this.#begin({ id, search, found: 0, createdAt: now }) };
   }
 
   /** The progress of a replay; null if it is not the last one. */
   progress(replayId: string): ReplayProgress | null {
-    const stored = this.#stored();
+    const stored = this.#run.stored();
     return stored?.id === replayId ? this.#present(stored) : null;
   }
 
@@ -91,50 +59,14 @@ export class Replays {
     this.#counts = { replayId, counts };
   }
 
-  /** Whether `step` has more to do. */
-  get isSearching(): boolean {
-    const stored = this.#stored();
-    return stored !== undefined && stored.search.kind !== "done";
+  /** See `ReplayRun`. */
+  dueAt(now: number): number | null {
+    return this.#run.dueAt(now);
   }
 
-  /** Hands out the next events of the replay. @throws if a line or the organization does not answer; then try again */
-  async step(): Promise<void> {
-    const stored = this.#stored();
-    if (!stored || stored.search.kind === "done") return;
-    const { ranges, search } = await this.#nextRanges(stored.search);
-    const byLine = Map.groupBy(ranges, ({ lineId }) => lineId);
-    let found = 0;
-    const lines = [...byLine];
-    for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
-      const batch = lines.slice(from, from + LINES_AT_ONCE);
-      const counts = await Promise.all(
-        batch.map(([lineId, of]) =>
-          this.#ports.replayLine(
-            lineId,
-            stored.id,
-            of.map(({ range }) => range),
-          ),
-        ),
-      );
-      found += counts.reduce((sum, count) => sum + count, 0);
-    }
-    // The object may have been erased in the meantime.
-    if (this.#stored()?.id === stored.id) this.#store({ ...stored, search, found: stored.found + found });
-  }
-
-  async #nextRanges(search: Exclude<ReplaySearch, { kind: "done" }>) {
-    if (search.kind === "failed") {
-      const ranges = this.#ports.failedRanges(search.after, PER_STEP);
-      const last = ranges.at(-1);
-      const next: ReplaySearch = last && ranges.length === PER_STEP ? { ...search, after: last } : { kind: "done" };
-      return { ranges, search: next };
-    }
-    const { since, until, after } = search;
-    const pointers = await this.#ports.pointers(since, until, after, PER_STEP);
-    const last = pointers.at(-1);
-    const next: ReplaySearch = last && pointers.length === PER_STEP ? { ...search, after: last.pos } : { kind: "done" };
-    const ranges = pointers.map(({ lineId, first, last: end }): FailedRange => ({ lineId, range: [first, end] }));
-    return { ranges, search: next };
+  /** See `ReplayRun`. */
+  run(): Promise<void> {
+    return this.#run.run();
   }
 
   async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
@@ -143,22 +75,20 @@ export class Replays {
     if (!event || organizationId === null) return { outcome: "event_not_found" };
     const lineId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
     const found = await this.#ports.replayLine(lineId, id, [[event.number, event.number]]);
-    if (found === 0) return { outcome: "event_not_found" };
-    return { outcome: "started", replay: this.#store({ id, search: { kind: "done" }, found, createdAt: now }) };
+    if (!found) return { outcome: "event_not_found" };
+    return { outcome: "started", replay: this.#begin({ id, search: { kind: "done" }, found, createdAt: now }) };
   }
 
-  #store(stored: StoredReplay): ReplayProgress {
-    this.#ports.kv.put("replay", stored);
-    return this.#present(stored);
+  #begin(replay: StoredReplay): ReplayProgress {
+    this.#run.begin(replay);
+    return this.#present(replay);
   }
 
-  #stored(): StoredReplay | undefined {
-    return this.#ports.kv.get<StoredReplay>("replay");
-  }
-
-  #present({ id, search, found }: StoredReplay): ReplayProgress {
+  #present(replay: StoredReplay): ReplayProgress {
+    const { id, found } = replay;
     const { ended, sent } = this.#countsOf(id);
-    return { id, state: search.kind === "done" && ended >= found ? "done" : "running", found, sent };
+    const state = this.#run.isHandedOut(replay) && ended >= found ? "done" : "running";
+    return { id, state, found, sent };
   }
 
   #countsOf(replayId: string): ReplayCounts {

@@ -16,7 +16,8 @@ import { linePorts } from "./line-ports.ts";
 import type { OrganizationNotice } from "./notices.ts";
 import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./ping.ts";
-import { type LinePointer, Replays } from "./replays.ts";
+import type { LinePointer } from "./replay-run.ts";
+import { Replays } from "./replays.ts";
 import type {
   AttemptFilter,
   AttemptPage,
@@ -31,14 +32,16 @@ import type {
   WebhookPermitRequest,
 } from "./rpc.ts";
 import { sampleEvent } from "./samples.ts";
+import { UnreachedLines } from "./unreached-lines.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 
-const SCHEMA = [[WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; ")];
+const SCHEMA = [[WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "), UnreachedLines.schema];
 const RETRY_MS = 15_000;
 
 /** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */
 interface Parts {
   log: AttemptLog;
+  failed: FailedEvents;
   replays: Replays;
   permits: WebhookPermits;
 }
@@ -114,8 +117,13 @@ export class WebhookObject extends DurableObject<Env> {
     const state = (await permits.describe())?.state ?? "disabled";
     if (state === "disabled") return { outcome: "webhook_disabled" };
     const answer = await replays.start(request, newId("rpl", jurisdictionOf(webhookId)));
-    if (replays.isSearching) await this.#alarm.by(Date.now());
+    await this.#alarm.by(replays.dueAt(Date.now()));
     return answer;
+  }
+
+  /** The chat of a line was deleted: what it gave up can't be sent any more. @param at when, Unix milliseconds */
+  lineGone(webhookId: string, lineId: string, at: number): void {
+    if (this.#isStored()) this.#of(webhookId).failed.removeLine(lineId, at);
   }
 
   /** The progress of a replay; null if it is not the last one. */
@@ -140,8 +148,9 @@ export class WebhookObject extends DurableObject<Env> {
     const { permits, replays } = this.#of();
     let failed = false;
     try {
+      // Not awaited: a chat that is slow to answer does not delay the lines that wait.
+      if (isDue(replays.dueAt(Date.now()))) this.ctx.waitUntil(this.#runReplay(replays));
       await permits.alarm();
-      await replays.step();
     } catch (error) {
       failed = true;
       console.warn({ event: "webhook_alarm_failed", webhookId: this.#id(), error: causeOf(error) });
@@ -149,12 +158,15 @@ export class WebhookObject extends DurableObject<Env> {
     // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
     const standing = await this.#alarm.standing();
     if (standing === null) return;
-    const due = [
-      failed || standing !== retryAt ? standing : null,
-      permits.alarmAt(),
-      !failed && replays.isSearching ? Date.now() : null,
-    ].filter((at) => at !== null);
+    const due = [failed || standing !== retryAt ? standing : null, permits.alarmAt(), replays.dueAt(Date.now())].filter(
+      (at) => at !== null,
+    );
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
+  }
+
+  async #runReplay(replays: Replays): Promise<void> {
+    await replays.run();
+    await this.#alarm.by(replays.dueAt(Date.now()));
   }
 
   #of(webhookId = this.#id()): Parts {
@@ -165,16 +177,20 @@ export class WebhookObject extends DurableObject<Env> {
 
   #open(): Parts {
     const { sql, kv } = this.ctx.storage;
+    if (this.#isStored()) prepareSchema(this.ctx.storage, SCHEMA);
     const log = new AttemptLog(sql);
     const failed = new FailedEvents(sql);
     const replays = new Replays({
       kv,
-      now: Date.now,
+      clock: SYSTEM_CLOCK,
+      unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
       organizationId: async () => (await this.#config())?.organizationId ?? null,
       failedRanges: (after, limit) => failed.ranges(after, limit),
       pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
       replayLine: (lineId, replayId, ranges) =>
         callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges)),
+      lineGone: (lineId, at) => failed.removeLine(lineId, at),
+      warn: (fields) => console.warn({ ...fields, webhookId: this.#id() }),
       countsInLog: (replayId) => log.replayCounts(replayId),
     });
     const permits = new WebhookPermits({
@@ -192,7 +208,7 @@ export class WebhookObject extends DurableObject<Env> {
       alarmBy: (at) => this.#alarm.by(at),
       background: (work) => this.ctx.waitUntil(work),
     });
-    return { log, replays, permits };
+    return { log, failed, replays, permits };
   }
 
   /** The webhook's configuration; null if it was deleted. A webhook that exists gets its tables. */
@@ -239,4 +255,8 @@ export class WebhookObject extends DurableObject<Env> {
       return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
     });
   }
+}
+
+function isDue(at: number | null): boolean {
+  return at !== null && at <= Date.now();
 }

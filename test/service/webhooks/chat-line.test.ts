@@ -94,6 +94,17 @@ test("the operator skips the head too", async () => {
   await settled(1);
 });
 
+test("what a chat gave up is forgotten when the chat is deleted", async () => {
+  const { calls, settled, webhookId, chatId, path } = await stuckChat();
+  const { status } = await admin("POST", `${path}/skip`, { eventId: calls[0]?.headers.get("webhook-id") });
+  expect(status).toBe(200);
+  await settled(1);
+  const failed = async () => (await admin("GET", `/webhooks/${webhookId}`)).body.webhook.failed;
+  await vi.waitFor(async () => expect(await failed()).toBe(1));
+  expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
+  await vi.waitFor(async () => expect(await failed()).toBe(0));
+});
+
 test("an event that is not the head is not skipped", async () => {
   const { api, chatId, calls, skip, configurer, path } = await stuckChat();
   await send(api, chatId);

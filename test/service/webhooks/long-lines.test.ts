@@ -97,7 +97,7 @@ const ranges = (count: number, apart: number): EventRange[] =>
 test("a replay of many ranges of a long chat reads each event a few times, in short steps", async () => {
   fakeReceiver();
   const { object, webhookId } = await longChat(LONG, { types: ["message.received"] });
-  let found = 0;
+  let found: number | null = 0;
   const work = await workOf(object(), async () => {
     found = await object().replayEvents(webhookId, "rpl_1", ranges(200, 200));
   });

@@ -117,14 +117,26 @@ export async function breakWebhook({ attempt }: TestWebhook): Promise<void> {
   for (let line = 1; line <= 5; line++) await attempt(line, 503);
 }
 
-/** Replaces the chats by ones that record when they are woken and what they must send again. */
+/** What a chat is asked to send again. */
+export interface Replayed {
+  lineId: string;
+  replayId: string;
+  ranges: [number, number][];
+}
+
+/**
+ * Replaces the chats by ones that record when they are woken and what they must send again. `onReplay` says how many
+ * events they find; undefined for all.
+ */
 export function fakeLines({
   onWake,
+  onReplay,
 }: {
   onWake?: (lineId: string, number: number, startedAt: number) => unknown;
+  onReplay?: (asked: Replayed) => number | null | undefined | Promise<number | null | undefined>;
 } = {}) {
   const woken: string[] = [];
-  const replayed: unknown[] = [];
+  const replayed: Replayed[] = [];
   vi.spyOn(env.CHATS, "getByName").mockImplementation(
     (lineId) =>
       ({
@@ -133,7 +145,10 @@ export function fakeLines({
           await onWake?.(lineId, number, startedAt);
         },
         replayEvents: async (_webhookId: string, replayId: string, ranges: [number, number][]) => {
-          replayed.push({ lineId, replayId, ranges });
+          const asked = { lineId, replayId, ranges };
+          replayed.push(asked);
+          const found = await onReplay?.(asked);
+          if (found !== undefined) return found;
           return ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
         },
       }) as unknown as ReturnType<typeof env.CHATS.getByName>,

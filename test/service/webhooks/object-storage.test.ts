@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { eventId } from "../../../src/events/event.ts";
 import type { ReplayAnswer } from "../../../src/webhooks/rpc.ts";
 import type { WebhookObject } from "../../../src/webhooks/webhook-object.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
+import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./object-place.ts";
 
 stopTheClock();
@@ -129,6 +129,7 @@ test("given-up events are kept as ranges, and are replayed once", async () => {
   expect(replay).toEqual({ state: "running", found: 0, sent: 0 });
   expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toEqual({ outcome: "replay_running" });
   await webhook.alarm();
+  await vi.waitFor(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 14 }));
   expect(replayed).toEqual([
     {
       lineId: lineOf(1),
@@ -159,6 +160,7 @@ test("a replay of a time goes through the organization's pointers, and repeats a
   const { webhookId, organizationId } = webhook;
   await webhook.attempt(1, 200);
   const { replayed } = fakeLines();
+  const warned = vi.spyOn(console, "warn").mockReturnValue();
   const asked: number[] = [];
   fakeOrganization({
     pointers: (since, until, after) => {
@@ -180,11 +182,12 @@ test("a replay of a time goes through the organization's pointers, and repeats a
   });
   const { id } = replayOf(await webhook.object().replay(webhookId, { since: 1_000, until: 2_000 }));
   await webhook.alarm();
+  await vi.waitFor(() => expect(warned).toHaveBeenCalled());
   expect(replayed).toHaveLength(3);
-  await webhook.alarm();
   expect(await webhook.object().replayState(id)).toMatchObject({ state: "running", found: 199 });
+  pass(60_000);
   await webhook.alarm();
-  expect(asked).toEqual([0, 200, 200]);
+  await vi.waitFor(() => expect(asked).toEqual([0, 200, 200]));
   expect(await webhook.object().replayState(id)).toMatchObject({ state: "running", found: 199 });
   expect(organizationId).toMatch(/^org_/);
 });

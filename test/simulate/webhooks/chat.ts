@@ -110,8 +110,9 @@ export class LineChat {
     return woken;
   }
 
-  async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
+  async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     await this.#alarm.standing();
+    if (!this.#identity) return null;
     const found = await this.#lines.replay(webhookId, replayId, ranges);
     await this.#resume();
     return found;
@@ -128,6 +129,7 @@ export class LineChat {
     const { storage } = this.#state;
     if ((this.#identity?.life ?? 0) > life) return;
     const tombstone = Math.max(life, storage.kv.get<number>("tombstone") ?? 0);
+    this.#state.waitUntil(this.#lines.leave());
     this.#identity = undefined;
     this.#lines.forget();
     this.#report.forget();
@@ -200,6 +202,7 @@ export class LineChat {
       webhook: (webhookId) => ({
         permit: (request) => callObject(webhooks, webhookId, (object) => object.permit(request)),
         report: (attempt) => callObject(webhooks, webhookId, (object) => object.report(webhookId, attempt)),
+        lineGone: (...given) => callObject(webhooks, webhookId, (object) => object.lineGone(webhookId, ...given)),
       }),
       standBy: (at) => this.#alarm.by(at),
       redactions: () => this.#redactions(),

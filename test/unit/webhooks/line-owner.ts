@@ -38,12 +38,16 @@ export class LineOwner {
   readonly calls: Received[] = [];
   readonly requests: WebhookPermitRequest[] = [];
   readonly reports: WebhookAttempt[] = [];
+  /** When the webhook's object was told of the owner's deletion. */
+  readonly gone: number[] = [];
   /** How each call ends. */
   answer: (call: Received) => Answer | Promise<Answer> = () => new Response("ok");
   /** What the webhook's object answers; null grants a permit. */
   permit: (request: WebhookPermitRequest) => WebhookPermitAnswer | null | Promise<WebhookPermitAnswer | null> = () =>
     null;
   report: (attempt: WebhookAttempt) => void | Promise<void> = () => {};
+  forgets: () => void | Promise<void> = () => {};
+  onWarning: (line: unknown) => void = () => {};
   text = "Hello";
   isGone: (number: number) => boolean = () => false;
   beforeSign: () => void | Promise<void> = () => {};
@@ -118,7 +122,7 @@ export class LineOwner {
     const { clock, rows } = this;
     return {
       clock,
-      logger: { log: () => {}, warn: () => {}, error: (line) => this.onError(line) },
+      logger: { log: () => {}, warn: (line) => this.onWarning(line), error: (line) => this.onError(line) },
       lineId: this.lineId,
       kv: {
         get: (key: string) => structuredClone(rows.get(key)),
@@ -158,6 +162,11 @@ export class LineOwner {
           port(async () => {
             await this.report(attempt);
             this.reports.push(attempt);
+          }),
+        lineGone: (_lineId, at) =>
+          port(async () => {
+            await this.forgets();
+            this.gone.push(at);
           }),
       }),
       fetch: (_url, { body, headers, signal }) =>

@@ -319,3 +319,23 @@ test("the description of a line has what waits and its last attempts, newest fir
   });
   expect(line?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => 26 - n));
 });
+
+test("a webhook whose events were given up is told when the owner is erased, and no other is", async () => {
+  const warnings: unknown[] = [];
+  const chat = newOwner(1);
+  chat.onWarning = (line) => void warnings.push(line);
+  chat.isGone = () => true;
+  await chat.lines.leave();
+  expect(chat.gone).toEqual([]);
+  await chat.lines.run();
+  chat.evict();
+  await chat.lines.leave();
+  expect(chat.gone).toEqual([NOW]);
+  chat.forgets = () => Promise.reject(new Error("away"));
+  await chat.lines.leave();
+  expect(warnings).toMatchObject([{ event: "webhook_not_told", webhookId: "w" }]);
+  chat.exists = false;
+  chat.lines.forget();
+  await chat.lines.leave();
+  expect(chat.gone).toEqual([NOW]);
+});
