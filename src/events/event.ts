@@ -18,6 +18,10 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Lists and streams have one type more. It stands for events of a chat that can't be read now. */
+export const LISTED_TYPES = [...EVENT_TYPES, "chat.unreadable"] as const;
+export type ListedType = (typeof LISTED_TYPES)[number];
+
 /** What never changes of an event. A log stores it, without any text of a message. */
 export interface EventFact {
   /** 1, 2, 3 … in its log, without a gap. */
@@ -39,9 +43,9 @@ export interface EventOrigin {
 }
 
 /** An event as clients see it, in this order of fields. */
-export interface Event {
+export interface Event<Type extends ListedType = EventType> {
   id: string;
-  type: EventType;
+  type: Type;
   timestamp: string;
   organizationId: string;
   chatId: string | null;

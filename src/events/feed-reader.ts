@@ -1,5 +1,6 @@
 import { ApiError } from "../http/errors.ts";
 import type { FeedAnswer, FeedPointer } from "../organizations/rpc.ts";
+import { HOLD_MS } from "../organizations/unreadable-chats.ts";
 import { MAX_CONCURRENT } from "../platform/concurrency.ts";
 import type { WebhookFilter } from "../webhooks/rpc.ts";
 import { type Cursor, writeCursor } from "./cursor.ts";
@@ -26,6 +27,15 @@ export interface FeedPort {
   pointers(after: number, limit: number): Promise<FeedAnswer | null>;
   /** A burst's events in a range, in order. None if the chat was deleted. May leave out events that don't match the filter. */
   events(pointer: FeedPointer, range: NumberRange): Promise<LoggedEvent[]>;
+  /**
+   * The events of a chat could not be read.
+   * @returns for how many milliseconds the chat can't be read; null if it was deleted
+   */
+  failed(chatId: string, error: unknown): Promise<number | null>;
+  /** A chat that could not be read was read. */
+  worked(chatId: string): Promise<void>;
+  /** The event that stands for events that can't be read. @param life that of the feed */
+  standIn(life: string, pointer: FeedPointer, range: NumberRange): string;
 }
 
 export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
@@ -34,6 +44,9 @@ export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
 interface Chunk extends NumberRange {
   pointer: FeedPointer;
 }
+
+/** The events of a part, or why they could not be read. */
+type ChunkRead = { logged: LoggedEvent[]; error?: never } | { logged?: never; error: unknown };
 
 /** The feed of an organization without a chat. */
 const NO_FEED: FeedAnswer = { life: "", oldest: 1, newest: 0, pointers: [] };
@@ -51,7 +64,8 @@ export async function cursorAt(end: "oldest" | "now", port: FeedPort): Promise<C
 
 /**
  * Reads an organization's feed: pages of pointers from the organization's object, and the events that they point to from
- * the chats. The order is that of the pointers. Events of chats that were deleted meanwhile are left out.
+ * the chats. The order is that of the pointers. Events of chats that were deleted meanwhile are left out. In place of
+ * events that can't be read for minutes comes one that says which they are.
  */
 export class FeedReader implements EventReader {
   readonly #port: FeedPort;
@@ -63,6 +77,8 @@ export class FeedReader implements EventReader {
   #found = 0;
   /** The newest position of the feed at the last look. */
   #newest = 0;
+  /** The chats of these bursts that could not be read, and for how many milliseconds. */
+  #unreadable: Record<string, number> = {};
 
   constructor(port: FeedPort, filter: FeedFilter, cursor: Cursor) {
     this.#port = port;
@@ -85,10 +101,56 @@ export class FeedReader implements EventReader {
       }
       // More each time, for chats that were deleted and filters that let little through.
       const chunks = this.#nextChunks((limit - events.length) * 2 ** round);
-      const found = await Promise.all(chunks.map((chunk) => this.#port.events(chunk.pointer, chunk)));
-      for (const [index, chunk] of chunks.entries()) this.#take(chunk, found[index] ?? [], events, limit);
+      const found = await Promise.all(chunks.map((chunk) => this.#readChunk(chunk)));
+      for (const [index, chunk] of chunks.entries()) {
+        if (events.length === limit) break;
+        const { logged, error } = found[index] as ChunkRead;
+        if (logged) this.#take(chunk, logged, events, limit);
+        else if (await this.#mustHold(chunk, error)) return this.#page(events, error);
+        else this.#passOver(chunk, events);
+      }
     }
-    return { events, cursor: writeCursor(this.#cursor), hasMore: this.#newest > this.readUpTo };
+    return this.#page(events);
+  }
+
+  #page(events: ReadEvent[], error?: unknown): EventPage {
+    const page = { events, cursor: writeCursor(this.#cursor), hasMore: this.#newest > this.readUpTo };
+    return error !== undefined && events.length === 0 ? { ...page, heldBy: error } : page;
+  }
+
+  async #readChunk(chunk: Chunk): Promise<ChunkRead> {
+    const { chatId } = chunk.pointer;
+    try {
+      const logged = await this.#port.events(chunk.pointer, chunk);
+      if (chatId !== null && this.#unreadable[chatId] !== undefined) {
+        delete this.#unreadable[chatId];
+        await this.#port.worked(chatId);
+      }
+      return { logged };
+    } catch (error) {
+      // The organization's object has its own events: it does not answer.
+      if (chatId === null) throw error;
+      return { error };
+    }
+  }
+
+  /** Whether to wait for a chat that can't be read. */
+  async #mustHold({ pointer }: Chunk, error: unknown): Promise<boolean> {
+    const chatId = pointer.chatId as string;
+    if ((this.#unreadable[chatId] ?? 0) >= HOLD_MS) return false;
+    const ms = await this.#port.failed(chatId, error);
+    if (ms === null) delete this.#unreadable[chatId];
+    else this.#unreadable[chatId] = ms;
+    return ms !== null && ms < HOLD_MS;
+  }
+
+  /** Tells the rest of a burst that can't be read, unless its chat was deleted, and moves the cursor past it. */
+  #passOver({ pointer, first }: Chunk, events: ReadEvent[]): void {
+    const range = { first, last: pointer.last };
+    const isDeleted = this.#unreadable[pointer.chatId as string] === undefined;
+    const doc = this.#port.standIn(this.#cursor.life, pointer, range);
+    this.#moveInto(pointer, pointer.last);
+    if (!isDeleted) events.push({ type: "chat.unreadable", doc, cursor: writeCursor(this.#cursor) });
   }
 
   /** Looks for bursts after the cursor. @returns how many there are, with those that the filter leaves out */
@@ -101,6 +163,7 @@ export class FeedReader implements EventReader {
     const isInFeed = this.#cursor.position >= oldest && this.#cursor.position <= newest + 1;
     if (life !== this.#cursor.life || !isInFeed) throw new ApiError("cursor_expired");
     this.#newest = newest;
+    this.#unreadable = { ...feed.unreadable };
     this.#found = pointers.at(-1)?.position ?? newest;
     this.#pointers = pointers.filter(({ types, channelId }) =>
       types.some((type) => matches(this.#filter, type, channelId)),

@@ -30,9 +30,12 @@ interface FollowLimits {
 /** How often to read without a ring: a connection that was lost without a sign is silent. */
 export const READ_EVERY_MS = 20_000;
 
+/** How long to wait when the next events can't be read. */
+const HELD_MS = 3_000;
+
 /**
  * Reads page after page. When nothing is left it waits for the doorbell, for 20 seconds at most, and reads again. So a
- * page is empty if nothing came, and the last one comes at `endsAt` or later. The caller may stop after any page.
+ * page is empty if nothing came, and the last one comes at `endsAt` or later. A page that is held is read again. The caller may stop after any page.
  * @param doorbell is open already; otherwise one is opened when it is needed
  * @throws ApiError as the reader and `openDoorbell` do
  */
@@ -55,8 +58,13 @@ export async function* follow(
       wasSilent = false;
       yield page;
       if (signal.aborted) return;
-      if (page.hasMore) continue;
+      if (page.hasMore && page.heldBy === undefined) continue;
       if (clock.now() >= endsAt) return;
+      if (page.heldBy !== undefined) {
+        await pause(Math.min(HELD_MS, endsAt - clock.now()), ports);
+        if (signal.aborted) return;
+        continue;
+      }
       if (doorbell && !doorbell.isLost) {
         const ms = Math.min(READ_EVERY_MS, endsAt - clock.now());
         wasSilent = !(await rings(doorbell, reader.readUpTo, ms, ports));
@@ -69,6 +77,18 @@ export async function* follow(
   } finally {
     doorbell?.close();
   }
+}
+
+/** Waits, unless the loop ends. */
+function pause(ms: number, { clock, signal }: FollowPorts): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancelTimer = clock.timer(ms, resolve);
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort);
+  return promise.finally(() => {
+    cancelTimer();
+    signal.removeEventListener("abort", onAbort);
+  });
 }
 
 /** Waits for a ring. @returns false if none came within `ms` */

@@ -2,27 +2,50 @@ import { callChat } from "../chats/call-chat.ts";
 import type { EventsAsked } from "../chats/rpc.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import type { ChatEventsPort } from "./chat-reader.ts";
 import { type EventFact, parseEventId } from "./event.ts";
 import type { FeedFilter, FeedPort, LoggedEvent, NumberRange } from "./feed-reader.ts";
-import { renderEvent } from "./render.ts";
+import { renderEvent, unreadableEvent } from "./render.ts";
 
 interface Owner {
   organizationId: string;
   region?: Region | null;
 }
 
-/** An organization's feed, by its object and those of its chats. */
-export function feedPort(env: Env, owner: Owner, { types }: FeedFilter): FeedPort {
+const READ_TIMEOUT_MS = 10_000;
+
+/**
+ * An organization's feed, by its object and those of its chats.
+ * @param count is called with each call of an object
+ */
+export function feedPort(env: Env, owner: Owner, { types }: FeedFilter, count: () => void = () => {}): FeedPort {
   const { organizationId, region } = owner;
+  const ask = <R>(call: (organization: OrganizationStub) => R) => {
+    const counted = (organization: OrganizationStub) => {
+      count();
+      return call(organization);
+    };
+    return callOrganization(env, organizationId, counted, region);
+  };
   return {
-    pointers: (after, limit) =>
-      callOrganization(env, organizationId, (organization) => organization.feed(after, limit), region),
-    events: ({ chatId, life }, range) =>
-      chatId === null
-        ? ownEvents(env, owner, range)
-        : chatEvents(env, owner, chatId, { ...range, life }, types).then(({ events }) => events, noneIfDeleted),
+    pointers: (after, limit) => ask((organization) => organization.feed(after, limit)),
+    events({ chatId, life }, range) {
+      if (chatId === null) {
+        count();
+        return ownEvents(env, owner, range);
+      }
+      const read = () => chatEvents(env, owner, chatId, { ...range, life }, types, count);
+      return answerWithin(READ_TIMEOUT_MS, read).then(({ events }) => events, noneIfDeleted);
+    },
+    failed(chatId, error) {
+      console.warn({ event: "chat_not_readable", chatId, error: causeOf(error) });
+      return ask((organization) => organization.chatUnreadable(chatId));
+    },
+    worked: (chatId) => ask((organization) => organization.chatReadable(chatId)),
+    standIn: (life, pointer, range) => JSON.stringify(unreadableEvent(organizationId, life, pointer, range)),
   };
 }
 
@@ -48,10 +71,20 @@ export async function findEvent(env: Env, owner: Owner, id: string): Promise<str
   return event.doc;
 }
 
-function chatEvents(env: Env, owner: Owner, chatId: string, range: EventsAsked, types: string[] | null) {
-  return callChat(env, owner, chatId, (chat, knownIdentity) =>
-    chat.events(owner.organizationId, range, types, knownIdentity),
-  );
+function chatEvents(
+  env: Env,
+  owner: Owner,
+  chatId: string,
+  range: EventsAsked,
+  types: string[] | null,
+  count: () => void = () => {},
+) {
+  return callChat(env, owner, chatId, (chat, knownIdentity) => {
+    count();
+    // It was asked of the organization's object.
+    if (knownIdentity) count();
+    return chat.events(owner.organizationId, range, types, knownIdentity);
+  });
 }
 
 /** The organization's own events. */

@@ -1,8 +1,8 @@
-import type { EventType } from "./event.ts";
+import type { ListedType } from "./event.ts";
 
 /** An event as it was read. */
 export interface ReadEvent {
-  type: EventType;
+  type: ListedType;
   /** The event as JSON. */
   doc: string;
   /** Continues after this event. */
@@ -16,6 +16,8 @@ export interface EventPage {
   cursor: string;
   /** Whether there was more to read. */
   hasMore: boolean;
+  /** Why the page is empty although there is more, if the next events can't be read for a moment. */
+  heldBy?: unknown;
 }
 
 /** Reads events in order, each read from the end of the one before. */

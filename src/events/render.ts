@@ -1,8 +1,12 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { Message, ShownMessage } from "../chats/message.ts";
+import type { FeedPointer } from "../organizations/rpc.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
+
+/** No organization has so many events of its own. */
+const FIRST_UNREADABLE = 62 ** 7;
 
 /** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
 export interface EventSubject {
@@ -35,6 +39,31 @@ export function renderEvent(
     ...(isFull && { contactAddress: chat?.contactAddress ?? null }),
     number: chat ? number : null,
     data: dataOf(fact, subject, isFull),
+  };
+}
+
+/**
+ * The event that stands in a feed for events of a chat that can't be read: those from `first` to `last`. Its id is one
+ * that no other event gets, and the same each time.
+ * @param life that of the feed
+ */
+export function unreadableEvent(
+  organizationId: string,
+  life: string,
+  { position, chatId, channelId, at }: FeedPointer,
+  range: { first: number; last: number },
+): Event<"chat.unreadable"> {
+  return {
+    id: eventId(organizationId, life, FIRST_UNREADABLE + position),
+    type: "chat.unreadable",
+    timestamp: new Date(at).toISOString(),
+    organizationId,
+    chatId,
+    channelId,
+    channelKind: null,
+    contactAddress: null,
+    number: null,
+    data: range,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { unavailable } from "../http/errors.ts";
 import { json } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { fault, noQuery, validQuery } from "../http/validation.ts";
@@ -6,6 +7,7 @@ import { type KeyVariables, requirePermission } from "../keys/guard.ts";
 import { KeyWatch, watchKey } from "../keys/key-watch.ts";
 import { causeOf } from "../log.ts";
 import { MAX_STREAM_MS } from "../organizations/doorbells.ts";
+import { HELD_RETRY_SECONDS } from "../organizations/unreadable-chats.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ChatReader } from "./chat-reader.ts";
 import { readCursor } from "./cursor.ts";
@@ -73,9 +75,10 @@ async function poll(
     let last: EventPage | undefined;
     for await (const page of follow(portsOf(c, reader, watch, listener), { limit, endsAt })) {
       last = page;
-      if (page.events.length > 0 || page.hasMore) break;
+      if (page.events.length > 0 || (page.hasMore && page.heldBy === undefined)) break;
     }
     watch.signal.throwIfAborted();
+    if (last?.heldBy !== undefined) throw unavailable(last.heldBy, HELD_RETRY_SECONDS);
     return last as EventPage;
   } finally {
     watch.stop();

@@ -23,6 +23,8 @@ export interface ChatPlace {
   seq: number;
   upTo: number | null;
   unplacedAfter: string;
+  /** How many chats before this place could not be read. */
+  unreadable: number;
 }
 
 export type ExportPlace = ListPlace | ChatPlace;
@@ -41,7 +43,8 @@ export const MAX_EXPORT_CURSOR = 256;
 export function writeExportCursor({ organizationId, chatId }: ExportScope, place: ExportPlace): string {
   const start = [VERSION, organizationId, chatId !== null];
   if ("list" in place) return writeOpaque([...start, place.list, place.createdAt, place.id]);
-  return writeOpaque([...start, place.chatId, place.life, place.seq, place.upTo, place.unplacedAfter]);
+  const { chatId: inChat, life, seq, upTo, unplacedAfter, unreadable } = place;
+  return writeOpaque([...start, inChat, life, seq, upTo, unplacedAfter, unreadable]);
 }
 
 /** Reads a cursor; null if it is none, or not of this export. */
@@ -50,11 +53,13 @@ export function readExportCursor(scope: ExportScope, text: string): ExportPlace 
 }
 
 function readChatPlace(scope: ExportScope, text: string): ChatPlace | null {
-  const [version, organizationId, isOfChat, chatId, life, seq, upTo, unplacedAfter] = readOpaque(text, 8);
+  // Earlier versions wrote no number of chats that could not be read.
+  const values = [readOpaque(text, 9), [...readOpaque(text, 8), 0]].find(({ length }) => length === 9) ?? [];
+  const [version, organizationId, isOfChat, chatId, life, seq, upTo, unplacedAfter, unreadable] = values;
   if (!isStart(scope, version, organizationId, isOfChat)) return null;
   if (typeof chatId !== "string" || !isId("cht", chatId) || (scope.chatId ?? chatId) !== chatId) return null;
-  if (!isNumber(life) || !isNumber(seq) || !(upTo === null || isNumber(upTo))) return null;
-  return typeof unplacedAfter === "string" ? { chatId, life, seq, upTo, unplacedAfter } : null;
+  if (!isNumber(life) || !isNumber(seq) || !(upTo === null || isNumber(upTo)) || !isNumber(unreadable)) return null;
+  return typeof unplacedAfter === "string" ? { chatId, life, seq, upTo, unplacedAfter, unreadable } : null;
 }
 
 function readListPlace(scope: ExportScope, text: string): ListPlace | null {

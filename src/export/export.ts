@@ -1,9 +1,13 @@
 import { callChat } from "../chats/call-chat.ts";
+import type { ExportAnswer, Unknown } from "../chats/rpc.ts";
 import type { Region } from "../db/schema.ts";
-import { ApiError, type ErrorCode } from "../http/errors.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
 import { readOrganization } from "../organizations/configuration.ts";
 import type { ExportedChat } from "../organizations/rpc.ts";
+import { HELD_RETRY_SECONDS, HOLD_MS } from "../organizations/unreadable-chats.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import {
   type ChatPlace,
   type ExportPlace,
@@ -18,6 +22,7 @@ import { listLines } from "./list-lines.ts";
 const MAX_CALLS = 40;
 /** A call of a chat that its object has not adopted makes two more. */
 const CALLS_A_PAGE = 3;
+const READ_TIMEOUT_MS = 15_000;
 const CHATS_AT_ONCE = 100;
 
 /**
@@ -34,16 +39,17 @@ interface Scope extends ExportScope {
 }
 
 /** What to read next of a chat. Null for a life that is not known yet. */
-type Asked = Omit<ChatPlace, "life"> & { life: number | null };
+type Asked = Omit<ChatPlace, "life" | "unreadable"> & { life: number | null };
 
 /**
  * Exports a chat, or everything of an organization: its members, channels and templates, and then its chats in the order
  * of their ids. There is a line of JSON for each, and for each message of a chat, oldest first, up to the newest message
  * when the export of the chat began. Each part ends with a line that says how to go on, so that a client whose connection
- * is cut repeats nothing.
+ * is cut repeats nothing. A chat that can't be read for minutes is left out, which a line and the last line say. For one
+ * that can't be read for a moment, the response ends before it.
  * @param from where an earlier response ended; null for the start
- * @throws ApiError `chat_not_found` before the first part, if the one chat does not exist; `scope.missing` instead of the
- *   last line, if the organization was deleted meanwhile
+ * @throws ApiError `chat_not_found` before the first part, if the one chat does not exist; `unavailable` before the first
+ *   part, if its chat can't be read; `scope.missing` instead of the last line, if the organization was deleted meanwhile
  */
 export async function* exportParts(
   env: Env,
@@ -59,6 +65,8 @@ export async function* exportParts(
   if (lists.isComplete) yield* chatParts(env, scope, null, calls, lists.place);
   else yield endPart(scope, 0, lists.place);
 }
+
+type Page = Exclude<ExportAnswer, Unknown>;
 
 interface ListsRead {
   place: ListPlace | null;
@@ -106,32 +114,42 @@ async function* chatParts(
   let waiting: ExportedChat[] = [];
   let isLast = chatId !== null && from !== null;
   let hasBegun = false;
+  let isHeld = false;
   let pause = 0;
 
-  const readChats = async (): Promise<void> => {
+  const ask = <R>(call: (organization: OrganizationStub) => R) => {
     calls.count++;
+    return callOrganization(env, organizationId, call, region);
+  };
+
+  const readChats = async (): Promise<void> => {
     const after = place?.chatId ?? "";
-    waiting = await callOrganization(
-      env,
-      organizationId,
-      (organization) => organization.chatsAfter(after, chatId === null ? CHATS_AT_ONCE : 1, chatId),
-      region,
-    );
+    const limit = chatId === null ? CHATS_AT_ONCE : 1;
+    waiting = await ask((organization) => organization.chatsAfter(after, limit, chatId));
     isLast = chatId !== null || waiting.length < CHATS_AT_ONCE;
     if (chatId !== null && waiting.length === 0) throw new ApiError("chat_not_found");
   };
 
-  /** @returns null if the chat is deleted */
-  const readPage = async (asked: Asked) => {
-    try {
-      return await callChat(env, { organizationId, region }, asked.chatId, (chat, knownIdentity) => {
+  /** How a page was read: `later` if the chat can't be read for a moment. */
+  const readPage = async (asked: Asked): Promise<Page | "deleted" | "unreadable" | "later"> => {
+    const { chatId: id } = asked;
+    const read = () =>
+      callChat(env, { organizationId, region }, id, (chat, knownIdentity) => {
         calls.count += knownIdentity ? 2 : 1;
         return chat.exportPage(organizationId, asked, knownIdentity);
       });
+    try {
+      return await answerWithin(READ_TIMEOUT_MS, read);
     } catch (error) {
       const isDeleted = error instanceof ApiError && error.code === "chat_not_found";
-      if (!isDeleted || (chatId !== null && !hasBegun)) throw error;
-      return null;
+      if (isDeleted && (chatId === null || hasBegun)) return "deleted";
+      if (isDeleted || chatId !== null) throw error;
+      console.warn({ event: "chat_not_readable", chatId: id, error: causeOf(error) });
+      const ms = await ask((organization) => organization.chatUnreadable(id));
+      if (ms === null) return "deleted";
+      if (ms >= HOLD_MS) return "unreadable";
+      if (!hasBegun) throw unavailable(error, HELD_RETRY_SECONDS);
+      return "later";
     }
   };
 
@@ -143,20 +161,30 @@ async function* chatParts(
     const asked: Asked | null = current ?? (chat ? startOf(chat) : null);
     if (!asked) break;
     if (pause >= 1) await scheduler.wait(pause);
-    const page = await readPage(asked);
+    const read = await readPage(asked);
+    if (read === "later") {
+      isHeld = true;
+      break;
+    }
     hasBegun = true;
+    const page = typeof read === "string" ? null : read;
+    let unreadable: number = place?.unreadable ?? 0;
     // A chat that was deleted before its line is left out.
     let first = chat && page ? `{"type":"chat","chat":${chat.doc}}\n` : "";
-    if (current && !page) first = `${JSON.stringify({ type: "chat_deleted", chatId: current.chatId })}\n`;
+    if (current && read === "deleted") first = `${JSON.stringify({ type: "chat_deleted", chatId: current.chatId })}\n`;
+    if (read === "unreadable") {
+      unreadable++;
+      first = unreadableLine(organizationId, asked.chatId, current);
+    }
     pause = page ? (page.seq - asked.seq) * PAUSE_MS_A_MESSAGE + page.lines.length * PAUSE_MS_A_BYTE : 0;
     const { seq, life, upTo, unplacedAfter } = page ?? { ...asked, life: asked.life ?? 0, upTo: asked.seq };
-    place = { chatId: asked.chatId, life, seq, upTo, unplacedAfter };
+    place = { chatId: asked.chatId, life, seq, upTo, unplacedAfter, unreadable };
     yield part(first, page?.lines ?? null, { type: "checkpoint", next: writeExportCursor(scope, place) });
   }
-  const isComplete = isLast && waiting.length === 0 && (!place || isAtEnd(place));
+  const isComplete = !isHeld && isLast && waiting.length === 0 && (!place || isAtEnd(place));
   if (isComplete && chatId === null && !(await readOrganization(env, organizationId)))
     throw new ApiError(scope.missing);
-  yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? before));
+  yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? before), place?.unreadable ?? 0);
 }
 
 function startOf({ id, life }: ExportedChat): Asked {
@@ -168,9 +196,20 @@ function isAtEnd({ seq, upTo }: ChatPlace): boolean {
   return upTo !== null && seq >= upTo;
 }
 
-/** @param place where the export goes on; null if it is complete */
-function endPart(scope: Scope, lastSeq: number, place: ExportPlace | null): Uint8Array {
-  return part("", null, { type: "end", lastSeq, next: place && writeExportCursor(scope, place) });
+/** @param from where in the chat; null for its beginning */
+function unreadableLine(organizationId: string, chatId: string, from: ChatPlace | null): string {
+  // A cursor for the export of this chat alone.
+  const next = from && writeExportCursor({ organizationId, chatId }, { ...from, unreadable: 0 });
+  return `${JSON.stringify({ type: "chat_unreadable", chatId, next })}\n`;
+}
+
+/**
+ * @param place where the export goes on; null if it is complete
+ * @param unreadable how many chats could not be read since the beginning of the export
+ */
+function endPart(scope: Scope, lastSeq: number, place: ExportPlace | null, unreadable = 0): Uint8Array {
+  const end = { type: "end", lastSeq, next: place && writeExportCursor(scope, place) };
+  return part("", null, unreadable > 0 ? { ...end, unreadable } : end);
 }
 
 function part(before: string, lines: Uint8Array | null, last: object): Uint8Array {

@@ -118,8 +118,8 @@ export class ApiError extends Error {
 }
 
 /** 503: something that the request needs does not respond or is not configured. The cause goes only to the log. */
-export function unavailable(cause: unknown): ApiError {
-  return new ApiError("unavailable", { cause, headers: { "Retry-After": "1" } });
+export function unavailable(cause: unknown, retryAfterSeconds = 1): ApiError {
+  return new ApiError("unavailable", { cause, headers: { "Retry-After": String(retryAfterSeconds) } });
 }
 
 /** The response for an error. @param responseHeaders the headers of every response to this request */

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { MESSAGE_STATUSES } from "../chats/message.ts";
-import type { EventType } from "../events/event.ts";
+import type { ListedType } from "../events/event.ts";
 import { DISABLED_REASONS } from "../webhooks/rpc.ts";
 import { chatSchema, messageSchema } from "./resources.ts";
 import { count, id, time, timeOrNull } from "./typed-schema.ts";
 
 /** The `data` of events of some types. `shown` is what a `thin` event leaves out. */
 interface Variant {
-  types: readonly EventType[];
+  types: readonly ListedType[];
   facts: Record<string, z.ZodType>;
   shown: Record<string, z.ZodType>;
 }
@@ -78,6 +78,14 @@ const VARIANTS: Record<string, Variant> = {
     },
     shown: {},
   },
+  ChatUnreadableEventData: {
+    types: ["chat.unreadable"],
+    facts: {
+      first: count.describe("The number of the first event of the chat that could not be read"),
+      last: count.describe("The number of the last one"),
+    },
+    shown: {},
+  },
   EmptyEventData: { types: ["chat.deleted", "ping"], facts: {}, shown: {} },
 };
 
@@ -93,12 +101,14 @@ export const eventData = z.union(
 
 /** The `data` of an event in a webhook's call with the payload `thin`. */
 export const thinEventData = z.union(
-  Object.entries(VARIANTS).map(([name, { types, facts }]) => dataSchema(`Thin${name}`, types, facts)),
+  Object.entries(VARIANTS)
+    .filter(([, { types }]) => !types.includes("chat.unreadable"))
+    .map(([name, { types, facts }]) => dataSchema(`Thin${name}`, types, facts)),
 );
 
 function dataSchema(
   name: string,
-  types: readonly EventType[],
+  types: readonly ListedType[],
   fields: Record<string, z.ZodType>,
 ): z.ZodType<Record<string, unknown>> {
   const description = `The data of ${types.map((type) => `\`${type}\``).join(", ")}.`;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import { EVENT_TYPES, type Event } from "../events/event.ts";
+import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType } from "../events/event.ts";
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_EVENTS } from "../events/stream.ts";
@@ -10,11 +10,13 @@ import { examples } from "./examples.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";
 import { count, id, resource, time } from "./typed-schema.ts";
 
-type FullEvent = Required<Omit<Event, "previous">>;
+type FullEvent<Type extends ListedType = ListedType> = Required<Omit<Event<Type>, "previous">>;
+
+const TYPE = "The type. Ignore types that you don't know: new ones can appear at any time";
 
 const fields = {
   id: z.string().describe("The event's id. It is the same in webhooks, in lists and in streams"),
-  type: z.enum(EVENT_TYPES).describe("The type. Ignore types that you don't know: new ones can appear at any time"),
+  type: z.enum(LISTED_TYPES).describe(TYPE),
   timestamp: time("When it happened"),
   organizationId: id("organization"),
   chatId: id("chat").nullable().describe("The chat's id. Null if it is not about a chat"),
@@ -36,20 +38,23 @@ const fields = {
 
 const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
 
-const { contactAddress: _, ...thinFields } = fields;
+const calledFields = { ...fields, type: z.enum(EVENT_TYPES).describe(TYPE) };
+const { contactAddress: _, ...thinFields } = calledFields;
 const previous = count
   .nullable()
   .describe("The number of the chat's event before this one for this webhook. Null for the first, and in a replay");
 
 /** The body of a webhook's call with the payload `full`. */
-export const webhookEventSchema = resource<FullEvent & { previous: number | null }>()(
+export const webhookEventSchema = resource<FullEvent<EventType> & { previous: number | null }>()(
   "WebhookEvent",
   "An event in a webhook's call.",
-  z.object({ ...fields, previous }),
+  z.object({ ...calledFields, previous }),
 );
 
 /** The body of a webhook's call with the payload `thin`. */
-export const thinWebhookEventSchema = resource<Omit<FullEvent, "contactAddress"> & { previous: number | null }>()(
+export const thinWebhookEventSchema = resource<
+  Omit<FullEvent<EventType>, "contactAddress"> & { previous: number | null }
+>()(
   "ThinWebhookEvent",
   "An event in a webhook's call with the payload `thin`: ids and facts alone.",
   z.object({ ...thinFields, data: thinEventData.describe("The facts, by type"), previous }),
@@ -90,7 +95,7 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     tag: "Events",
     summary: "List events",
     description:
-      "Lists the organization's events, oldest first. Pass the `cursor` of a response as `after` of the next request to read each event once and in order, also after a crash. Events of a chat are in the order of `number`. An event appears within a few seconds, and at once while a client waits or streams. Events are kept for 30 days, or fewer if there are very many. Events of deleted chats are left out.",
+      "Lists the organization's events, oldest first. Pass the `cursor` of a response as `after` of the next request to read each event once and in order, also after a crash. Events of a chat are in the order of `number`. An event appears within a few seconds, and at once while a client waits or streams. Events are kept for 30 days, or fewer if there are very many. Events of deleted chats are left out. If the next events can't be read for a moment, the response is a 503: ask again. If a chat can't be read for two minutes, `chat.unreadable` comes in place of its events, whatever `types` says: its `data` has their numbers, and `GET /chats/{id}/events` lists them later.",
     permission: "events:read",
     query: {
       schema: eventsQuery,

@@ -19,10 +19,19 @@ const LINES = {
   scheduled: { message: messageSchema },
   message: { message: messageSchema },
   chat_deleted: { chatId: id("chat") },
+  chat_unreadable: {
+    chatId: id("chat"),
+    next: next
+      .nullable()
+      .describe("Continues the export of this chat alone, as `after`. Null if none of its lines was exported"),
+  },
   checkpoint: { next },
   end: {
     lastSeq: count.describe("The `seq` of the last message"),
     next: next.nullable().describe("Continues the export, as `after`. Null if it is complete"),
+    unreadable: count
+      .optional()
+      .describe("How many chats could not be read since the beginning of the export. Absent if all could be"),
   },
 };
 

@@ -3,7 +3,7 @@ import { exportLine } from "./export-lines.ts";
 import type { OperationSpec } from "./operation.ts";
 
 const LINES =
-  "Each line is a JSON object with a `type`. `chat`: a `chat`. `scheduled`: a `message` without a place in the chat, which waits for its time or ended before it. `message`: a `message`, oldest first. `chat_deleted`: the chat `chatId` was deleted during its export, and nothing more of it follows. `checkpoint`: `next` continues after the lines so far. The last line is `end`: `lastSeq` is the `seq` of the last message, and `next` continues the export; null if it is complete. If the last line is missing, the connection was cut: drop what follows the last `checkpoint`, and continue with its `next`.";
+  "Each line is a JSON object with a `type`. `chat`: a `chat`. `scheduled`: a `message` without a place in the chat, which waits for its time or ended before it. `message`: a `message`, oldest first. `chat_deleted`: the chat `chatId` was deleted during its export, and nothing more of it follows. `chat_unreadable`: the chat `chatId` could not be read for two minutes, and the export goes on without the rest of it; export this chat later with `GET /chats/{id}/export?after=<next>`. `checkpoint`: `next` continues after the lines so far. The last line is `end`: `lastSeq` is the `seq` of the last message, and `next` continues the export; null if it is complete. `unreadable` in it is the number of chats that could not be read. If the last line is missing, the connection was cut: drop what follows the last `checkpoint`, and continue with its `next`.";
 
 const query = {
   schema: exportQuery,

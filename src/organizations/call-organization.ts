@@ -1,7 +1,7 @@
 import type { Region } from "../db/schema.ts";
 import { callObject } from "../platform/call-object.ts";
 
-type OrganizationStub = ReturnType<Env["ORGANIZATIONS"]["getByName"]>;
+export type OrganizationStub = ReturnType<Env["ORGANIZATIONS"]["getByName"]>;
 
 /**
  * Calls the object of an organization. No other function names this object. If one object becomes too small for an

@@ -38,6 +38,7 @@ import type {
   WaitingPosition,
 } from "./rpc.ts";
 import { Settings } from "./settings.ts";
+import { UnreadableChats } from "./unreadable-chats.ts";
 
 type EventNote = Record<string, unknown>;
 
@@ -81,6 +82,7 @@ export class OrganizationObject extends AuditedObject {
   });
   protected readonly audit = new AuditLog(this.ctx.storage.sql, this.#existence, this.#alarm);
   readonly #pace = new ReportPace();
+  readonly #unreadable = new UnreadableChats(this.ctx.storage.sql);
   readonly #adoptions = new Adoptions(
     this.ctx.storage.sql,
     this.#chats,
@@ -200,7 +202,23 @@ export class OrganizationObject extends AuditedObject {
 
   /** Up to `limit` pointers to events after a position; see `Feed`. Null before the organization's first chat. */
   feed(after: number, limit: number): FeedAnswer | null {
-    return this.#isReady() ? this.#feed.read(after, limit) : null;
+    if (!this.#isReady()) return null;
+    const page = this.#feed.read(after, limit);
+    const unreadable = this.#unreadable.among(
+      page.pointers.map(({ chatId }) => chatId),
+      Date.now(),
+    );
+    return Object.keys(unreadable).length > 0 ? { ...page, unreadable } : page;
+  }
+
+  /** The object of a chat could not be read. @returns for how many milliseconds it can't; null if there is no such chat */
+  chatUnreadable(chatId: string): number | null {
+    return this.#visible(chatId) ? this.#unreadable.failed(chatId, Date.now()) : null;
+  }
+
+  /** The object of a chat that could not be read was read. */
+  chatReadable(chatId: string): void {
+    if (this.#isReady()) this.#unreadable.worked(chatId);
   }
 
   /** Up to `limit` pointers after a position that were reported from `since` to `until`, Unix milliseconds. */
@@ -327,6 +345,7 @@ export class OrganizationObject extends AuditedObject {
     this.#lines.forget();
     this.#doorbells.closeAll();
     this.#settings.forget();
+    this.#unreadable.forget();
     this.#list.changed();
     this.#alarm.gone();
     await gone;

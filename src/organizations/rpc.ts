@@ -140,13 +140,15 @@ export interface FeedPointer {
 
 /**
  * A page of the feed. `life` is new for each feed, so that a cursor of another one is recognized. `oldest` is the first
- * position that is still there, `newest` the last; `newest` is `oldest` less 1 if there is none.
+ * position that is still there, `newest` the last; `newest` is `oldest` less 1 if there is none. `unreadable`: the chats of
+ * these pointers whose objects could not be read, and for how many milliseconds; absent if there are none.
  */
 export interface FeedAnswer {
   life: string;
   oldest: number;
   newest: number;
   pointers: FeedPointer[];
+  unreadable?: Record<string, number>;
 }
 
 /** A channel's health, as its object reports it. `number` grows with each report. Times are Unix milliseconds. */

@@ -164,4 +164,10 @@ export const ORGANIZATION_SCHEMA = [
    ) without rowid;`,
   `-- When a table of the feed began. Null for one from before tables ended within a day: its number is its day.
    alter table feed_days add column since integer;`,
+  `-- The chats whose objects could not be read lately: since when, and when that was last seen.
+   create table unreadable_chats (
+     chat_id text primary key,
+     since integer not null,
+     at integer not null
+   ) without rowid;`,
 ];

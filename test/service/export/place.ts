@@ -8,7 +8,17 @@ import { client, newChat, newKey, newOrganization, send } from "../../support/ha
 
 /** A line of an export. */
 export interface Line {
-  type: "member" | "channel" | "template" | "chat" | "scheduled" | "message" | "chat_deleted" | "checkpoint" | "end";
+  type:
+    | "member"
+    | "channel"
+    | "template"
+    | "chat"
+    | "scheduled"
+    | "message"
+    | "chat_deleted"
+    | "chat_unreadable"
+    | "checkpoint"
+    | "end";
   member?: { id: string };
   channel?: { id: string };
   template?: { id: string };
@@ -17,6 +27,7 @@ export interface Line {
   chatId?: string;
   next?: string | null;
   lastSeq?: number;
+  unreadable?: number;
 }
 
 /** An organization with chats of so many messages, and a key that may export. */

@@ -223,6 +223,7 @@ async function withOldChats(organizationId: string, channelId: string, count: nu
     storage.sql.exec("drop table contact_fill");
     storage.sql.exec("drop table contact_folding");
     storage.sql.exec("drop table retries");
+    storage.sql.exec("drop table unreadable_chats");
     for (const column of [
       "channels drop history",
       "keys drop history",

@@ -15,6 +15,11 @@ class FakeFeed implements FeedPort {
   readonly bursts: FeedPointer[] = [];
   readonly types = new Map<string, EventType>();
   readonly deleted = new Set<string | null>();
+  /** Chats that can't be read, and for how many milliseconds. */
+  readonly broken = new Map<string | null, number>();
+  /** Chats of which it was told that they work again. */
+  readonly mended: string[] = [];
+  failures = 0;
   life = LIFE;
   oldest = 1;
   exists = true;
@@ -43,7 +48,28 @@ class FakeFeed implements FeedPort {
   async pointers(after: number, limit: number) {
     const { life, oldest } = this;
     const pointers = this.bursts.filter(({ position }) => position > after && position >= oldest).slice(0, limit);
-    return this.exists ? { life, oldest, newest: this.bursts.length, pointers } : null;
+    const unreadable = Object.fromEntries(this.known);
+    return this.exists ? { life, oldest, newest: this.bursts.length, pointers, unreadable } : null;
+  }
+
+  /** What earlier readers told. */
+  readonly known = new Map<string, number>();
+
+  async failed(chatId: string): Promise<number | null> {
+    this.failures++;
+    if (this.deleted.has(chatId)) return null;
+    const ms = this.broken.get(chatId) ?? 0;
+    this.known.set(chatId, ms);
+    return ms;
+  }
+
+  async worked(chatId: string): Promise<void> {
+    this.known.delete(chatId);
+    this.mended.push(chatId);
+  }
+
+  standIn(life: string, { position, chatId }: FeedPointer, { first, last }: { first: number; last: number }): string {
+    return `${life} ${position} ${chatId} ${first}-${last}`;
   }
 
   async events({ chatId }: FeedPointer, { first, last }: { first: number; last: number }) {
@@ -51,6 +77,7 @@ class FakeFeed implements FeedPort {
     this.most = Math.max(this.most, ++this.#underWay);
     await Promise.resolve();
     this.#underWay--;
+    if (this.broken.has(chatId)) throw new Error(`${chatId} can't be read`);
     if (this.deleted.has(chatId)) return [];
     return Array.from({ length: last - first + 1 }, (_, index) => {
       const name = `${chatId} ${first + index}`;
@@ -153,6 +180,72 @@ test("the events of deleted chats are left out, and a page that they fill has a 
   const reader = await readerOf(feed);
   expect((await reader.read(10)).events.map(({ doc }) => doc)).toEqual(["b 1", "b 2"]);
   expect(reader.readUpTo).toBe(3);
+});
+
+test("a chat that can't be read for a moment holds up the feed behind the events before it", async () => {
+  const feed = feedOf(["a", 2], ["b", 1], ["c", 1]);
+  feed.broken.set("b", 119_999);
+  const reader = await readerOf(feed);
+  const first = await reader.read(10);
+  expect([first.events.map(({ doc }) => doc), first.hasMore, first.heldBy]).toEqual([["a 1", "a 2"], true, undefined]);
+  const second = await reader.read(10);
+  expect([second.events, second.hasMore, second.cursor]).toEqual([[], true, first.cursor]);
+  expect(second.heldBy).toEqual(new Error("b can't be read"));
+  feed.broken.clear();
+  const third = await reader.read(10);
+  expect([third.events.map(({ doc }) => doc), third.hasMore, third.heldBy]).toEqual([["b 1", "c 1"], false, undefined]);
+  expect(feed.mended).toEqual(["b"]);
+});
+
+test("one event stands for the events of a chat that can't be read for two minutes, whatever the filter", async () => {
+  const feed = feedOf(["a", 1], ["b", 300], ["c", 1], ["b", 2]);
+  feed.broken.set("b", 120_000);
+  const filter = { types: ["message.*"], channels: null };
+  const { events, hasMore, cursor } = await (await readerOf(feed, { filter })).read(10);
+  expect(events.map(({ type, doc }) => `${type} ${doc}`)).toEqual([
+    "message.created a 1",
+    `chat.unreadable ${LIFE} 2 b 1-300`,
+    "message.created c 1",
+    `chat.unreadable ${LIFE} 4 b 301-302`,
+  ]);
+  expect([hasMore, events.at(-1)?.cursor]).toEqual([false, cursor]);
+  // From the cursor of each event, exactly the later ones follow.
+  for (const [index, event] of events.entries()) {
+    const rest = await (await readerOf(feed, { filter, after: event.cursor })).read(10);
+    expect(rest.events).toEqual(events.slice(index + 1));
+  }
+  feed.broken.clear();
+  expect((await (await readerOf(feed)).read(1_000)).events).toHaveLength(304);
+  expect(feed.known.size).toBe(0);
+});
+
+test("a reader in the middle of a burst that can't be read is told of the rest of it alone", async () => {
+  const feed = feedOf(["a", 9]);
+  const { cursor } = await (await readerOf(feed)).read(4);
+  feed.broken.set("a", 500_000);
+  const { events, hasMore } = await (await readerOf(feed, { after: cursor })).read(1);
+  expect([events.map(({ doc }) => doc), hasMore]).toEqual([[`${LIFE} 1 a 5-9`], false]);
+});
+
+test("a chat that can't be read is asked about once a page, and one that was deleted is left out", async () => {
+  const feed = feedOf(["bad", 1], ["a", 1], ["bad", 1], ["gone", 1], ["bad", 1], ["b", 1]);
+  feed.broken.set("bad", 200_000).set("gone", 0);
+  feed.deleted.add("gone");
+  const { events } = await (await readerOf(feed)).read(10);
+  expect(events.map(({ type, doc }) => `${type} ${doc}`.split(" ").slice(0, 2).join(" "))).toEqual([
+    `chat.unreadable ${LIFE}`,
+    "message.created a",
+    `chat.unreadable ${LIFE}`,
+    `chat.unreadable ${LIFE}`,
+    "message.created b",
+  ]);
+  expect(feed.failures).toBe(2);
+});
+
+test("the organization's own events are not passed over", async () => {
+  const feed = feedOf(["a", 1], [null, 1]);
+  feed.broken.set(null, 500_000);
+  await expect((await readerOf(feed)).read(10)).rejects.toThrow("can't be read");
 });
 
 test("a filter reads no burst without its types or channel, and takes only its types from the others", async () => {
