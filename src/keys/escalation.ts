@@ -1,4 +1,4 @@
-import { isRuleWithin } from "./allowlist.ts";
+import { isWithinRules } from "./allowlist.ts";
 import type { Permission } from "./permissions.ts";
 
 /**
@@ -28,8 +28,8 @@ export function whyBeyond(own: Power, other: Power, lack: Lack): string | null {
   if (lacking !== null) return lacking;
   const livesLonger = own.expiresAt !== null && (other.expiresAt === null || other.expiresAt > own.expiresAt);
   if (livesLonger) return "The other key would expire after the API key of this request";
-  const isFree = own.ipAllowlist.length > 0 && other.ipAllowlist.length === 0;
-  if (isFree || !other.ipAllowlist.every((rule) => isAllowedBy(own, rule))) {
+  const isFree = other.ipAllowlist.length === 0;
+  if (own.ipAllowlist.length > 0 && (isFree || !isWithinRules(other.ipAllowlist, own.ipAllowlist))) {
     return "The other key would allow addresses that the API key of this request does not allow";
   }
   return null;
@@ -41,8 +41,4 @@ export function whyLacking(own: Power, permissions: readonly Permission[], lack:
   if (lacked.length === 0) return null;
   const what = lacked.length > 1 ? "the permissions" : "the permission";
   return `${lack} ${what} ${lacked.join(", ")} of the other key`;
-}
-
-function isAllowedBy({ ipAllowlist }: Power, rule: string): boolean {
-  return ipAllowlist.length === 0 || isRuleWithin(rule, ipAllowlist);
 }

@@ -322,7 +322,10 @@ export class KeyObject extends DurableObject<Env> {
 
   #isAllowed(rules: string[], address: string | null): boolean {
     if (rules.length === 0) return true;
-    if (this.#matches?.rules !== rules) this.#matches = { rules, test: addressMatcher(rules) };
+    const known = this.#matches;
+    // During a change, each request reads the record again: the same rules are not parsed again.
+    const isSame = known !== undefined && (known.rules === rules || known.rules.join() === rules.join());
+    this.#matches = { rules, test: isSame ? known.test : addressMatcher(rules) };
     return this.#matches.test(address);
   }
 }

@@ -1,6 +1,9 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { addressMatcher, isAddressRule } from "../../../src/keys/allowlist.ts";
+import { convertIPv4ToBinary, convertIPv6ToBinary } from "hono/utils/ipaddr";
+import { afterEach, expect, test, vi } from "vitest";
+import { addressMatcher, isAddressRule, isWithinRules } from "../../../src/keys/allowlist.ts";
+
+afterEach(() => void vi.restoreAllMocks());
 
 test.each([
   "0.0.0.0",
@@ -253,4 +256,90 @@ test("an invalid rule allows nothing, and does not affect a valid one", () => {
     true,
     false,
   ]);
+});
+
+const IPV4 = 0xffff_0000_0000n;
+const toText = (value: bigint) =>
+  Array.from({ length: 8 }, (_, group) => ((value >> BigInt(112 - 16 * group)) & 0xffffn).toString(16)).join(":");
+
+/** The first and the last address of a rule in CIDR notation. */
+function endsOf(rule: string): [bigint, bigint] {
+  const [address = "", bits] = rule.split("/");
+  const isWide = address.includes(":");
+  const value = isWide ? convertIPv6ToBinary(address) : IPV4 | convertIPv4ToBinary(address);
+  const free = BigInt((isWide ? 128 : 32) - Number(bits ?? (isWide ? 128 : 32)));
+  return [(value >> free) << free, ((value >> free) << free) + (1n << free) - 1n];
+}
+
+/** Whether one rule after the other has an address. Ranges that are wider than all of IPv4 have no IPv4 addresses. */
+function naiveMatch(rules: readonly string[], value: bigint): boolean {
+  return rules.some((rule) => {
+    const [first, last] = endsOf(rule);
+    if (last - first > 0xffff_ffffn && value >= IPV4 && value <= IPV4 + 0xffff_ffffn) return false;
+    return first <= value && value <= last;
+  });
+}
+
+/** Rules near each other and at the edges of IPv4's place in IPv6. */
+const near = fc.oneof(
+  fc.tuple(fc.nat(15), fc.integer({ min: 26, max: 32 })).map(([host, bits]) => `192.0.2.${host * 16}/${bits}`),
+  fc
+    .tuple(fc.nat(15), fc.integer({ min: 120, max: 128 }))
+    .map(([host, bits]) => `2001:db8::${(host * 16).toString(16)}/${bits}`),
+  fc.integer({ min: 0, max: 3 }).map((bits) => `128.0.0.0/${bits}`),
+  fc.integer({ min: 78, max: 100 }).map((bits) => `::ffff:0:0/${bits}`),
+  fc.constantFrom(
+    "::/0",
+    "0.0.0.0/0",
+    "::/1",
+    "8000::/1",
+    "::1:0:0:0/80",
+    "::fffe:0:0/96",
+    "255.255.255.255",
+    "0.0.0.0",
+  ),
+);
+const list = fc.array(near, { minLength: 1, maxLength: 6 });
+
+/** The addresses at which the answer can change. */
+const edgesOf = (rules: readonly string[]) =>
+  [...rules.flatMap(endsOf), IPV4, IPV4 + 0xffff_ffffn]
+    .flatMap((value) => [value - 1n, value, value + 1n])
+    .filter((value) => value >= 0n && value < 1n << 128n);
+
+test("a list matches as its rules do one after the other", () => {
+  fc.assert(
+    fc.property(list, (rules) => {
+      const matches = addressMatcher(rules);
+      for (const value of edgesOf(rules)) expect(matches(toText(value)), toText(value)).toBe(naiveMatch(rules, value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a list is within another exactly if no address of its rules is outside", () => {
+  fc.assert(
+    fc.property(list, list, (inner, outer) => {
+      const outside = edgesOf([...inner, ...outer]).filter(
+        (value) => naiveMatch(inner, value) && !naiveMatch(outer, value),
+      );
+      expect(isWithinRules(inner, outer)).toBe(outside.length === 0);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("comparing two lists of 1,000 rules parses each rule once, and a match parses only the address", () => {
+  const rules = (third: number) => Array.from({ length: 1_000 }, (_, i) => `10.${third}.${i >> 8}.${i & 255}`);
+  const matches = addressMatcher(rules(1));
+  const split = vi.spyOn(String.prototype, "split");
+  const parsed = () => split.mock.calls.filter(([separator]) => (separator as unknown) === "/").length;
+  expect(isWithinRules([...rules(1), ...rules(2)], ["10.0.0.0/8"])).toBe(true);
+  expect(parsed()).toBe(2_001);
+  split.mockClear();
+  expect(isWithinRules(rules(1), rules(2))).toBe(false);
+  expect(parsed()).toBe(2_000);
+  split.mockClear();
+  expect([matches("10.1.3.231"), matches("10.2.0.0")]).toEqual([true, false]);
+  expect(parsed()).toBe(0);
 });

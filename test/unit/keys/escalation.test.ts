@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addressMatcher, isRuleWithin } from "../../../src/keys/allowlist.ts";
+import { addressMatcher, isWithinRules } from "../../../src/keys/allowlist.ts";
 import { type Power, whyBeyond, whyLacking } from "../../../src/keys/escalation.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 
@@ -27,7 +27,11 @@ test.each([
   ["192.0.2.0/24", ["192.0.2.0/24"], true],
   ["192.0.2.0/23", ["192.0.2.0/24"], false],
   ["192.0.3.1", ["192.0.2.0/24"], false],
-  ["192.0.2.0/24", ["192.0.2.0/25", "192.0.2.128/25"], false],
+  ["192.0.2.0/24", ["192.0.2.0/25", "192.0.2.128/25"], true],
+  ["192.0.2.0/24", ["192.0.2.0/25", "192.0.2.129/25", "192.0.3.0/24"], true],
+  ["192.0.2.0/24", ["192.0.2.0/25", "192.0.2.192/26"], false],
+  ["::fffe:0:0/95", ["::/0"], true],
+  ["::ffff:0:0/96", ["0.0.0.0/1", "128.0.0.0/1"], true],
   ["2001:db8::1", ["2001:db8::/32"], true],
   ["::ffff:192.0.2.1", ["192.0.2.0/24"], true],
   ["192.0.2.1", ["::ffff:192.0.2.0/120"], true],
@@ -37,13 +41,14 @@ test.each([
   ["::/0", ["0.0.0.0/0"], false],
   ["192.0.2.1", [], false],
 ])("whether %s is within %j: %s", (inner, rules, expected) => {
-  expect(isRuleWithin(inner, rules)).toBe(expected);
+  expect(isWithinRules([inner], rules)).toBe(expected);
 });
 
 test("a rule within others matches no address that they don't match", () => {
   fc.assert(
     fc.property(rule, fc.array(rule, { minLength: 1, maxLength: 3 }), address, (inner, rules, text) => {
-      if (isRuleWithin(inner, rules) && addressMatcher([inner])(text)) expect(addressMatcher(rules)(text)).toBe(true);
+      if (isWithinRules([inner], rules) && addressMatcher([inner])(text))
+        expect(addressMatcher(rules)(text)).toBe(true);
     }),
     { numRuns: 2_000 },
   );
