@@ -169,7 +169,7 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "Ping a webhook",
       description:
-        "Calls the webhook once with a sample event and waits for its response. The event has `sample: true`, and is not sent again.",
+        "Calls the webhook once with a sample event and waits for its response. The event has `sample: true`, and is not sent again. One ping is made at a time, at the webhook's pace, and one per second unless its state is `ok`: sooner is a 503 with `Retry-After`.",
       ...writes,
       body: {
         name: "WebhookPing",

@@ -105,6 +105,17 @@ export function isStartValid(granted: WebhookState, state: WebhookState, at: num
   return state.epoch === granted.epoch && state.skipBefore === granted.skipBefore && mayCall;
 }
 
+/** Takes the next start, before those that are reserved. @param earliest Unix milliseconds */
+export function takeStart(
+  { clock, nextStartAt }: CallPace,
+  perSecond: number,
+  earliest: number,
+): { at: number; pace: CallPace } {
+  const start = Math.max(earliest, nextStartAt);
+  const next = start + 1_000 / perSecond;
+  return { at: Math.ceil(start), pace: { clock: Math.max(clock, next), nextStartAt: next } };
+}
+
 /** Reserves the next free start for a line that is woken. */
 export function reserveStart(
   { clock, nextStartAt }: CallPace,

@@ -7,9 +7,11 @@ import type { WebhookConfig } from "./configuration.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import { type NoticePorts, Notices } from "./notices.ts";
 import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./pace.ts";
+import { Pings } from "./pings.ts";
 import type { Replays } from "./replays.ts";
 import type {
   DisabledReason,
+  PingRefusal,
   WebhookAttempt,
   WebhookDescription,
   WebhookPermitAnswer,
@@ -73,6 +75,7 @@ export class WebhookPermits {
   readonly #slots = new Slots();
   readonly #notices: Notices;
   readonly #waker: Waker;
+  readonly #pings: Pings;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
   #grants = 0;
   /** A slot is free for one request, or the state changed for all. */
@@ -83,6 +86,7 @@ export class WebhookPermits {
     this.#decisions = decisions;
     this.#notices = new Notices(ports);
     const { clock, waiting } = ports;
+    this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#known().state });
     this.#waker = new Waker({
       clock,
       waiting,
@@ -175,6 +179,12 @@ export class WebhookPermits {
       failed: this.#ports.failed.count(),
       lastSuccessAt: tally.lastSuccessAt ?? state.lastSuccessAt,
     };
+  }
+
+  /** Makes a ping at its start. @returns null if the webhook was deleted */
+  async ping<T>(call: (config: WebhookConfig) => Promise<T>): Promise<T | PingRefusal | null> {
+    const config = await this.#configure();
+    return config && this.#pings.run(config.perSecond, () => call(config));
   }
 
   /** Does what is due: notices, disabling, and waking lines. */

@@ -123,6 +123,11 @@ export interface WebhookDescription {
 /** An attempt, as the list of attempts shows it. */
 export type LoggedAttempt = Omit<WebhookAttempt, "permit" | "retryAfterMs" | "first">;
 
+/** A ping that was not made, because others are under way or were made just now. */
+export interface PingRefusal {
+  retryAfterMs: number;
+}
+
 export interface AttemptFilter {
   outcome?: AttemptOutcome | undefined;
   lineId?: string | undefined;

@@ -32,11 +32,15 @@ export async function disableWebhook(env: Env, scope: WebhookScope, { row }: Req
   return describeWebhook(env, webhook);
 }
 
-/** Sends a sample event, and waits for the answer. */
+/** Sends a sample event, and waits for the answer. @throws ApiError `unavailable` if another ping was made just now */
 export async function sendPing(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
   await findActiveWebhook(env, scope, id);
   const attempt = await callWebhookObject(env, id, (object) => object.ping(id, type ?? null));
   if (!attempt) throw new ApiError("webhook_not_found");
+  if ("retryAfterMs" in attempt) {
+    const headers = { "Retry-After": String(Math.ceil(attempt.retryAfterMs / 1_000)) };
+    throw new ApiError("unavailable", { text: "Pings of a webhook keep to its pace. Try again later", headers });
+  }
   return presentAttempt(attempt);
 }
 

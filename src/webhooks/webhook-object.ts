@@ -23,6 +23,7 @@ import type {
   AttemptPage,
   DisabledReason,
   LoggedAttempt,
+  PingRefusal,
   ReplayAnswer,
   ReplayProgress,
   ReplayRequest,
@@ -92,16 +93,21 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /**
-   * Calls the webhook once and waits for its answer, whatever its state. The call counts nothing.
+   * Calls the webhook once and waits for its answer, whatever its state, but at its pace. The call counts nothing.
    * @param type the type of a sample event; null for a `ping`
    * @returns null if the webhook was deleted
    */
-  async ping(webhookId: string, type: EventType | null): Promise<LoggedAttempt | null> {
+  ping(webhookId: string, type: EventType | null): Promise<LoggedAttempt | PingRefusal | null> {
+    return this.#of(webhookId).permits.ping((config) => this.#ping(webhookId, type, config));
+  }
+
+  async #ping(
+    webhookId: string,
+    type: EventType | null,
+    { organizationId, url, secrets, payload }: WebhookConfig,
+  ): Promise<LoggedAttempt> {
     const { log } = this.#of(webhookId);
-    const config = await this.#config();
-    if (!config) return null;
     const now = Date.now();
-    const { organizationId, url, secrets, payload } = config;
     const target = { webhookId, organizationId, url, secrets, payload };
     const event = sampleEvent(target, type ?? "ping", payload, now);
     const attempt = await pingWebhook(linePorts(this.env), target, event);

@@ -7,6 +7,7 @@ import { channels, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
+import { callsHostMore, checkHost, fitsHost } from "./host-ceiling.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
 
@@ -54,10 +55,12 @@ export async function updateWebhook(
     const before = await findActiveWebhook(env, scope, id);
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
-    const isStillFree = values.url === undefined ? undefined : isUrlFree(db, { ...before, url: values.url });
+    const after = { ...before, ...values };
+    const isStillFree = values.url === undefined ? undefined : isUrlFree(db, after);
+    const stillFits = callsHostMore(before, after) ? fitsHost(db, after) : undefined;
     const isSet = values.secret !== undefined || (values.url !== undefined && values.url !== before.url);
     const authority = isSet ? await lastingAuthority(db, scope.actor, "set a webhook's URL or secret") : null;
-    const isSame = and(isAsReadWebhook(before), isStillFree, authority?.isAsRead);
+    const isSame = and(isAsReadWebhook(before), isStillFree, stillFits, authority?.isAsRead);
     const [webhook] = await db
       .update(webhooks)
       .set({ ...values, ...(isSet && { setBy: scope.actor.id }) })
@@ -78,18 +81,23 @@ export function isAsReadWebhook(row: WebhookRow): SQL | undefined {
   );
 }
 
-/** A condition: the organization may have one more webhook, and has none with this URL. */
+/** A condition: the organization may have one more webhook and call its host, and has none with this URL. */
 export function hasRoomFor(db: Directory, row: WebhookRow): SQL | undefined {
   const all = db.select({ count: count() }).from(webhooks).where(eq(webhooks.organizationId, row.organizationId));
-  return and(sql`${all} < ${MAX_WEBHOOKS}`, isUrlFree(db, row));
+  return and(sql`${all} < ${MAX_WEBHOOKS}`, isUrlFree(db, row), fitsHost(db, row));
 }
 
-/** Why an organization can't get a new webhook; null if it is gone, or nothing stands in the way any more. */
+/**
+ * Why an organization can't get a new webhook; null if it is gone, or nothing stands in the way any more.
+ * @throws ApiError `validation_failed` if its webhooks would call one host too often
+ */
 export async function whyNotInserted(db: Directory, row: WebhookRow): Promise<ApiError | null> {
   const same = await findSameUrl(db, row);
   if (same) return webhookExists(same.id);
   const all = await db.$count(webhooks, eq(webhooks.organizationId, row.organizationId));
-  return all >= MAX_WEBHOOKS ? new ApiError("webhook_limit") : null;
+  if (all >= MAX_WEBHOOKS) return new ApiError("webhook_limit");
+  await checkHost(db, row);
+  return null;
 }
 
 /** @throws ApiError `webhook_exists` if another webhook of the organization has this URL */

@@ -22,6 +22,7 @@ import { callOrganization } from "../organizations/call-organization.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
 import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch, type webhooksQuery } from "./fields.ts";
+import { callsHostMore, checkHost } from "./host-ceiling.ts";
 import { presentWebhook } from "./present-webhook.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "./url.ts";
@@ -152,6 +153,8 @@ export async function patchWebhook(
   const webhook = await updateWebhook(env, scope, id, async (before) => {
     await checkChannels(db, before.organizationId, chosen);
     if (newUrl !== undefined) await checkUrlIsFree(db, before, newUrl);
+    const after = { ...before, ...patch };
+    if (callsHostMore(before, after)) await checkHost(db, after);
     return isChanged(before, patch) ? { ...patch, version: before.version + 1 } : {};
   });
   await callWebhookObject(env, id, (object) => object.refresh(id));

@@ -108,7 +108,7 @@ async function hookOf(
   isWanted: Hook["isWanted"],
 ): Promise<Hook> {
   const endpoint = receiver.endpoint();
-  const id = await parley.webhook(endpoint, { perSecond: 500, concurrency: 100, ...settings });
+  const id = await parley.webhook(endpoint, { perSecond: 160, concurrency: 60, ...settings });
   return { name, id, endpoint, isWanted };
 }
 

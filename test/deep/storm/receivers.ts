@@ -62,7 +62,7 @@ export async function hanging({ rounds, log }: Force, { server, receiver, telegr
   const endpoints = Array.from({ length: HANGING_WEBHOOKS }, () => receiver.endpoint());
   const ids: string[] = [];
   for (const endpoint of endpoints) {
-    ids.push(await parley.webhook(endpoint, { types: ["message.created"], perSecond: 500, concurrency: 100 }));
+    ids.push(await parley.webhook(endpoint, { types: ["message.created"], perSecond: 160, concurrency: 60 }));
   }
   const channel = await telegram.channel(parley);
   const chats = await atMost(

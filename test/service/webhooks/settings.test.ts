@@ -58,7 +58,7 @@ test("a webhook is returned with its settings, and in a new one null means absen
     types: ["message.*", "chat.deleted"],
     channels: [channelId],
     payload: "thin",
-    perSecond: 500,
+    perSecond: 450,
     concurrency: 1,
     description: "Order bot",
   };
