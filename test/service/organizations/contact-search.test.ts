@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
+import { ORGANIZATION_SCHEMA } from "../../../src/organizations/schema.ts";
 import { FOLDING_VERSION, folded } from "../../../src/platform/folding.ts";
 import { foldingSteps } from "../../support/folding-steps.ts";
 import {
@@ -13,6 +14,7 @@ import {
   newChannel,
   newOrganization,
 } from "../../support/harness.ts";
+import { downgrade } from "../../support/old-schema.ts";
 import { once } from "../../support/once.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 
@@ -219,21 +221,7 @@ function oldId(number: number): string {
 /** Writes chats into the object, as it had them before contacts could be searched. */
 async function withOldChats(organizationId: string, channelId: string, count: number) {
   await runInDurableObject(object(organizationId), (_object, { storage }) => {
-    storage.sql.exec("drop table contact_terms");
-    storage.sql.exec("drop table contact_fill");
-    storage.sql.exec("drop table contact_folding");
-    storage.sql.exec("drop table retries");
-    storage.sql.exec("drop table unreadable_chats");
-    for (const column of [
-      "channels drop history",
-      "keys drop history",
-      "channels drop retention",
-      "channels drop retention_walk",
-      "feed_days drop since",
-    ]) {
-      storage.sql.exec(`alter table ${column}`);
-    }
-    storage.kv.put("schema", 1);
+    downgrade(storage, ORGANIZATION_SCHEMA, 1);
     for (let number = 0; number < count; number++) {
       storage.sql.exec(
         `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)

@@ -7,6 +7,7 @@ import { FEED_LIMITS, type FeedTable, mayGoAt } from "../../../src/organizations
 import { ORGANIZATION_SCHEMA } from "../../../src/organizations/schema.ts";
 import { prepareSchema } from "../../../src/platform/schema-steps.ts";
 import { expectError, send } from "../../support/harness.ts";
+import { downgrade } from "../../support/old-schema.ts";
 import { alarmOf, pass } from "../delivery/conversation.ts";
 import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../events/place.ts";
 
@@ -102,12 +103,14 @@ async function largeDay() {
   const listener = await newListenerWithChat();
   vi.setSystemTime(Math.ceil(Date.now() / DAY_MS) * DAY_MS - HOUR_MS);
   const { api, chat, organizationId } = listener;
-  await inStorage(organizationId, ({ sql }) => {
+  await inStorage(organizationId, (storage) => {
+    const { sql } = storage;
     const day = Math.floor(Date.now() / DAY_MS);
     const [{ day: before }] = sql.exec<Table>("select day from feed_days").toArray() as [Table];
     if (before !== day) sql.exec(`alter table feed_${before} rename to feed_${day}`);
     sql.exec("update feed_days set day = ?", day);
-    sql.exec("update feed_days set since = null");
+    const isLater = (step: string) => step.includes("alter table feed_days add column since");
+    downgrade(storage, ORGANIZATION_SCHEMA, ORGANIZATION_SCHEMA.findIndex(isLater));
     sql.exec(
       `insert into feed_${day} select 8000100, chat_id, life, channel_id, 2, 2, 'message.created', at from feed_${day}`,
     );
