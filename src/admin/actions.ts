@@ -46,6 +46,7 @@ export const ACTIONS = {
   "webhook.ping": { needs: "webhooks:write", target: "whk" },
   "webhook.enable": { needs: "webhooks:write", target: "whk" },
   "webhook.disable": { needs: "webhooks:write", target: "whk", stops: true },
+  "webhook.retry": { needs: "webhooks:write", target: "whk" },
   "webhook.skip": { needs: "webhooks:write", target: "whk" },
   "webhook.replay": { needs: "webhooks:write", target: "whk" },
   // The chat of an address may exist already.

@@ -271,6 +271,16 @@ export class ChatObject extends DurableObject<Env> {
     return identity ? this.#parts.lines.skip(identity, webhookId, eventId) : UNKNOWN;
   }
 
+  /** Tries the first event that waits for a webhook at once. */
+  async retryEvent(
+    organizationId: string,
+    webhookId: string,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<rpc.RetryEventAnswer> {
+    const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
+    return identity ? this.#parts.lines.retry(webhookId) : UNKNOWN;
+  }
+
   /** Sends events to a webhook again; see `Lines.replay`. @returns null if there is no chat */
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     return this.#parts.adoption.identity() ? this.#parts.lines.replay(webhookId, replayId, ranges) : null;

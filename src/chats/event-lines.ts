@@ -8,7 +8,7 @@ import type { ChatEvents } from "./chat-events.ts";
 import type { KnownWebhooks } from "./chat-report.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import type { SkipEventAnswer, Unknown, WebhookLineAnswer } from "./rpc.ts";
+import type { RetryEventAnswer, SkipEventAnswer, Unknown, WebhookLineAnswer } from "./rpc.ts";
 
 /** A chat, as its lines use it. */
 interface EventLinesHost extends LinesObject {
@@ -45,6 +45,14 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
     const outcome = this.lines.skip(webhookId, isOfChat ? number : 0);
     if (outcome === "skipped") await this.startSafely();
     return { outcome };
+  }
+
+  /** Tries the first event that waits at once. */
+  async retry(webhookId: string): Promise<Exclude<RetryEventAnswer, Unknown>> {
+    await this.#host.alarm.standing();
+    this.lines.retry(webhookId);
+    await this.startSafely();
+    return { outcome: "ok" };
   }
 
   /** A message was redacted. */

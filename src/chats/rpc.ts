@@ -178,6 +178,8 @@ export type ChangeAnswer = { outcome: "ok" | "not_reported" } | { outcome: "inva
 /** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */
 export type WebhookLineAnswer = { outcome: "ok"; line: LineDescription } | { outcome: "no_line" } | Unknown;
 /** `not_head`: other events wait before this one, or it does not wait. */
+export type RetryEventAnswer = { outcome: "ok" } | Unknown;
+
 export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | Unknown;
 
 /** A status that a network sent. */

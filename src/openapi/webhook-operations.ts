@@ -259,6 +259,18 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
     },
     {
       method: "post",
+      path: "/webhooks/{id}/chats/{chatId}/retry",
+      id: "retryWebhookEvent",
+      tag,
+      summary: "Try an event now",
+      description:
+        "Ends the wait of the chat's first event for its next try. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
+      ...writes,
+      responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
+      errors: ["webhook_not_found", "chat_not_found"],
+    },
+    {
+      method: "post",
       path: "/webhooks/{id}/chats/{chatId}/skip",
       id: "skipWebhookEvent",
       tag,

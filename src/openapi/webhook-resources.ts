@@ -45,6 +45,7 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
 
 const attemptFields = {
   eventId: id("event"),
+  type: z.enum(EVENT_TYPES).describe("The event's type"),
   chatId: z.string().nullable().describe("The event's chat. Null for an event of the organization"),
   number: count.nullable().describe("The event's number in its chat. Null for an event of the organization"),
   startedAt: time("When the call began"),
@@ -152,6 +153,7 @@ const webhook: z.output<typeof webhookSchema> = {
 
 const attempt: z.output<typeof attemptSchema> = {
   eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a27",
+  type: "message.status",
   chatId: "cht_gT2sYbQ0aLw9XcRk",
   number: 7,
   startedAt: at,

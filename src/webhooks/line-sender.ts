@@ -97,6 +97,13 @@ export class LineSender {
     return true;
   }
 
+  /** Ends the first event's wait for its next try. */
+  retry(): void {
+    const { head } = this.#line;
+    this.#askAt = 0;
+    if (head) this.#save({ ...this.#line, head: { ...head, nextAt: 0 } });
+  }
+
   /** Sends events again. @returns how many @throws if too many ranges are left */
   async replay(id: string, ranges: EventRange[]): Promise<number> {
     const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());

@@ -98,6 +98,11 @@ export class Lines {
     return sender.skip(number) ? "skipped" : "not_head";
   }
 
+  /** Ends the first event's wait for its next try. The caller runs the lines. */
+  retry(webhookId: string): void {
+    this.#senderWith(webhookId)?.retry();
+  }
+
   /**
    * Sends events again. A repeat of the call changes nothing. The caller runs the lines.
    * @returns how many events the webhook's filter lets through

@@ -33,10 +33,11 @@ export function presentWebhook(row: WebhookRow, description: WebhookDescription,
 
 /** An attempt, as the API shows it. */
 export function presentAttempt(attempt: LoggedAttempt) {
-  const { eventId, lineId, number, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
+  const { eventId, eventType, lineId, number, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
   const isOfChat = lineId.startsWith("cht_");
   return {
     eventId,
+    type: eventType,
     chatId: isOfChat ? lineId : null,
     number: isOfChat ? number : null,
     startedAt: new Date(startedAt).toISOString(),

@@ -22,6 +22,7 @@ import {
   listAttempts,
   readLine,
   readReplay,
+  retryEvent,
   sendPing,
   skipEvent,
   startReplay,
@@ -88,6 +89,10 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
     .post("/webhooks/:id/chats/:chatId/skip", acts("webhook.skip", { body: skipBody }), async (c) => {
       const { id, chatId } = c.req.param();
       return c.json(await skipEvent(c.env, scopeOf(c), id, chatId, c.req.valid("json").eventId));
+    })
+    .post("/webhooks/:id/chats/:chatId/retry", acts("webhook.retry"), async (c) => {
+      const { id, chatId } = c.req.param();
+      return c.json(await retryEvent(c.env, scopeOf(c), id, chatId));
     })
     .post("/webhooks/:id/replays", acts("webhook.replay", { body: replayBody }), async (c) => {
       const replay = await startReplay(c.env, scopeOf(c), c.req.param("id"), replayRequest(c.req.valid("json")));

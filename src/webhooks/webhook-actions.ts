@@ -69,6 +69,20 @@ export async function readLine(env: Env, scope: WebhookScope, id: string, chatId
 }
 
 /**
+ * Ends the wait of a chat's first event for its next try. The webhook's own waits stay.
+ * @returns what the chat sends to the webhook then
+ * @throws ApiError `chat_not_found`
+ */
+export async function retryEvent(env: Env, scope: WebhookScope, id: string, chatId: string) {
+  const webhook = await findActiveWebhook(env, scope, id);
+  const { organizationId } = webhook;
+  await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
+    chat.retryEvent(organizationId, id, knownIdentity),
+  );
+  return lineOf(env, webhook, chatId);
+}
+
+/**
  * Gives up the event that a chat must send next to a webhook.
  * @returns what the chat sends to the webhook then
  * @throws ApiError `chat_not_found`, `not_head`

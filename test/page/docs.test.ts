@@ -176,3 +176,8 @@ test("highlighted code is the same from the cache, escapes markup, and leaves un
   expect(markup).not.toContain("<b>");
   expect(first.highlight("<b>", "cobol")).toBe("&lt;b&gt;");
 });
+
+test("no link is inside another one", () => {
+  for (const [address, markup] of pages)
+    expect(markup.match(/<a [^>]*>(?:(?!<\/a>).)*<a /s)?.[0], address).toBe(undefined);
+});

@@ -10,6 +10,15 @@ import { NotFound } from "./screens/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 
+/** An address outside of any organization. */
+function Elsewhere(): JSX.Element {
+  return (
+    <main class="lone lone-wide">
+      <NotFound />
+    </main>
+  );
+}
+
 /** The console: the sign-in, or the screens. */
 export function App(): JSX.Element {
   const now = sessionState.value;
@@ -22,7 +31,7 @@ export function App(): JSX.Element {
       <Router>
         <Route path="/console" component={Home} />
         <Route path="/console/o/:organization/*" component={OrganizationFrame} />
-        <Route default component={NotFound} />
+        <Route default component={Elsewhere} />
       </Router>
       {now.isLost && (
         <Dialog title="Sign in again" isClosable={false}>

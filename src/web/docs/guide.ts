@@ -40,6 +40,7 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
   const marked = new Marked();
   const tokens = marked.lexer(markdown);
   const images: string[] = [];
+  let isInLink = false;
   marked.use({
     renderer: {
       heading({ tokens: inside, depth, text }) {
@@ -56,10 +57,14 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
         const code = method
           ? `${methodBadge(method)} <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code>`
           : `<code>${escapeHtml(text)}</code>`;
-        return route ? `<a class="to-route" href="${route}">${code}</a>` : code;
+        // A link in a link is no HTML.
+        return route && !isInLink ? `<a class="to-route" href="${route}">${code}</a>` : code;
       },
       link({ href: to, tokens: inside }) {
-        return `<a href="${escapeHtml(addressOf(to))}">${this.parser.parseInline(inside)}</a>`;
+        isInLink = true;
+        const words = this.parser.parseInline(inside);
+        isInLink = false;
+        return `<a href="${escapeHtml(addressOf(to))}">${words}</a>`;
       },
       image({ href: file, text }) {
         images.push(file);

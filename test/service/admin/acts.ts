@@ -245,6 +245,13 @@ export const ACTS: Act[] = [
     (ids) => [`/webhooks/${ids.webhookId}/replays`, { failed: true }],
     (_, ids) => ids.webhookId,
   ],
+  [
+    "webhook.retry",
+    "POST",
+    "/webhooks/:id/chats/:chatId/retry",
+    (ids) => [`/webhooks/${ids.webhookId}/chats/${ids.chatId}/retry`],
+    (_, ids) => ids.webhookId,
+  ],
   ["webhook.skip", "POST", "/webhooks/:id/chats/:chatId/skip", skipRequest, (_, ids) => ids.webhookId],
   ["webhook.delete", "DELETE", "/webhooks/:id", (ids) => [`/webhooks/${ids.webhookId}`], (_, ids) => ids.webhookId],
   [

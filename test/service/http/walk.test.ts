@@ -17,6 +17,8 @@ const PUBLIC = [
   "POST /console/session",
   "DELETE /console/session",
   // Cloudflare Access says who asks. Where it does not stand before the console, nobody is vouched for.
+  // A one-time link says whom it signs in.
+  "POST /console/link",
   "GET /console/access",
   // The page. It has nothing of anybody.
   "GET /console",
@@ -63,6 +65,7 @@ const NEEDS: Record<string, Need | null> = {
   "POST /api/v1/webhooks/:id/disable": "webhooks:write",
   "GET /api/v1/webhooks/:id/attempts": "webhooks:read",
   "GET /api/v1/webhooks/:id/chats/:chatId": "webhooks:read",
+  "POST /api/v1/webhooks/:id/chats/:chatId/retry": "webhooks:write",
   "POST /api/v1/webhooks/:id/chats/:chatId/skip": "webhooks:write",
   "POST /api/v1/webhooks/:id/replays": "webhooks:write",
   "GET /api/v1/webhooks/:id/replays/:replayId": "webhooks:read",
@@ -218,6 +221,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/console": { GET: 200, HEAD: 200 },
   "/console/*": { GET: 200, HEAD: 200 },
   "/console/access": { GET: 403, HEAD: 403 },
+  "/console/link": { GET: 200, HEAD: 200, POST: 403 },
   "/console/session": { GET: 200, HEAD: 200, POST: 403, DELETE: 403 },
   "/hooks/telegram/:channelId": { POST: 401 },
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },

@@ -46,6 +46,7 @@ test("a chat's line shows its head, its next attempt, and its last attempts with
     attempts: [
       {
         eventId,
+        type: "message.created",
         chatId,
         number: 2,
         startedAt: TIME,
@@ -68,6 +69,22 @@ test("an attempt without a response has no status", async () => {
   const [attempt] = (await configurer("GET", path)).body.attempts;
   expect(attempt).toMatchObject({ outcome: "retry", code: "connection", response: null });
   expect(attempt).not.toHaveProperty("httpStatus");
+});
+
+test("the head can be tried at once, and a try that succeeds lets the later events go", async () => {
+  let isOpen = false;
+  const { api, chatId, calls, settled, configurer, path } = await stuckChat(
+    () => new Response(null, { status: isOpen ? 204 : 500 }),
+  );
+  await send(api, chatId);
+  const { body } = await configurer("POST", `${path}/retry`);
+  await settled(2);
+  expect(body.head).toMatchObject({ number: 2 });
+  isOpen = true;
+  expect((await configurer("POST", `${path}/retry`)).status).toBe(200);
+  await settled(4);
+  expect(calls.map(({ event }) => event.number)).toEqual([2, 2, 2, 3]);
+  expect((await admin("POST", `${path}/retry`)).body).toMatchObject({ pending: 0, head: null });
 });
 
 test("the head can be skipped, and then the later events are sent", async () => {

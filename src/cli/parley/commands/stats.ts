@@ -5,6 +5,7 @@ import { webhooksOf } from "../webhook-list.ts";
 
 const OF_ATTEMPTS = {
   SENT: "attempts.sent",
+  RECEIVED: "received",
   RETRY: "attempts.retry",
   FAILED: "attempts.failed",
   UNKNOWN: "attempts.unknown",

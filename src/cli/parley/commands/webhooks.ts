@@ -101,6 +101,15 @@ export const webhookCommands = [
     },
   }),
   command({
+    name: "webhooks retry",
+    about: "Try the event that a chat is stuck at now",
+    operands: ["webhook", "chat"],
+    async run({ operands: { webhook, chat }, service, out }) {
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/retry`);
+      showLine(body, out);
+    },
+  }),
+  command({
     name: "webhooks skip",
     about: "Give up the event that a chat is stuck at, so that the next ones are sent",
     details: "parley webhooks chat shows the event as head. It can be replayed later.",

@@ -31,6 +31,7 @@ export const ACTION_WORDS: Record<AuditAction, string> = {
   "webhook.ping": "Tested a webhook",
   "webhook.enable": "Enabled a webhook",
   "webhook.disable": "Disabled a webhook",
+  "webhook.retry": "Tried an event now",
   "webhook.skip": "Skipped an event",
   "webhook.replay": "Replayed events",
   "chat.create": "Created a chat",

@@ -3,12 +3,13 @@ import type { JSX } from "preact";
 import { duration } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Copyable } from "../parts/copy.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Listed } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
+import { EventDialog } from "./event-dialog.tsx";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
 
 type Outcome = Attempt["outcome"] | "all";
@@ -16,7 +17,7 @@ type Outcome = Attempt["outcome"] | "all";
 const FILTERS: { value: Outcome; label: string }[] = [
   { value: "all", label: "All" },
   { value: "accepted", label: "Accepted" },
-  { value: "retry", label: "Tried again" },
+  { value: "retry", label: "Failed" },
   { value: "given_up", label: "Given up" },
 ];
 
@@ -49,22 +50,33 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
       <Listed
         pages={pages}
         empty={
-          <p class="quiet">{chosen === "all" ? "No call yet. A ping makes the first one." : "No call ended so."}</p>
+          <p class="quiet">{chosen === "all" ? "No call yet. A ping makes the first one." : "No matching calls."}</p>
         }
       >
         {(attempts) => (
-          <CallTable caption="Calls, newest first" calls={attempts} columns={["Chat", "Event"]}>
-            {({ chatId, number, eventId }) => (
+          <CallTable caption="Calls, newest first" calls={attempts} columns={["Event", "Chat", ""]}>
+            {({ chatId, number, eventId, type }) => (
               <>
+                <td>
+                  <code>{type}</code>
+                </td>
                 <td>
                   {chatId === null ? (
                     <span class="quiet">None</span>
                   ) : (
-                    <a href={to(`webhooks/${id}/${chatId}`)}>Its event {number}</a>
+                    <a href={to(`webhooks/${id}/${chatId}`)}>Event {number}</a>
                   )}
                 </td>
                 <td>
-                  <Copyable text={eventId} />
+                  {type !== "ping" && (
+                    <button
+                      type="button"
+                      class="link"
+                      onClick={() => openDialog(<EventDialog id={id} eventId={eventId} />)}
+                    >
+                      Show
+                    </button>
+                  )}
                 </td>
               </>
             )}

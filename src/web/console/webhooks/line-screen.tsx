@@ -7,11 +7,15 @@ import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { forget } from "../resource.ts";
 import { CallTable } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
 
 type Line = Schemas["WebhookChat"];
+
+/** Most calls have ended by then. */
+const RELOAD_MS = 1_500;
 
 /** What one chat sends to a webhook: what waits, and why. */
 export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.Element {
@@ -19,6 +23,14 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
   const path = { id, chatId };
   const line = useGet("/webhooks/{id}/chats/{chatId}", { path });
   const head = line.data?.head ?? null;
+  const retry = async () => {
+    try {
+      line.set(await api.POST("/webhooks/{id}/chats/{chatId}/retry", { path }));
+      setTimeout(line.reload, RELOAD_MS);
+    } catch (error) {
+      sayError(error);
+    }
+  };
   const skip = ({ eventId, number: nth, type }: NonNullable<Line["head"]>) => (
     <Confirm
       title="Skip this event?"
@@ -26,6 +38,9 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
       onSubmit={async () => {
         line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
         say("Skipped");
+        // The webhook's own screen has other numbers now.
+        forget(`/webhooks/{id} `);
+        setTimeout(line.reload, RELOAD_MS);
       }}
     >
       <p>
@@ -46,6 +61,11 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
           <button type="button" class="button" onClick={line.reload}>
             Reload
           </button>
+          {head && mayManage() && (
+            <button type="button" class="button" onClick={() => void retry()}>
+              Try now
+            </button>
+          )}
           {head && mayManage() && (
             <button type="button" class="button button-warns" onClick={() => openDialog(skip(head))}>
               Skip the event
@@ -89,7 +109,11 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
           <p class="quiet">None yet.</p>
         ) : (
           <CallTable caption="Last calls, newest first" calls={attempts} columns={["Event"]}>
-            {(call) => <td class="number">{call.number}</td>}
+            {({ type, number: nth }) => (
+              <td>
+                <code>{type}</code> {nth}
+              </td>
+            )}
           </CallTable>
         )}
       </section>

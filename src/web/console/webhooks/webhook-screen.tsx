@@ -187,7 +187,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
 }
 
 function Details({ shown }: { shown: Webhook }): JSX.Element {
-  const { id, url, state, reason, since, disablesAt, waitingChats, failed, lastSuccessAt } = shown;
+  const { id, url, state, reason, since, disablesAt, pausedUntil, waitingChats, failed, lastSuccessAt } = shown;
   const { types, channels, payload, perSecond, concurrency, previousSecretExpiresAt, createdAt } = shown;
   return (
     <>
@@ -197,7 +197,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
             {reason !== null && REASONS[reason]}
             {state === "failing" && (
               <>
-                Its calls fail. The first one failed <Time at={since} long />. Parley goes on trying.
+                Its calls have been failing since <Time at={since} long />. Parley goes on trying.
               </>
             )}
             {disablesAt !== null && (
@@ -219,8 +219,13 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
                 last change <Time at={since} long />
               </span>
             </Fact>
-            <Fact name="Last success">{lastSuccessAt ? <Time at={lastSuccessAt} long /> : "None yet"}</Fact>
-            <Fact name="Chats whose events wait">{number(waitingChats)}</Fact>
+            <Fact name="Last accepted event">{lastSuccessAt ? <Time at={lastSuccessAt} long /> : "None yet"}</Fact>
+            {pausedUntil !== null && (
+              <Fact name="Paused until">
+                <Time at={pausedUntil} future />, as it asked
+              </Fact>
+            )}
+            <Fact name="Chats that wait for it">{number(waitingChats)}</Fact>
             <Fact name="Events given up">{number(failed)}</Fact>
           </Facts>
         </section>

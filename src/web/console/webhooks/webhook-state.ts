@@ -5,7 +5,7 @@ export type Attempt = Schemas["WebhookAttempt"];
 
 export const STATES: Record<Webhook["state"], { label: string; tone: "good" | "bad" | "warn" | "quiet" }> = {
   ok: { label: "Works", tone: "good" },
-  trial: { label: "No success yet", tone: "warn" },
+  trial: { label: "On trial", tone: "warn" },
   failing: { label: "Failing", tone: "bad" },
   disabled: { label: "Disabled", tone: "quiet" },
 };
@@ -13,14 +13,14 @@ export const STATES: Record<Webhook["state"], { label: string; tone: "good" | "b
 /** Why a webhook is disabled. */
 export const REASONS: Record<NonNullable<Webhook["reason"]>, string> = {
   failing: "No call succeeded for five days.",
-  gone: "It answered 410: it wants no calls any more.",
+  gone: "The server answered 410 (Gone), so Parley stopped calling it.",
   customer: "A member or a key disabled it.",
   operator: "The operator disabled it.",
 };
 
 export const OUTCOMES: Record<Attempt["outcome"], { label: string; tone: "good" | "bad" | "warn" }> = {
   accepted: { label: "Accepted", tone: "good" },
-  retry: { label: "Tried again", tone: "warn" },
+  retry: { label: "Failed", tone: "warn" },
   given_up: { label: "Given up", tone: "bad" },
 };
 
