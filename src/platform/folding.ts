@@ -3,6 +3,7 @@ export const FOLDING_VERSION = 2;
 
 const ASCII = /^[\0-\x7f]*$/;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}+/gu;
+const MARK = /\p{M}/u;
 /** The halfwidth sound marks are no marks, but become some. */
 const RUN_OF_MARKS = /([\p{M}\uff9e\uff9f]{1,30})[\p{M}\uff9e\uff9f]*/gu;
 /** The points of Arabic and Hebrew, without those that are a part of a letter, and the Greek iota below a letter. */
@@ -21,19 +22,15 @@ const CYRILLIC_IO = /Е\u0308+/g;
  */
 export function folded(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase();
-  return decomposed(text)
-    .replace(POINTS, "")
-    .replace(ACCENTS, "$1")
+  // `normalize` sorts a run of marks in the square of its length, so a run is cut at 30. No language has one as long.
+  const decomposed = cut(text.replace(IGNORABLE, "")).normalize("NFKD");
+  const plain = MARK.test(decomposed) ? cut(decomposed.replace(POINTS, "").replace(ACCENTS, "$1")) : decomposed;
+  return plain
     .toLowerCase()
     .toUpperCase()
     .replace(CROSSED_LETTER, (letter) => CROSSED[letter] ?? letter)
     .replace(CYRILLIC_IO, "Е")
     .normalize("NFKC");
-}
-
-/** `normalize` sorts a run of marks in the square of its length, so a run is cut at 30. No language has one as long. */
-function decomposed(text: string): string {
-  return cut(cut(text.replace(IGNORABLE, "")).normalize("NFKD"));
 }
 
 function cut(text: string): string {

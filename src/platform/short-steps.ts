@@ -1,5 +1,5 @@
-/** The work of one step: a text that is folded costs its characters, before and after. About 10 ms, and at most 40. */
-export const STEP_WORK = 262_144;
+/** The work of one step: a text that is folded costs its characters, before and after. About 5 ms, and at most 15. */
+const STEP_WORK = 131_072;
 
 /**
  * Divides long work into short steps. Other events of the object run between two. Work is counted and not timed: where

@@ -22,6 +22,10 @@ export interface BenchArguments {
   retain: number | null;
   /** Opens the console's inbox of so many chats, and measures nothing else. */
   console: number | null;
+  /** Measures the longest step of routes and alarms, and nothing else. */
+  steps: boolean;
+  /** With little data. */
+  small: boolean;
   /** Of the deletion. */
   minutes: number;
   /** Makes a CPU profile of this case and measures nothing. */
@@ -42,6 +46,8 @@ export const USAGE = `npm run bench -- [options]
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
   --console <n>    measures only how fast a person switches between so many chats in the console
+  --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
+                   --only those whose names contain the text, with --small little data
   --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
@@ -68,6 +74,8 @@ export function readArguments(argv: string[]): BenchArguments {
       export: { type: "string" },
       retain: { type: "string" },
       console: { type: "string" },
+      steps: { type: "boolean", default: false },
+      small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },

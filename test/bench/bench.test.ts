@@ -12,6 +12,8 @@ import { profile } from "./profile.ts";
 import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
+import { SMALL_STEPS } from "./step-cases.ts";
+import { measureSteps, stepsText } from "./steps.ts";
 import { goalTable, table } from "./table.ts";
 import { findWrk } from "./wrk.ts";
 
@@ -157,4 +159,13 @@ test("a profile names the functions of the service and their files", { timeout: 
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test("no step of a route or an alarm grows with the square of what is stored", { timeout: 600_000 }, async () => {
+  const measured = await measureSteps(SMALL_STEPS, null, { ...SETTINGS, seconds: 1, wrk: null });
+  const { rows } = measured;
+  expect(rows.length).toBeGreaterThan(20);
+  // Far more than a step takes, and far less than a square of this data: a test is no measurement.
+  const long = rows.filter(({ longest, allowed, failed }) => failed !== null || longest > 8 * allowed);
+  expect(long, stepsText(measured)).toEqual([]);
 });

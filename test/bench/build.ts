@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The path of each Worker's script. */
 export type Scripts = Record<
-  "parley" | "counted" | "erasing" | "delayed" | "direct" | "floors" | "literal" | "countedLiteral",
+  "parley" | "counted" | "erasing" | "steps" | "delayed" | "direct" | "floors" | "literal" | "countedLiteral",
   string
 >;
 
@@ -26,7 +26,7 @@ export async function wrangler(...args: string[]): Promise<string> {
 
 /** Builds Parley as a deploy does, and the bench's own Workers with the same bundler. */
 export async function buildScripts(folder: string, { minify }: { minify: boolean }): Promise<Scripts> {
-  const own = ["erasing", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
+  const own = ["erasing", "steps", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
   await Promise.all([
     wrangler("deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
     bundle(Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])), folder),
@@ -35,6 +35,7 @@ export async function buildScripts(folder: string, { minify }: { minify: boolean
     parley: join(folder, "parley", "index.js"),
     counted: join(folder, "counted.js"),
     erasing: join(folder, "erasing.js"),
+    steps: join(folder, "steps.js"),
     delayed: join(folder, "delayed.js"),
     direct: join(folder, "direct.js"),
     floors: join(folder, "floors.js"),

@@ -10,6 +10,8 @@ import { slowBareRoute, withoutRatios } from "./report.ts";
 import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, shown } from "./sizes.ts";
+import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
+import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
 import { findWrk } from "./wrk.ts";
 
@@ -43,6 +45,11 @@ async function main(argv: string[]): Promise<number> {
   if (given.console !== null) {
     print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
     return 0;
+  }
+  if (given.steps) {
+    const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });
+    print(stepsText(measured));
+    return measured.rows.some(({ longest, allowed, failed }) => failed !== null || longest > allowed) ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];

@@ -1,0 +1,114 @@
+import { piecesOf } from "../../src/web/visitor/links.ts";
+import { type RunSettings, withSetup } from "./bench.ts";
+import { longestStep } from "./longest-step.ts";
+import { withServer } from "./server.ts";
+import { shown } from "./sizes.ts";
+import { type StepCase, type StepSizes, stepCases } from "./step-cases.ts";
+import { StepPlace } from "./step-place.ts";
+
+/** The longest step of a route or an alarm. */
+export interface StepRow {
+  name: string;
+  data: string;
+  /** In ms. */
+  longest: number;
+  /** What it may take, in ms. */
+  allowed: number;
+  /** Why there is no figure; null if there is one. */
+  failed: string | null;
+}
+
+/** What no step of an object may exceed, in ms. */
+const ALLOWED_MS = 50;
+const REPEATS = 3;
+const BRACKETS = 4_000;
+
+/**
+ * Measures the longest step of routes and alarms on data that makes them dear. A case that leaves its data as it is runs
+ * three times, and the least of its figures counts: a collection of garbage seldom comes thrice.
+ * @param only cases whose names contain this text; null for all
+ */
+export function measureSteps(
+  sizes: StepSizes,
+  only: string | null,
+  settings: RunSettings,
+): Promise<{ rows: StepRow[]; idle: number }> {
+  const cases = stepCases(sizes).filter(({ name }) => only === null || name.includes(only));
+  return withSetup(settings, { minify: false }, async (shared) => {
+    const setup = { ...shared, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
+    const options = { counted: true, showErrors: false };
+    const { ADMIN_TOKEN } = setup.secrets;
+    const made = await withServer(setup, options, async (server) => {
+      await StepPlace.migrate(server, ADMIN_TOKEN);
+      const place = new StepPlace(server, ADMIN_TOKEN);
+      const runs: { each: StepCase; run: Awaited<ReturnType<StepCase["make"]>> | Error }[] = [];
+      for (const each of cases) {
+        settings.log(`Making: ${each.name}, ${each.data}`);
+        runs.push({ each, run: await each.make(place).catch((error: unknown) => new Error(String(error))) });
+      }
+      return runs;
+    });
+    // Objects that start anew see what was written into their storage from outside.
+    return withServer(setup, options, async (server) => {
+      const place = new StepPlace(server, ADMIN_TOKEN);
+      const idle = (await longestStep(server, () => new Promise((resolve) => setTimeout(resolve, 500)))).longest;
+      const rows: StepRow[] = [];
+      for (const { each, run } of made) {
+        settings.log(`Measuring: ${each.name}, ${each.data}`);
+        rows.push(
+          await measured(each, async () => {
+            if (run instanceof Error) throw run;
+            return (await longestStep(server, () => run(place))).longest;
+          }),
+        );
+      }
+      if (only === null || "links".includes(only)) rows.push(linksRow());
+      return { rows, idle };
+    });
+  });
+}
+
+async function measured({ name, data, isOnce, allowed = ALLOWED_MS }: StepCase, once: () => Promise<number>) {
+  const times: number[] = [];
+  try {
+    for (let n = 0; n < (isOnce ? 1 : REPEATS); n++) times.push(await once());
+    return { name, data, longest: Math.min(...times), allowed, failed: null };
+  } catch (error) {
+    return { name, data, longest: 0, allowed, failed: String(error).slice(0, 200) };
+  }
+}
+
+/** The pages find the links of a message in one step. */
+function linksRow(): StepRow {
+  const text = `https://example.com/${")".repeat(BRACKETS)}`;
+  const times = Array.from({ length: REPEATS }, () => {
+    const begun = performance.now();
+    piecesOf(text);
+    return performance.now() - begun;
+  });
+  const data = `a link with ${shown(BRACKETS)} brackets`;
+  return {
+    name: "links of a message, in the pages",
+    data,
+    longest: Math.min(...times),
+    allowed: ALLOWED_MS,
+    failed: null,
+  };
+}
+
+export function stepsText({ rows, idle }: { rows: StepRow[]; idle: number }): string {
+  const lines = rows.map(
+    ({ name, data, longest, allowed, failed }) =>
+      [
+        name,
+        data,
+        failed ?? `${longest.toFixed(1)} ms`,
+        failed === null && longest > allowed ? "TOO LONG" : "",
+      ] as const,
+  );
+  const wide = (at: 0 | 1) => Math.max(...lines.map((line) => line[at].length));
+  const text = lines.map(([name, data, step, mark]) =>
+    `${name.padEnd(wide(0))}  ${data.padEnd(wide(1))}  ${step.padStart(10)}  ${mark}`.trimEnd(),
+  );
+  return `The longest step of each route and alarm. Without any work, a step took up to ${idle.toFixed(1)} ms.\n\n${text.join("\n")}\n`;
+}
