@@ -33,8 +33,8 @@ export function Field({ label, hint, path, children }: FieldProps): JSX.Element 
       <label for={id}>{label}</label>
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": isRefused || undefined })}
       {faults.map(({ path: found, message }) => (
-        <p key={found} id={`${id}-fault`} class="hint failed">
-          {label} {message}
+        <p key={found} id={`${id}-fault`} class="failed">
+          {label}: {message}
         </p>
       ))}
       {hint && (

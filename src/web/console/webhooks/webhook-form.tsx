@@ -154,8 +154,8 @@ function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element 
       <legend>{legend}</legend>
       <p class="hint">{hint}</p>
       {faults.map(({ path, message }) => (
-        <p key={path} class="hint failed">
-          {legend} {message}
+        <p key={path} class="failed">
+          {legend}: {message}
         </p>
       ))}
       <div class="pair-even box">
