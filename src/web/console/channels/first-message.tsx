@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Message } from "../api.ts";
+import { contactName } from "../names.ts";
 import { useGet, useMembers, usePlace } from "../organization.ts";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -70,7 +71,7 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
           <p role="status">
             The latest chat is with{" "}
             <a href={to(`inbox/${chat.id}`)}>
-              <bdi>{chat.contact.name ?? chat.contact.address}</bdi>
+              <bdi>{contactName(chat)}</bdi>
             </a>
             , <Time at={chat.lastMessageAt ?? chat.createdAt} long />.
           </p>

@@ -1,4 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
+import { initialsOf } from "../names.ts";
+import { Icon } from "./icon.tsx";
 
 type Tone = "good" | "bad" | "warn" | "quiet";
 
@@ -7,13 +9,12 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
 
-/** The first letters of a name, in a circle. */
-export function Avatar({ name }: { name: string }): JSX.Element {
-  const [first = "", second = ""] = name.trim().split(/\s+/u);
-  const letters = `${[...first][0] ?? ""}${[...second][0] ?? ""}`.toLocaleUpperCase();
+/** The first letters of a name, in a circle. Without a name, a person in the color of `address`. */
+export function Avatar({ name, address = "" }: { name: string | null; address?: string }): JSX.Element {
+  const initials = initialsOf(name ?? "");
   return (
-    <span class="avatar" style={{ background: colorOf(name) }} aria-hidden="true">
-      <bdi>{/^[+\d]/.test(first) ? "#" : letters}</bdi>
+    <span class="avatar" style={{ background: colorOf(name ?? address) }} aria-hidden="true">
+      {initials === "" ? <Icon name="person" /> : <bdi>{initials}</bdi>}
     </span>
   );
 }
