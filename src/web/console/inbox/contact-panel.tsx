@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
+import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, FormDialog, openDialog } from "../parts/dialog.tsx";
+import { useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
@@ -46,7 +48,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
     <Confirm
       title="Erase this chat?"
       submit="Erase"
-      typed={contact.name ?? contact.address}
+      typed={contactName(chat)}
       onSubmit={async () => {
         await api.DELETE("/chats/{id}", { path: { id } });
         say("Erased");
@@ -164,7 +166,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
     >
       <p class="stack">The contact never sees them.</p>
       {rows.value.map(([name, value], at) => (
-        <div key={at} class="pair-even">
+        <MetadataPair key={at} name={name}>
           <input
             aria-label="Name"
             placeholder="Name"
@@ -179,8 +181,23 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
             value={value}
             onInput={(event) => change(at, [name, event.currentTarget.value])}
           />
-        </div>
+        </MetadataPair>
       ))}
     </FormDialog>
+  );
+}
+
+/** A name and its value, and below them what is wrong. */
+function MetadataPair({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+  const [fault] = useFaults(`metadata.${name}`);
+  return (
+    <div>
+      <div class="pair-even">{children}</div>
+      {fault && (
+        <p class="hint failed">
+          “{name}” {fault.message}
+        </p>
+      )}
+    </div>
   );
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime, fromNow } from "../format.ts";
 import { useFaults } from "./faults.ts";
+import { now } from "./time.tsx";
 
 interface Labels {
   label: string;
@@ -76,11 +77,14 @@ interface TimeProps extends Labels {
 /** Asks for a date and time in the browser's time zone. Without a hint, it says how far away the time is. */
 export function TimeInput({ value, hint, ...input }: TimeProps): JSX.Element {
   const time = new Date(value.value).getTime();
-  const away = Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`;
+  const isPast = time <= now.value;
+  const away = Number.isNaN(time)
+    ? ""
+    : `${exactTime(time)}${isPast ? ". This time has passed." : `, ${fromNow(time, now.value)}`}`;
   return (
     <Input
       {...input}
-      hint={hint ?? away}
+      hint={isPast ? <span class="warn">{away}</span> : (hint ?? away)}
       type="datetime-local"
       value={value.value}
       onInput={(event) => (value.value = event.currentTarget.value)}

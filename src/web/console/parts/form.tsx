@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useContext, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { FormFaultsContext, otherFaults } from "./faults.ts";
 
@@ -39,8 +39,12 @@ export function Form({
 }: FormProps): JSX.Element {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
+  const element = useRef<HTMLFormElement>(null);
   const faults = useMemo(() => {
     return { faults: error instanceof ParleyError ? error.errors : [], shown: new Set<string>() };
+  }, [error]);
+  useEffect(() => {
+    element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const send = async (form: HTMLFormElement) => {
     setSending(true);
@@ -56,6 +60,7 @@ export function Form({
   return (
     <form
       class="form"
+      ref={element}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isSending) void send(event.currentTarget);

@@ -18,6 +18,7 @@ export function TemplateValues({ names, values, onValues, ...input }: ValuesProp
         <Input
           {...input}
           key={name}
+          path={`variables.${name}`}
           label={name}
           value={values[name] ?? ""}
           onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
