@@ -97,7 +97,7 @@ export const newMessage: RequestBodySpec = {
     expiresAt:
       "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
     ifSeq:
-      "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 10 seconds. Otherwise the response is 409 `chat_moved_on`.",
+      "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 15 seconds. Otherwise the response is 409 `chat_moved_on`.",
   },
   keywords: { metadata: pairs },
   example: { content: examples.message.content },

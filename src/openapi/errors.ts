@@ -59,7 +59,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   chat_backlog: { when: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
   chat_moved_on: {
-    when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 10 seconds.",
+    when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
     text: "ifSeq is 7, but the chat's newest message has the seq 9",
   },
   schedule_full: { when: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.` },

@@ -25,8 +25,11 @@ function bySoonest(one: Due, other: Due): number {
   return one.dueAt - other.dueAt || one.turn - other.turn;
 }
 
-/** A scheduled message counts for `ifSeq` as if it were sent already if it is due within this time. */
-export const SOON_MS = 10_000;
+/**
+ * A scheduled message counts for `ifSeq` as if it were sent already if it is due within this time. An undo in the console
+ * lasts up to ten seconds, and its clock may be wrong by a little.
+ */
+export const SOON_MS = 15_000;
 
 /** Whether a message may take its place. */
 function isDue(dueAt: number, now: number): boolean {

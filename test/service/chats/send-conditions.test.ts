@@ -25,15 +25,15 @@ test("a message with ifSeq is stored only if no other message came in between", 
   expect((await post({ ifSeq: 2 })).body.message.seq).toBe(3);
 });
 
-test("a message with ifSeq is not stored if a scheduled one is due within ten seconds", async () => {
+test("a message with ifSeq is not stored if a scheduled one is due within 15 seconds", async () => {
   const { api, chatId, post } = await place();
-  const { message } = (await post({ scheduledAt: inFuture(8_000) })).body;
+  const { message } = (await post({ scheduledAt: inFuture(13_000) })).body;
   const text = "Another message was scheduled and is about to be sent";
   expectError(await post({ ifSeq: 0 }), 409, "chat_moved_on", text);
   expectError(await post({ ifSeq: 0, scheduledAt: inFuture(3_600_000) }), 409, "chat_moved_on", text);
   expect((await post({})).body.message.seq).toBe(1);
   await api("POST", `/chats/${chatId}/messages/${message.id}/cancel`);
-  await post({ scheduledAt: inFuture(12_000) });
+  await post({ scheduledAt: inFuture(17_000) });
   expect((await post({ ifSeq: 1 })).body.message.seq).toBe(2);
 });
 

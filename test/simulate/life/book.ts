@@ -12,7 +12,7 @@ export interface Row {
 }
 
 /** A scheduled message that is due within this time counts for `ifSeq`. */
-const SOON_MS = 10_000;
+const SOON_MS = 15_000;
 
 const TABLES: readonly Table[] = ["messages", "scheduled", "unplaced"];
 const KEY = { messages: "seq", scheduled: "id", unplaced: "n" } as const;
