@@ -32,6 +32,9 @@ const Audit = lazyScreen("Audit");
 const Statistics = lazyScreen("Statistics");
 const Settings = lazyScreen("Settings");
 
+/** So many entries of the menu have a place on the bar of a phone. */
+const ON_BAR = 2;
+
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
   const organization = useResource(`organization ${id}`, async () => {
@@ -117,16 +120,12 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
   const { path } = useLocation();
   const { organization, to } = place;
   const { type, member } = currentSession();
-  useEffect(() => {
-    // On a narrow page the menu is a row that scrolls.
-    document.querySelector(".sidebar-link[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [path]);
   return (
     <nav class="sidebar" aria-label="Console">
       <div class="sidebar-head">
         <Avatar name={organization.name} />
-        <strong class="sidebar-label clip">
-          <bdi>{organization.name}</bdi>
+        <strong class="sidebar-label clip" dir="auto">
+          {organization.name}
         </strong>
       </div>
       <button type="button" class="item find" onClick={onFind}>
@@ -165,13 +164,24 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
           buttonClass="item account"
           button={
             <>
-              <Avatar name={member?.name ?? "Operator"} />
-              <span class="sidebar-label">
-                <bdi>{member?.name ?? "Operator"}</bdi>
+              <span class="on-wide line">
+                <Avatar name={member?.name ?? "Operator"} />
+                <span class="sidebar-label">
+                  <bdi>{member?.name ?? "Operator"}</bdi>
+                </span>
+              </span>
+              <span class="on-phone">
+                <Icon name="more" />
+                <span class="sidebar-label">More</span>
               </span>
             </>
           }
         >
+          {entries.slice(ON_BAR).map(({ path: screen, label }) => (
+            <a key={screen} class="item on-phone" role="menuitem" href={to(screen)}>
+              {label}
+            </a>
+          ))}
           {type === "operator" && (
             <a class="item" role="menuitem" href="/console/">
               All organizations

@@ -1,13 +1,15 @@
 import type { JSX } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { Chat } from "./api.ts";
 import type { MenuEntry } from "./menu-entries.ts";
+import { contactName } from "./names.ts";
 import { useGet, usePlace } from "./organization.ts";
 import { closeDialog, Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 
-const TYPING_MS = 150;
+/** Each search is written down in the audit log. */
+const TYPING_MS = 300;
 const MAX_CHATS = 8;
 
 interface Found {
@@ -31,11 +33,14 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
     return () => clearTimeout(timer);
   }, [text]);
   const chats = useGet(settled === "" ? null : "/chats", { query: { search: settled, limit: MAX_CHATS } });
+  // What was found last stays until there is more, so that nothing jumps.
+  const last = useRef<Chat[]>([]);
+  last.current = settled === "" ? [] : (chats.data?.chats ?? last.current);
   const wanted = text.trim().toLowerCase();
   const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));
   const found: Found[] = [
     ...screens.map(({ path, label, icon }) => ({ id: path, icon, title: label, detail: "Screen", href: to(path) })),
-    ...(wanted === "" ? [] : (chats.data?.chats ?? []).map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
+    ...(wanted === "" ? [] : last.current.map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
   ];
   const current = found[Math.min(at, found.length - 1)];
 
@@ -46,7 +51,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
   };
 
   return (
-    <Dialog title="Find">
+    <Dialog title="Find" atTop>
       <input
         role="combobox"
         aria-label="Find a screen or a contact"
@@ -81,8 +86,10 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
             onKeyDown={(event) => event.key === "Enter" && choose(one)}
           >
             <Icon name={one.icon} />
-            <bdi>{one.title}</bdi>
-            <span class="quiet end note">{one.detail}</span>
+            <span class="grow clip" dir="auto">
+              {one.title}
+            </span>
+            <span class="quiet note">{one.detail}</span>
           </div>
         ))}
       </div>
@@ -91,6 +98,6 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
   );
 }
 
-function asFound({ id, contact, channel }: Chat, href: string): Found {
-  return { id, icon: "person", title: contact.name ?? contact.address, detail: channel.name, href };
+function asFound(chat: Chat, href: string): Found {
+  return { id: chat.id, icon: "person", title: contactName(chat), detail: chat.channel.name, href };
 }

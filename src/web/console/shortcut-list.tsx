@@ -6,6 +6,10 @@ import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 export function ShortcutList(): JSX.Element {
   return (
     <Dialog title="Keyboard shortcuts">
+      <label class="beside">
+        <input type="checkbox" checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)} />
+        Single keys work outside of fields
+      </label>
       <dl class="stack">
         {shortcuts.value.map(({ keys, label }) => (
           <div key={keys + label} class="between">
@@ -18,10 +22,6 @@ export function ShortcutList(): JSX.Element {
           </div>
         ))}
       </dl>
-      <label class="beside">
-        <input type="checkbox" checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)} />
-        Single keys work outside of fields
-      </label>
     </Dialog>
   );
 }

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { piecesOf, webAddress } from "../../visitor/links.ts";
@@ -6,10 +7,13 @@ import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { now } from "../parts/time.tsx";
+import { sayError } from "../parts/toast.tsx";
+import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { ScheduledActions } from "./scheduled-actions.tsx";
 
 interface BubbleProps {
+  store: ConversationStore;
   message: Message;
   isChosen: boolean;
   onChoose: (messageId: string) => void;
@@ -29,20 +33,22 @@ export const STATUSES: Readonly<
   RECEIVED: { word: "Received", icon: null, tone: "good" },
 };
 
+interface PlacedProps extends BubbleProps {
+  sender: string | null;
+  isFirst: boolean;
+  /** The message that sent this failed one again. */
+  again: Message | undefined;
+}
+
 /** A message that has its place in the chat. A click shows its details. */
-export function Bubble({
-  message,
-  sender,
-  isFirst,
-  isChosen,
-  onChoose,
-}: BubbleProps & { sender: string | null; isFirst: boolean }): JSX.Element {
+export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps): JSX.Element {
   const { direction, status, createdAt, error } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
   const side = isOwn ? "message-own" : "message-theirs";
   return (
     <article
+      id={message.id}
       class={`message ${side}${isFirst ? " message-first" : ""} message-${status.toLowerCase()}${isChosen ? " message-chosen" : ""}`}
     >
       {isFirst && sender && (
@@ -64,24 +70,52 @@ export function Bubble({
         <span class={tone === "good" ? "hidden" : ""}>{word}</span>
       </button>
       {error && <p class="failed small">{error.message}</p>}
+      {status === "FAILED" && <SendAgain store={store} message={message} again={again} />}
     </article>
   );
 }
 
-/** Shorter than this, a scheduled message is a send that can be undone. */
-const UNDO_MS = 6_000;
+/** Sends a failed message again, once, and leads to the message that does. */
+function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "message" | "again">): JSX.Element | null {
+  const isBusy = useSignal(false);
+  if (again) return <SentAgain message={again} />;
+  if (!may("messages:send") || isBlank(message)) return null;
+  const send = async () => {
+    isBusy.value = true;
+    await store.resend(message.id).catch(sayError);
+    isBusy.value = false;
+  };
+  return (
+    <button type="button" class="button" disabled={isBusy.value} onClick={() => void send()}>
+      <Icon name="again" /> Send again
+    </button>
+  );
+}
+
+/** Leads to the message that sent a failed one again. */
+export function SentAgain({ message: { id, seq, status } }: { message: Message }): JSX.Element {
+  if (seq === null && status !== "SCHEDULED") {
+    return <p class="quiet small">Sent again, and {STATUSES[status].word.toLowerCase()}</p>;
+  }
+  return (
+    <a class="link small" href={`#${id}`}>
+      Sent again {seq === null ? "later" : `as message ${seq}`}
+    </a>
+  );
+}
+
+/** A scheduled message that is due so soon is a send that can be undone. */
+const UNDO_MS = 11_000;
 
 /** A message that waits for its time. It has no place in the chat yet. */
-export function ScheduledBubble({
-  message,
-  isChosen,
-  onChoose,
-  store,
-}: BubbleProps & { store: ConversationStore }): JSX.Element {
+export function ScheduledBubble({ message, isChosen, onChoose, store }: BubbleProps): JSX.Element {
   const at = Date.parse(message.scheduledAt ?? message.createdAt);
   const isBeingSent = at - Date.parse(message.createdAt) < UNDO_MS;
   return (
-    <article class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}>
+    <article
+      id={message.id}
+      class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}
+    >
       <div class="bubble">
         <MessageText message={message} />
       </div>
@@ -114,7 +148,7 @@ export function ScheduledBubble({
 function MessageText({ message }: { message: Message }): JSX.Element {
   const { organization } = usePlace();
   const { text, mediaUrl, direction, type, chatId, id } = message;
-  if (text === "" && mediaUrl === null)
+  if (isBlank(message))
     return (
       <p class="quiet">
         <em>This message was removed.</em>
@@ -155,6 +189,11 @@ function Linked({ text }: { text: string }): JSX.Element {
     ),
     [text],
   );
+}
+
+/** Whether nothing is left of a message, because it was redacted. */
+export function isBlank({ text, mediaUrl }: Message): boolean {
+  return text === "" && mediaUrl === null;
 }
 
 function Outward({ href, children }: { href: string; children: string }): JSX.Element {

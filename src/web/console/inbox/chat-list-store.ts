@@ -1,11 +1,26 @@
 import { batch, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
+import { usePlace } from "../organization.ts";
 import { asParleyError } from "../resource.ts";
-import { afterEvent, type Filter, withChat } from "./chat-rows.ts";
+import { afterEvent, type Filter, isScheduling, withChat } from "./chat-rows.ts";
+import { listen } from "./live.ts";
 
 const PAGE = 50;
+
+/** The chats by a filter, as long as they are shown. */
+export function useChats(filter: Filter): ChatListStore {
+  const { api } = usePlace();
+  const { view, channel, search } = filter;
+  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, search]);
+  useEffect(() => {
+    void store.load();
+    return listen((event) => (event ? store.take(event) : void store.load()));
+  }, [store]);
+  return store;
+}
 
 /** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
 export class ChatListStore {
@@ -19,8 +34,8 @@ export class ChatListStore {
   readonly #filter: Filter;
   #cursor: string | null = null;
   #isLoadingMore = false;
-  /** Chats that are being asked for. Several events of one chat ask once. */
-  readonly #asked = new Set<string>();
+  /** Chats that are being asked for, and whether they changed meanwhile. Several events of one chat ask at most twice. */
+  readonly #asked = new Map<string, boolean>();
 
   constructor(api: Api, filter: Filter) {
     this.#api = api;
@@ -73,11 +88,11 @@ export class ChatListStore {
       this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
       return;
     }
-    const { search, channel } = this.#filter;
+    const { view, search, channel } = this.#filter;
     const known = this.rows.value.find(({ id }) => id === chatId);
-    const isScheduling = type === "message.scheduled" || event.data.scheduledAt !== undefined;
     const isWanted = search === "" && (channel === null || channel === channelId);
-    if (known && !isScheduling) this.put(afterEvent(known, event));
+    const isOther = view === "scheduled" && isScheduling(event);
+    if (known && !isOther) this.put(afterEvent(known, event));
     else if (event.data.chat && isWanted) this.put(event.data.chat);
     else if (known || isWanted) void this.ask(chatId);
   }
@@ -92,15 +107,18 @@ export class ChatListStore {
 
   /** Reads a chat, and puts it where it belongs. */
   async ask(chatId: string): Promise<void> {
-    if (this.#asked.has(chatId)) return;
-    this.#asked.add(chatId);
+    const isBusy = this.#asked.has(chatId);
+    this.#asked.set(chatId, isBusy);
+    if (isBusy) return;
     try {
       this.put((await this.#api.GET("/chats/{id}", { path: { id: chatId } })).chat);
     } catch (error) {
       // It is gone again, or the next event asks again.
       if (asParleyError(error).status === 404) this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
     } finally {
+      const hasChanged = this.#asked.get(chatId);
       this.#asked.delete(chatId);
+      if (hasChanged) void this.ask(chatId);
     }
   }
 

@@ -1,16 +1,21 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Channel, Chat } from "../api.ts";
+import type { Channel, Chat, Message } from "../api.ts";
+import { contactName } from "../names.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
-import { Empty, Failure, Skeleton } from "../parts/states.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
+import { may } from "../session.ts";
+import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import type { Filter, View } from "./chat-rows.ts";
 import { unansweredCount } from "./live.ts";
+import { NoChats } from "./no-chats.tsx";
 
-const TYPING_MS = 250;
+/** Each search is written down in the audit log. */
+const TYPING_MS = 300;
 const VIEWS: readonly { view: View; label: string }[] = [
   { view: "unanswered", label: "Unanswered" },
   { view: "all", label: "All" },
@@ -122,7 +127,6 @@ interface RowProps {
 
 function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
-  const name = contact.name ?? contact.address;
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
   return (
     <a
@@ -130,20 +134,20 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
       href={href}
       aria-current={isOpen ? "true" : undefined}
     >
-      <Avatar name={name} />
+      <Avatar {...contact} />
       <span class="grow">
         <span class="between">
-          <strong class="grow clip chat-row-name">
-            <bdi>{name}</bdi>
+          <strong class="grow clip chat-row-name" dir="auto">
+            {contactName(chat)}
           </strong>
           <span class="quiet small">
             {view === "scheduled" && nextScheduledAt ? <Time at={nextScheduledAt} future /> : at && <Time at={at} />}
           </span>
         </span>
         <span class="between">
-          <span class="grow clip note chat-row-text">
-            {lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
-            <bdi>{lastMessage ? lastMessage.text || "Removed" : "No messages yet"}</bdi>
+          {lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
+          <span class="grow clip note chat-row-text" dir="auto">
+            {previewOf(chat)}
           </span>
           {unansweredSince && (
             <span class="dot">
@@ -151,61 +155,27 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
             </span>
           )}
         </span>
-        <span class="clip quiet small">
-          <bdi>{channel.name}</bdi>
+        <span class="clip quiet small" dir="auto">
+          {channel.name}
         </span>
       </span>
     </a>
   );
 }
 
-function StatusMark({ status }: { status: NonNullable<Chat["lastMessage"]>["status"] }): JSX.Element {
-  if (status === "FAILED") {
-    return (
-      <span class="failed">
-        <Icon name="warning" /> Failed:
-      </span>
-    );
-  }
-  return <span class="quiet">You:</span>;
+function previewOf({ lastMessage, lastMessageAt }: Chat): string {
+  if (lastMessage) return lastMessage.text || "Removed";
+  return lastMessageAt !== null && !may("messages:read") ? "You may not read messages" : "No messages yet";
 }
 
-const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
-  search: {
-    icon: "search",
-    title: "No chat found",
-    text: "Search for words of a name, or for the beginning of an address.",
-  },
-  unanswered: {
-    icon: "check",
-    title: "Nobody waits for an answer",
-    text: "Chats that wait appear here, the longest wait first.",
-  },
-  scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
-  all: {
-    icon: "inbox",
-    title: "No chats yet",
-    text: "A chat begins with a contact’s first message, or with “New chat”.",
-  },
-};
-
-function NoChats({ filter, onFilter }: Pick<ChatListProps, "filter" | "onFilter">): JSX.Element {
-  const shown = filter.search === "" ? filter.view : "search";
-  const { icon, title, text } = NO_CHATS[shown];
+/** How far the organization's last message is. The list does not have its sender. */
+function StatusMark({ status }: { status: Message["status"] }): JSX.Element {
+  const { word, icon } = STATUSES[status];
+  const isFailed = status === "FAILED";
   return (
-    <Empty
-      icon={icon}
-      title={title}
-      action={
-        shown === "all" ? null : (
-          <button type="button" class="button" onClick={() => onFilter({ view: "all", channel: null, search: "" })}>
-            Show all chats
-          </button>
-        )
-      }
-    >
-      {text}
-    </Empty>
+    <span class={isFailed ? "chat-row-mark note failed" : "chat-row-mark note quiet"}>
+      {icon && <Icon name={icon} />} <span class={isFailed ? "" : "hidden"}>{word}:</span>
+    </span>
   );
 }
 

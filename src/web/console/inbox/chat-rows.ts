@@ -42,9 +42,17 @@ export function withChat(rows: readonly Chat[], chat: Chat, view: View, openId: 
 
 /** A chat after an event of its own. An event that says nothing about the list leaves it as it is. */
 export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
-  const { chat: shown, message } = event.data;
+  const { chat: shown, message, scheduledAt } = event.data;
   if (shown) return { ...shown, lastMessage: shown.lastMessage ?? chat.lastMessage };
+  // Whether another message is due before it is known to the chat alone.
+  if (typeof scheduledAt === "string") return { ...chat, nextScheduledAt: chat.nextScheduledAt ?? scheduledAt };
   return message ? afterMessage(chat, message) : chat;
+}
+
+/** Whether an event changes what is scheduled in its chat. */
+export function isScheduling({ type, data }: FollowedEvent): boolean {
+  const isPlaced = type === "message.created" && data.message?.scheduledAt !== undefined;
+  return type === "message.scheduled" || data.seq === null || isPlaced;
 }
 
 /** A chat after a message of its own is new or changed. */

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Chat, type Member, ParleyError } from "../api.ts";
+import type { Chat, Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -15,6 +15,7 @@ import { LaterDialog } from "./later-dialog.tsx";
 import { type Crossed, Sending, type Undoable } from "./sending.ts";
 import { TemplateDialog } from "./template-dialog.tsx";
 import { windowClosesAt } from "./timeline.ts";
+import { UndoDialog, undoMs } from "./undo.tsx";
 
 interface ComposerProps {
   store: ConversationStore;
@@ -23,10 +24,6 @@ interface ComposerProps {
 }
 
 const MAX_LENGTH = 4_096;
-const STILL_SENDING = new ParleyError("The last message is still being sent. Try again in a moment.", {
-  status: null,
-  code: "busy",
-});
 
 /** The text box, with templates, sending later, and undo. */
 export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
@@ -36,7 +33,8 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
   const crossed = sending.crossed.value;
-  const open = useSignal<"later" | "template" | null>(null);
+  const open = useSignal<"later" | "template" | "undo" | null>(null);
+  const close = () => (open.value = null);
   const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
   const box = useRef<HTMLTextAreaElement>(null);
   /** What is in the box, for work that began before it changed. */
@@ -59,7 +57,8 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   };
   sending.desk = {
     sender,
-    members,
+    members: member ? [...members, member] : members,
+    undoMs: undoMs(chat.channel.kind),
     onSent: (sent) => latest.current.trim() === sent && change(""),
     onUndone(undone) {
       change([undone, latest.current].filter((part) => part !== "").join("\n"));
@@ -96,7 +95,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           <Icon name="warning" />
           <p>{crossed.by} Your message was not sent.</p>
           <button type="button" class="button" disabled={isSending} onClick={() => sendAnyway(crossed)}>
-            Send all the same
+            Send anyway
           </button>
           <button type="button" class="plain" aria-label="Dismiss" onClick={() => (sending.crossed.value = null)}>
             <Icon name="close" />
@@ -181,6 +180,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
               <MenuItem onChoose={() => (open.value = "later")}>Send later…</MenuItem>
+              <MenuItem onChoose={() => (open.value = "undo")}>Time to undo…</MenuItem>
             </Menu>
           </span>
         </div>
@@ -188,24 +188,21 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
       {open.value === "later" && (
         <LaterDialog
           text={text.trim()}
-          onClose={() => (open.value = null)}
-          onSend={async (times) => {
-            if (isSending) throw STILL_SENDING;
-            void sending.send({ content: text.trim(), type: "TEXT", ...times });
-          }}
+          onClose={close}
+          onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
         />
       )}
       {open.value === "template" && (
         <TemplateDialog
           chat={chat}
-          onClose={() => (open.value = null)}
-          onSend={(draft) => {
-            if (isSending) throw STILL_SENDING;
-            open.value = null;
-            void sending.send(draft);
+          onClose={close}
+          onSend={async (draft) => {
+            await sending.deliver(draft);
+            close();
           }}
         />
       )}
+      {open.value === "undo" && <UndoDialog onClose={close} />}
       <UndoKey undoable={sending.undoable.value} onUndo={(sent) => void sending.undo(sent)} />
     </div>
   );

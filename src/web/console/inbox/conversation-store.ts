@@ -3,6 +3,7 @@ import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
+import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { merged, newestSeq } from "./timeline.ts";
 
@@ -21,6 +22,8 @@ export class ConversationStore {
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);
+  /** Counts what was sent from here. */
+  readonly sends = signal(0);
   readonly #api: Api;
   readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;
@@ -40,10 +43,12 @@ export class ConversationStore {
     const known = isFirst ? this.chat.value : null;
     try {
       const [page, { chat }] = await Promise.all([
-        this.#page(),
+        // Who may not read messages sees the chat without them.
+        may("messages:read") ? this.#page() : { messages: [], pagination: { hasMore: false } },
         known ? { chat: known } : this.#api.GET("/chats/{id}", { path: this.#path }),
       ]);
-      const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
+      const isScheduled = chat.nextScheduledAt !== null && may("messages:read");
+      const scheduled = isScheduled ? await this.#scheduled() : [];
       const seqs = page.messages.map(({ seq }) => seq ?? 0);
       const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
       const kept = this.messages.value.filter(({ status }) => isFirst || status !== "SCHEDULED");
@@ -104,7 +109,9 @@ export class ConversationStore {
    */
   async send(body: Draft, idempotencyKey: string): Promise<Message> {
     const header = { "Idempotency-Key": idempotencyKey };
-    return this.#took(await this.#api.POST("/chats/{id}/messages", { path: this.#path, header, body }));
+    const message = this.#took(await this.#api.POST("/chats/{id}/messages", { path: this.#path, header, body }));
+    this.sends.value++;
+    return message;
   }
 
   /** Takes a message back. @throws ParleyError `not_cancelable` if it is on its way */

@@ -1,24 +1,22 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import type { Chat, Member } from "../api.ts";
-import { dayOf } from "../format.ts";
+import type { Chat } from "../api.ts";
+import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Bubble, ScheduledBubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
 import { MessagePanel } from "./message-panel.tsx";
-import { linesOf } from "./timeline.ts";
+import { Messages } from "./messages.tsx";
 
 interface ConversationProps {
   id: string;
@@ -72,7 +70,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
       </section>
     );
   }
-  const name = chat.contact.name ?? chat.contact.address;
+  const name = contactName(chat);
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   return (
     <>
@@ -81,13 +79,13 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
           <a class="plain conversation-back" href={to("inbox")} aria-label="Back to the list">
             <Icon name="back" />
           </a>
-          <Avatar name={name} />
+          <Avatar {...chat.contact} />
           <div class="grow">
-            <h1 class="clip">
-              <bdi>{name}</bdi>
+            <h1 class="clip" dir="auto">
+              {name}
             </h1>
-            <p class="quiet small clip">
-              <bdi>{chat.channel.name}</bdi>
+            <p class="quiet small clip" dir="auto">
+              {chat.channel.name}
             </p>
           </div>
           {chat.unansweredSince && may("chats:write") && (
@@ -139,88 +137,5 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
         </aside>
       )}
     </>
-  );
-}
-
-interface MessagesProps {
-  store: ConversationStore;
-  members: Member[];
-  chosen: string | null;
-  onChoose: (messageId: string) => void;
-}
-
-/** How near to the end counts as being at the end, in pixels. */
-const AT_END = 80;
-
-function Messages({ store, members, chosen, onChoose }: MessagesProps): JSX.Element {
-  const scroller = useRef<HTMLDivElement>(null);
-  const wasAtEnd = useRef(true);
-  const heightBefore = useRef(0);
-  const messages = store.messages.value;
-  const lines = useMemo(() => linesOf(messages), [messages]);
-  const names = useMemo(() => new Map(members.map(({ id, name }) => [id, name])), [members]);
-  const hasOlder = store.hasOlder.value;
-  const oldest = lines[0]?.key;
-
-  // The reader stays where the reader was: at the end, or at the same message while older ones are put before it.
-  useLayoutEffect(() => {
-    const box = scroller.current;
-    if (!box) return;
-    if (wasAtEnd.current) box.scrollTop = box.scrollHeight;
-    else if (heightBefore.current > 0) box.scrollTop += box.scrollHeight - heightBefore.current;
-    heightBefore.current = 0;
-  }, [lines.length, oldest, store.state.value]);
-
-  const older = () => {
-    heightBefore.current = scroller.current?.scrollHeight ?? 0;
-    wasAtEnd.current = false;
-    void store.older();
-  };
-  if (store.state.value === "loading")
-    return (
-      <div class="messages">
-        <Skeleton rows={6} />
-      </div>
-    );
-  return (
-    <div
-      class="messages"
-      role="log"
-      aria-label="Messages"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard
-      tabIndex={0}
-      ref={scroller}
-      onScroll={({ currentTarget: box }) => {
-        wasAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END;
-        if (box.scrollTop < AT_END && hasOlder && heightBefore.current === 0) older();
-      }}
-    >
-      {hasOlder && (
-        <button type="button" class="link messages-older" onClick={older}>
-          Show older messages
-        </button>
-      )}
-      {lines.length === 0 && (
-        <Empty icon="channel" title="No messages yet">
-          Write the first one.
-        </Empty>
-      )}
-      {lines.map((line) => {
-        if (line.kind === "day") {
-          return (
-            <p key={line.key} class="day">
-              <span>{dayOf(line.at, now.value)}</span>
-            </p>
-          );
-        }
-        const props = { message: line.message, isChosen: line.message.id === chosen, onChoose };
-        const sender = line.message.senderId === null ? null : (names.get(line.message.senderId) ?? null);
-        return line.kind === "scheduled" ? (
-          <ScheduledBubble key={line.key} {...props} store={store} />
-        ) : (
-          <Bubble key={line.key} {...props} sender={line.isFirst ? sender : null} isFirst={line.isFirst} />
-        );
-      })}
-    </div>
   );
 }

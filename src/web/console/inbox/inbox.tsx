@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
@@ -8,10 +8,10 @@ import { openDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/states.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
-import { ChatListStore } from "./chat-list-store.ts";
+import { useChats } from "./chat-list-store.ts";
 import { type Filter, inOrder } from "./chat-rows.ts";
 import { Conversation } from "./conversation.tsx";
-import { listen, unansweredCount } from "./live.ts";
+import { unansweredCount } from "./live.ts";
 import { NewChat } from "./new-chat.tsx";
 
 /** The filter stays while other screens are open. */
@@ -23,18 +23,13 @@ const AHEAD = 10;
 
 /** All chats, and the open one beside them. */
 export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.Element {
-  const { organization, api, to } = usePlace();
+  const { organization, to } = usePlace();
   const { route } = useLocation();
   const channels = useChannels();
   const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
-  const { view, channel, search } = filter.value;
-  const store = useMemo(() => new ChatListStore(api, filter.value), [api, view, channel, search]);
+  const { view } = filter.value;
+  const store = useChats(filter.value);
   store.openId = openId;
-
-  useEffect(() => {
-    void store.load();
-    return listen((event) => (event ? store.take(event) : void store.load()));
-  }, [store]);
 
   useEffect(() => {
     const isUnanswered = unansweredCount.value !== "";

@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/chips.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
+import { now } from "../parts/time.tsx";
 import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {
@@ -20,15 +22,17 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
   const at = useSignal(fieldTime(Date.now() + HOUR_MS));
   const until = useSignal("");
   const time = new Date(at.value).getTime();
+  const isPast = time <= now.value;
   return (
     <FormDialog
       title="Send later"
-      submit="Schedule"
+      submit={isPast ? "Send now" : "Schedule"}
       onClose={onClose}
       isDisabled={text === "" || Number.isNaN(time)}
       onSubmit={() => {
+        requireFuture(time, isPast);
         const expiresAt = until.value === "" ? {} : { expiresAt: new Date(until.value).toISOString() };
-        return onSend({ scheduledAt: new Date(time).toISOString(), ...expiresAt });
+        return onSend({ ...(!isPast && { scheduledAt: new Date(time).toISOString() }), ...expiresAt });
       }}
     >
       {text === "" && <p class="stack">Write the message first.</p>}
@@ -49,6 +53,17 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
       />
     </FormDialog>
   );
+}
+
+/**
+ * A time can pass while its dialog is open. The person is asked before the message is sent at once.
+ * @param isTold whether the dialog said that the time has passed
+ */
+export function requireFuture(time: number, isTold: boolean): void {
+  if (isTold || time > Date.now()) return;
+  now.value = Date.now();
+  const message = "has passed meanwhile. Send now, or choose another time.";
+  throw new ParleyError(message, { status: null, code: "past", errors: [{ path: "scheduledAt", message }] });
 }
 
 function presets(now: number): { label: string; at: number }[] {

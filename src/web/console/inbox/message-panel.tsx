@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { Member, Message } from "../api.ts";
 import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -12,7 +12,7 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { STATUSES } from "./bubble.tsx";
+import { isBlank, SentAgain, STATUSES } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 interface PanelProps {
@@ -25,7 +25,8 @@ interface PanelProps {
 /** One message: its times, the attempts to deliver it with the network's words, and what can be done with it. */
 export function MessagePanel({ store, message, members, onClose }: PanelProps): JSX.Element {
   const { id, seq, status, error, direction, senderId, resendOf } = message;
-  const isBlank = message.text === "" && message.mediaUrl === null;
+  const again = store.messages.value.find((one) => one.resendOf === id);
+  const original = resendOf && store.messages.value.find((one) => one.id === resendOf);
   const sender = members.find((member) => member.id === senderId);
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = () => (
@@ -34,7 +35,11 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
     </Confirm>
   );
   const canSend = may("messages:send");
-  const canCancel = canSend && (status === "QUEUED" || status === "SCHEDULED");
+  const cancel = canSend && (
+    <button type="button" class="button" onClick={() => run(store.cancel(id), "Canceled")}>
+      Cancel it
+    </button>
+  );
   return (
     <>
       <header class="between">
@@ -66,30 +71,22 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
         <TimeFact name="Failed" at={message.failedAt} />
         {resendOf && (
           <Fact name="Repeats">
-            <Copyable text={resendOf} />
+            {original ? <a href={`#${resendOf}`}>Message {original.seq}</a> : <Copyable text={resendOf} />}
+          </Fact>
+        )}
+        {again && (
+          <Fact name="Repeated">
+            <SentAgain message={again} />
           </Fact>
         )}
         <Fact name="Id">
           <Copyable text={id} />
         </Fact>
       </Facts>
-      {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} />}
+      {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
       <section class="panel-part">
-        {canSend && status === "FAILED" && !isBlank && (
-          <button
-            type="button"
-            class="button button-main"
-            onClick={() => run(store.resend(id), "Sent again, as a new message")}
-          >
-            <Icon name="again" /> Send again
-          </button>
-        )}
-        {canCancel && (
-          <button type="button" class="button" onClick={() => run(store.cancel(id), "Canceled")}>
-            Cancel it
-          </button>
-        )}
-        {may("chats:erase") && !isBlank && (
+        {status === "SCHEDULED" && cancel}
+        {may("chats:erase") && !isBlank(message) && (
           <button type="button" class="link link-danger" onClick={() => openDialog(redact())}>
             Redact this message
           </button>
@@ -97,6 +94,11 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
       </section>
     </>
   );
+}
+
+/** Whether an attempt is over and sent nothing. */
+function isOver({ durationMs, outcome }: { durationMs: number | null; outcome: string }): boolean {
+  return durationMs !== null && outcome !== "unknown";
 }
 
 function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.Element | null {
@@ -121,7 +123,8 @@ const OUTCOMES = {
   channel_broken: "The channel is broken",
 } as const;
 
-function Attempts({ message }: { message: Message }): JSX.Element {
+/** @param cancel is shown as long as it is certain that nothing of the message was sent */
+function Attempts({ message, cancel }: { message: Message; cancel: ComponentChildren }): JSX.Element {
   const { api } = usePlace();
   const { chatId, id, updatedAt } = message;
   const attempts = useResource(`attempts ${id} ${updatedAt}`, async (signal) => {
@@ -163,6 +166,7 @@ function Attempts({ message }: { message: Message }): JSX.Element {
                 Next attempt <Time at={nextAttemptAt} future />.
               </p>
             )}
+            {message.status === "QUEUED" && rows.every(isOver) && cancel}
           </>
         )}
       </Loaded>

@@ -6,8 +6,9 @@ import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { serviceNow } from "../service-clock.ts";
+import { requireFuture } from "./later-dialog.tsx";
 
 interface ActionsProps {
   /** When the message is sent, Unix milliseconds. */
@@ -60,15 +61,16 @@ function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">): JSX.Elemen
   const value = useSignal(fieldTime(at));
   const time = new Date(value.value).getTime();
   const isTime = !Number.isNaN(time);
-  const isPast = isTime && time <= serviceNow();
+  const isPast = time <= now.value;
   return (
     <FormDialog
       title="Send at another time"
       submit={isPast ? "Send now" : "Move"}
       isDisabled={!isTime}
       onSubmit={async () => {
-        await move(new Date(time).toISOString());
-        say("Moved");
+        requireFuture(time, isPast);
+        await move(isPast ? null : new Date(time).toISOString());
+        say(isPast ? "It is being sent" : "Moved");
       }}
     >
       <TimeInput label="Send at" path="scheduledAt" required value={value} />

@@ -1,14 +1,18 @@
 import { signal } from "@preact/signals";
 import { type Member, type Message, ParleyError } from "../api.ts";
-import { say, sayError } from "../parts/toast.tsx";
+import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
+import { may } from "../session.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
 import { type Undecided, undecidedSends } from "./drafts.ts";
 
-/** A send can be undone for so long. */
-const UNDO_MS = 5_000;
-/** The service refuses a send across a message that is due within ten seconds. The clocks may differ by a little. */
-const SOON_MS = 12_000;
+/** The service refuses a send across a message that is due within 15 seconds. The clocks may differ by a little. */
+const SOON_MS = 17_000;
+
+const STILL_SENDING = new ParleyError("The last message is still being sent. Try again in a moment.", {
+  status: null,
+  code: "busy",
+});
 
 /** A send that can still be taken back. */
 export interface Undoable {
@@ -29,20 +33,27 @@ export interface Crossed {
 export interface Desk {
   /** The member in whose name is sent; null without members. */
   sender: string | null;
-  members: readonly Member[];
+  /** Those whom the person may see, and the person. */
+  members: readonly Pick<Member, "id" | "name">[];
+  /** How long a send can be undone; 0 sends at once. */
+  undoMs: number;
   /** A text was sent and leaves the box, unless the box has another one by now. */
   onSent: (text: string) => void;
   /** A text was taken back. */
   onUndone: (text: string) => void;
 }
 
-/** The sends of one composer: each once, in their order, not across others' messages, and undone for five seconds. */
+/**
+ * The sends of one composer: each once, in their order, and not across others' messages. A send that can be undone **is**
+ * a message that is scheduled some seconds ahead, and undoing it cancels that message. So the service sends it also if
+ * the tab is closed meanwhile, and an undo that is too late is refused.
+ */
 export class Sending {
   readonly isBusy = signal(false);
   readonly crossed = signal<Crossed | null>(null);
   readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
-  desk: Desk = { sender: null, members: [], onSent: () => {}, onUndone: () => {} };
+  desk: Desk = { sender: null, members: [], undoMs: 0, onSent: () => {}, onUndone: () => {} };
   readonly #store: ConversationStore;
   readonly #chatId: string;
   /** The messages that were sent from here. */
@@ -57,6 +68,12 @@ export class Sending {
 
   /** Sends, and says how it went. Never throws. @param isAnyway send though others wrote meanwhile */
   async send(draft: Draft, isAnyway = false): Promise<void> {
+    await this.deliver(draft, isAnyway).catch(sayError);
+  }
+
+  /** Sends. If others wrote meanwhile, `crossed` asks. @throws ParleyError for any other refusal */
+  async deliver(draft: Draft, isAnyway = false): Promise<void> {
+    if (this.isBusy.value) throw STILL_SENDING;
     this.isBusy.value = true;
     const undecided = this.#decided(draft, isAnyway);
     undecidedSends.save(this.#chatId, undecided);
@@ -64,12 +81,13 @@ export class Sending {
       const message = await this.#store.send(undecided.body, undecided.key);
       undecidedSends.save(this.#chatId, null);
       this.crossed.value = null;
-      this.#sent(draft, message.id);
+      this.#sent(draft, message);
     } catch (error) {
       const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
       if (isKnown) undecidedSends.save(this.#chatId, null);
-      if (error instanceof ParleyError && error.code === "chat_moved_on") await this.#cross(draft);
-      else sayError(error);
+      if (!(error instanceof ParleyError && error.code === "chat_moved_on")) throw error;
+      this.isBusy.value = false;
+      await this.#cross(draft);
     } finally {
       this.isBusy.value = false;
     }
@@ -83,7 +101,7 @@ export class Sending {
     } catch (error) {
       const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
       if (!isTooLate) return sayError(error);
-      say("It is on its way already", null, true);
+      sayFailure("Too late to undo: already sent");
     }
     this.undoable.value = null;
     sent.removeToast();
@@ -98,19 +116,21 @@ export class Sending {
   #decided(draft: Draft, isAnyway: boolean): Undecided {
     const before = undecidedSends.read(this.#chatId);
     if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
-    const { sender } = this.desk;
-    const dueAt = Math.max(serviceNow() + UNDO_MS, this.#lastDueAt + 1);
+    const { sender, undoMs } = this.desk;
+    const dueAt = Math.max(serviceNow() + undoMs, this.#lastDueAt + 1);
+    const waits = draft.scheduledAt === undefined && dueAt > serviceNow();
     const body: Draft = {
       ...draft,
       ...(sender !== null && { senderId: sender }),
-      ...(draft.scheduledAt === undefined && { scheduledAt: new Date(dueAt).toISOString() }),
-      ...(!isAnyway && { ifSeq: this.#store.newestSeq() }),
+      ...(waits && { scheduledAt: new Date(dueAt).toISOString() }),
+      // Who may not read messages does not know the newest one.
+      ...(!isAnyway && may("messages:read") && { ifSeq: this.#store.newestSeq() }),
     };
-    if (draft.scheduledAt === undefined) this.#lastDueAt = dueAt;
+    if (waits) this.#lastDueAt = dueAt;
     return { key: crypto.randomUUID(), draft, body };
   }
 
-  #sent(draft: Draft, messageId: string): void {
+  #sent(draft: Draft, { id: messageId, status, scheduledAt = "" }: Message): void {
     this.#ownIds.add(messageId);
     const text = draft.templateId ? "" : draft.content;
     if (text !== "") this.desk.onSent(text);
@@ -118,12 +138,14 @@ export class Sending {
       say("Scheduled");
       return;
     }
+    const undoMs = Date.parse(scheduledAt) - serviceNow();
+    if (status !== "SCHEDULED" || undoMs <= 0) return;
     const undoable: Undoable = { messageId, text, removeToast: () => {} };
-    undoable.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void this.undo(undoable) });
+    undoable.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void this.undo(undoable) }, undoMs);
     this.undoable.value = undoable;
     setTimeout(() => {
       if (this.undoable.value === undoable) this.undoable.value = null;
-    }, UNDO_MS);
+    }, undoMs);
   }
 
   /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
@@ -144,8 +166,8 @@ export class Sending {
   }
 }
 
-function crossedBy(ahead: readonly Message[], members: readonly Member[]): string {
+function crossedBy(ahead: readonly Message[], members: Desk["members"]): string {
   const answer = ahead.find(({ direction }) => direction === "OUTBOUND");
-  if (answer) return `${members.find(({ id }) => id === answer.senderId)?.name ?? "Somebody"} answered meanwhile.`;
+  if (answer) return `${members.find(({ id }) => id === answer.senderId)?.name ?? "A colleague"} answered meanwhile.`;
   return ahead.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
 }

@@ -12,7 +12,7 @@ import type { Draft } from "./conversation-store.ts";
 interface TemplateDialogProps {
   chat: Chat;
   onClose: () => void;
-  onSend: (draft: Draft) => void;
+  onSend: (draft: Draft) => Promise<void>;
 }
 
 const MAX_LENGTH = 4_096;
@@ -84,7 +84,7 @@ interface FillingProps {
   template: Template;
   chat: Chat;
   onBack: () => void;
-  onSend: (draft: Draft) => void;
+  onSend: (draft: Draft) => Promise<void>;
 }
 
 /** The first word of the contact's name is the usual value of `name`. */
@@ -101,7 +101,7 @@ function Filling({ template, chat, onBack, onSend }: FillingProps): JSX.Element 
       isDisabled={!("text" in filled)}
       onSubmit={async () => {
         const content = "text" in filled ? filled.text : template.body;
-        onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
+        await onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
       }}
     >
       <TemplateValues

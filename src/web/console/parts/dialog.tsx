@@ -34,6 +34,8 @@ interface DialogProps {
   /** Whether Escape and a click beside it close the dialog. */
   isClosable?: boolean;
   wide?: boolean | undefined;
+  /** For a dialog whose height changes while one types: its beginning stays where it is. */
+  atTop?: boolean;
 }
 
 /** A modal dialog. The browser keeps the focus inside it, and gives it back afterwards. */
@@ -43,6 +45,7 @@ export function Dialog({
   children,
   isClosable = true,
   wide = false,
+  atTop = false,
 }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -65,7 +68,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      class={wide ? "dialog dialog-wide" : "dialog"}
+      class={`dialog${wide ? " dialog-wide" : ""}${atTop ? " dialog-top" : ""}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -24,7 +24,8 @@ export function Menu({
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const items = () => [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
+  const items = () =>
+    [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])].filter((item) => item.offsetParent);
   const close = () => {
     setOpen(false);
     root.current?.querySelector("button")?.focus();

@@ -70,7 +70,7 @@ export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () =
 }
 
 interface LoadedProps<T> {
-  resource: Resource<T>;
+  resource: Pick<Resource<T>, "data" | "error" | "reload">;
   rows?: number;
   children: (data: T) => ComponentChildren;
 }
@@ -88,7 +88,7 @@ export function Loaded<T>({ resource, rows = 5, children }: LoadedProps<T>): JSX
 }
 
 interface ListedProps<Row> {
-  pages: Pages<Row>;
+  pages: Omit<Pages<Row>, "rows"> & { rows: LoadedProps<Row[]>["resource"] };
   /** What a list without rows shows. */
   empty: JSX.Element;
   children: (rows: Row[]) => ComponentChildren;

@@ -17,19 +17,28 @@ const toasts = signal<Toast[]>([]);
 let count = 0;
 
 /** Says briefly what was done. @returns a function that removes it */
-export function say(text: string, action: Toast["action"] = null, isError = false): () => void {
-  const id = ++count;
-  toasts.value = [...toasts.value.slice(-2), { id, text, isError, action }];
-  const remove = () => {
-    toasts.value = toasts.value.filter((toast) => toast.id !== id);
-  };
-  setTimeout(remove, isError ? ERROR_SHOWN_MS : SHOWN_MS);
-  return remove;
+export function say(text: string, action: Toast["action"] = null, shownMs = SHOWN_MS): () => void {
+  return show({ text, action, isError: false }, shownMs);
+}
+
+/** Says briefly that something failed. */
+export function sayFailure(text: string): void {
+  show({ text, action: null, isError: true }, ERROR_SHOWN_MS);
 }
 
 /** Says that an action failed, and why. */
 export function sayError(error: unknown): void {
-  say(textOf(error), null, true);
+  sayFailure(textOf(error));
+}
+
+function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
+  const id = ++count;
+  toasts.value = [...toasts.value.slice(-2), { id, ...toast }];
+  const remove = () => {
+    toasts.value = toasts.value.filter((one) => one.id !== id);
+  };
+  setTimeout(remove, shownMs);
+  return remove;
 }
 
 /** The short messages, in a corner. */

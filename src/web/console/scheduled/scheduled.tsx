@@ -2,40 +2,36 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
 import { plural } from "../format.ts";
+import { useChats } from "../inbox/chat-list-store.ts";
+import { type Filter, isScheduling } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
+import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed, Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { usePages, useResource } from "../resource.ts";
+import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 import { MessageRow } from "./message-row.tsx";
 
-/** The list of chats learns of a change a few seconds later. */
-const SETTLES_MS = 6_000;
+const SCHEDULED: Filter = { view: "scheduled", channel: null, search: "" };
 
 /** What will be sent, by chat, the soonest first. */
 export function Scheduled(): JSX.Element {
-  const { organization, api, to } = usePlace();
-  const pages = usePages(`list scheduled ${organization.id}`, "after", async (page, signal) => {
-    const { chats, pagination } = await api.GET("/chats", { query: { ...page, scheduled: "true" }, signal });
-    return { rows: chats, pagination };
-  });
-  const { reload } = pages.rows;
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const forget = listen((event) => {
-      if (event && event.type !== "message.scheduled") return;
-      clearTimeout(timer);
-      timer = setTimeout(reload, event ? SETTLES_MS : 0);
-    });
-    return () => {
-      forget();
-      clearTimeout(timer);
-    };
-  }, []);
+  const { to } = usePlace();
+  const store = useChats(SCHEDULED);
+  const pages = {
+    rows: {
+      data: store.state.value === "loading" ? undefined : store.rows.value,
+      error: store.error.value,
+      reload: () => void store.load(),
+    },
+    hasMore: store.hasMore.value,
+    isLoadingMore: false,
+    more: () => void store.more(),
+  };
   return (
     <Screen title="Scheduled" intro="Messages that are sent later, the soonest first.">
       <Listed
@@ -66,13 +62,13 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
   const [element, isSeen] = useSeen<HTMLElement>();
   const { id, contact, channel, nextScheduledAt } = chat;
   const canRead = may("messages:read");
-  const name = contact.name ?? contact.address;
   // The messages are loaded again if the list says that the next one is another.
   const key = isSeen && canRead ? `scheduled of ${id} ${nextScheduledAt}` : null;
   const messages = useResource<Message[]>(key, async (signal) => {
     return (await api.GET("/chats/{id}/scheduled", { path: { id }, query: { limit: 100 }, signal })).messages;
   });
-  const { data } = messages;
+  const { data, reload } = messages;
+  useEffect(() => listen((event) => event?.chatId === id && isScheduling(event) && reload()), [id]);
   const put = (message: Message) => {
     const others = data?.filter((one) => one.id !== message.id) ?? [];
     messages.set(message.status === "SCHEDULED" ? [...others, message].sort(byTime) : others);
@@ -80,11 +76,11 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
   return (
     <section class="rows" ref={element}>
       <header class="row group-head">
-        <Avatar name={name} />
+        <Avatar {...contact} />
         <div class="row-main">
           <h2>
             <a href={to(`inbox/${id}`)}>
-              <bdi>{name}</bdi>
+              <bdi>{contactName(chat)}</bdi>
             </a>
           </h2>
           <p class="quiet">

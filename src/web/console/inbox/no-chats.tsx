@@ -1,0 +1,76 @@
+import type { JSX } from "preact";
+import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { Empty } from "../parts/states.tsx";
+import { may } from "../session.ts";
+import type { Filter, View } from "./chat-rows.ts";
+
+interface NoChatsProps {
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+}
+
+const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
+  search: {
+    icon: "search",
+    title: "No chat found",
+    text: "Search for words of a name, or for the beginning of an address.",
+  },
+  unanswered: {
+    icon: "check",
+    title: "Nobody waits for an answer",
+    text: "Chats that wait appear here, the longest wait first.",
+  },
+  scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
+  all: {
+    icon: "inbox",
+    title: "No chats yet",
+    text: "A chat begins with a contact’s first message, or with “New chat”.",
+  },
+};
+
+/** A list without chats: why, and what a person can do. */
+export function NoChats({ filter, onFilter }: NoChatsProps): JSX.Element {
+  const channels = useGet("/channels", { query: { limit: MOST } }).data?.channels;
+  if (channels?.length === 0 && filter.search === "") return <NoChannel />;
+  const shown = filter.search === "" ? filter.view : "search";
+  const { icon, title, text } = NO_CHATS[shown];
+  return (
+    <Empty
+      icon={icon}
+      title={title}
+      action={
+        shown === "all" ? null : (
+          <button type="button" class="button" onClick={() => onFilter({ view: "all", channel: null, search: "" })}>
+            Show all chats
+          </button>
+        )
+      }
+    >
+      {text}
+    </Empty>
+  );
+}
+
+/** A new organization: without a channel, nobody can write. */
+function NoChannel(): JSX.Element {
+  const { to } = usePlace();
+  const who = useMembers().filter(({ permissions }) => permissions.includes("channels:write"));
+  const names = new Intl.ListFormat("en", { type: "disjunction" }).format(who.map(({ name }) => name));
+  return (
+    <Empty
+      icon="channel"
+      title="No channel yet"
+      action={
+        may("channels:write") ? (
+          <a class="button button-main" href={to("channels/new")}>
+            Set up a channel
+          </a>
+        ) : null
+      }
+    >
+      Contacts write to you through a channel: WhatsApp, Telegram or a chat on your site.
+      {!may("channels:write") && ` ${names || "The operator"} can set one up.`}
+    </Empty>
+  );
+}

@@ -1,0 +1,242 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { createChannel, createChat } from "../support/world/factories.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+const box = (page: Page) => page.getByLabel("Message", { exact: true });
+const log = (page: Page) => page.getByRole("log", { name: "Messages" });
+const send = (chatId: string, body: object) => desk.api("POST", `/chats/${chatId}/messages`, body);
+const LONG = `https://shop.example/${"order".repeat(40)}`;
+
+/** What reaches beyond the right edge of the page and is not in a box that scrolls or clips. */
+const overflowing = (page: Page) =>
+  page.evaluate(() => {
+    const isClipped = (element: Element | null): boolean =>
+      element !== null && (getComputedStyle(element).overflowX !== "visible" || isClipped(element.parentElement));
+    return [...document.querySelectorAll("body *")]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !isClipped(one.parentElement))
+      .map((one) => one.outerHTML.slice(0, 120));
+  });
+
+/** What is cut off at the right edge of its own part of the page. */
+const cutOff = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".conversation, .chats, .panel, .dialog, .dialog-body")]
+      .filter((one) => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth + 1)
+      .map((one) => `${one.className}: ${one.scrollWidth} > ${one.clientWidth}`),
+  );
+
+test.for([1440, 1024, 390])("long words push nothing off the screen: %i px", async (width) => {
+  const { id } = await createChat(desk.channel, {
+    contact: { address: `long-${width}-${"x".repeat(180)}`, name: "Wolfeschlegelstein".repeat(5) },
+    metadata: { page: LONG },
+  });
+  await send(id, { content: LONG });
+  const template = { name: `t${width}${"x".repeat(90)}`, language: "en", body: `${LONG} {{${"v".repeat(40)}}}` };
+  await desk.api("POST", "/templates", template);
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`), { viewport: { width, height: 800 } });
+  await log(page).getByText(LONG).waitFor();
+  await box(page).fill(LONG);
+  const check = async () => {
+    expect(await overflowing(page)).toEqual([]);
+    expect(await cutOff(page)).toEqual([]);
+  };
+  await check();
+  if (width < 1351) await page.getByRole("button", { name: "Details", exact: true }).click();
+  await page.getByText("Metadata", { exact: true }).waitFor();
+  await check();
+  await page.getByRole("button", { name: "Change the metadata" }).click();
+  await check();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Erase this chat" }).click();
+  await check();
+  await page.keyboard.press("Escape");
+  if (width < 1351) await page.getByRole("button", { name: "Close the details" }).click();
+  await page.getByRole("button", { name: "Templates", exact: true }).click();
+  await page.getByRole("dialog").getByText(template.name).waitFor();
+  await check();
+  await page.getByRole("dialog").getByRole("button", { name: template.name }).click();
+  await page.getByLabel("v".repeat(40)).fill(LONG);
+  await check();
+  await page.context().close();
+});
+
+test("a time for “Send later” that has passed is said, and only “Send now” sends", async () => {
+  const chat = await desk.chat("Pia Past");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Good morning");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send later…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send later" });
+  await dialog.getByLabel("Send at").fill("2020-01-01T09:00");
+  await dialog.getByText("This time has passed.").waitFor();
+  expect(await dialog.getByRole("button", { name: "Schedule" }).count()).toBe(0);
+  await dialog.getByRole("button", { name: "Send now" }).click();
+  await log(page).getByText("Good morning").waitFor();
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/messages`);
+  expect(messages[0].scheduledAt).toBeUndefined();
+  await page.context().close();
+});
+
+test("what is wrong in a form of the inbox stands at its field, by the field's label", async () => {
+  const chat = await desk.chat("Fia Fault");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await page.getByRole("button", { name: "New chat" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address").fill("web_nobody");
+  await dialog.getByRole("button", { name: "Open the chat" }).click();
+  await dialog.getByText(/^Address must be well-formed text/).waitFor();
+  expect(await dialog.textContent()).not.toContain("contact.address");
+  await expect
+    .poll(() => dialog.getByLabel("Address").evaluate((field) => field === document.activeElement))
+    .toBe(true);
+  await page.keyboard.press("Escape");
+  await box(page).fill("Too late");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send later…" }).click();
+  await dialog.getByLabel("Not after").fill("2020-01-01T09:00");
+  await dialog.getByRole("button", { name: "Schedule" }).click();
+  await dialog.getByText(/^Not after must be/).waitFor();
+  expect(await box(page).inputValue()).toBe("Too late");
+  await page.context().close();
+});
+
+test("the notice that somebody answered names a person, and hides no message", async () => {
+  const chat = await desk.chat("Nia Notice");
+  for (let n = 1; n <= 20; n++) await send(chat.id, { content: `Message ${n}` });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Message 20").waitFor();
+  await page.context().route(/\/events/, (route) => route.abort());
+  await page.reload();
+  await log(page).getByText("Message 20").waitFor();
+  await send(chat.id, { content: "The last word" });
+  await box(page).fill("Me too");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Ann answered meanwhile.").waitFor();
+  const answer = log(page).getByText("The last word");
+  await expect
+    .poll(async () => {
+      const [shown, within] = await Promise.all([answer.boundingBox(), log(page).boundingBox()]);
+      return shown && within && shown.y + shown.height <= within.y + within.height;
+    })
+    .toBe(true);
+  await page.context().close();
+});
+
+test("a page that is offline shows all of the composer", async () => {
+  const chat = await desk.chat("Olaf Offline");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).waitFor();
+  await page.context().setOffline(true);
+  await page.getByText(/No connection/).waitFor();
+  const button = await page.getByRole("button", { name: "Send", exact: true }).boundingBox();
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(800);
+  await page.context().close();
+});
+
+test("a failed message is sent again once, and leads to the message that does", async () => {
+  const body = { kind: "telegram", credentials: { botToken: "123456:a-token-of-this-test" } } as const;
+  const channel = await createChannel(desk.organization, body);
+  const { id } = await createChat(channel, { contact: { address: "4711", name: "Flo Fails" } });
+  // Telegram needs a file.
+  await send(id, { content: "A picture", type: "IMAGE" });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  const first = log(page).getByRole("article").first();
+  await first.getByRole("button", { name: "Send again" }).click();
+  const link = first.getByRole("link", { name: "Sent again as message 2" });
+  await link.waitFor();
+  expect(await first.getByRole("button", { name: "Send again" }).count()).toBe(0);
+  await link.click();
+  await expect.poll(() => page.locator("article:target").textContent()).toContain("A picture");
+  await page.reload();
+  await link.waitFor();
+  await page.context().close();
+});
+
+test("a waiting message can be canceled only while it is certain that nothing was sent", async () => {
+  const channel = await createChannel(desk.organization, { kind: "whatsapp" });
+  const { id } = await createChat(channel, { contact: { address: "4915550000001", name: "Cal Cancel" } });
+  await send(id, { content: "Waits" });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  const attempt = { number: 1, startedAt: new Date().toISOString(), durationMs: 85, code: null, message: "No answer" };
+  for (const [outcome, isOffered] of [
+    ["retry", true],
+    ["unknown", false],
+  ] as const) {
+    await page.route(/\/attempts$/, (route) =>
+      route.fulfill({ json: { attempts: [{ ...attempt, outcome }], dropped: 0, nextAttemptAt: null } }),
+    );
+    await page.reload();
+    await log(page).getByText("Waiting").click();
+    await page.getByText("No answer", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Cancel it" }).count()).toBe(Number(isOffered));
+  }
+  await page.context().close();
+});
+
+test("new messages below what one reads are counted on a button that leads there", async () => {
+  const chat = await desk.chat("Bea Below");
+  for (let n = 1; n <= 30; n++) await send(chat.id, { content: `Line ${n}` });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Line 30").waitFor();
+  await log(page).hover();
+  await page.mouse.wheel(0, -600);
+  await send(chat.id, { content: "Line 31" });
+  await page.getByRole("button", { name: "1 new message" }).waitFor();
+  await send(chat.id, { content: "Line 32" });
+  const button = page.getByRole("button", { name: "2 new messages" });
+  await button.click();
+  await button.waitFor({ state: "detached" });
+  await expect
+    .poll(() => log(page).evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight))
+    .toBeLessThan(80);
+  await page.context().close();
+});
+
+test("a send in a web chat goes out at once, unless the person wants time to undo", async () => {
+  const chat = await desk.chat("Una Undo");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("At once");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("At once").waitFor();
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/messages`);
+  expect(messages[0].scheduledAt).toBeUndefined();
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Time to undo…" }).click();
+  await page.getByLabel("In web chats").selectOption("10 seconds");
+  await page.reload();
+  await log(page).getByText("At once").waitFor();
+  await box(page).fill("With time");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  const [waiting] = (await desk.api("GET", `/chats/${chat.id}/scheduled`)).messages;
+  expect(Date.parse(waiting.scheduledAt) - Date.parse(waiting.createdAt)).toBeGreaterThan(6_000);
+  await page.getByRole("button", { name: "Undo (Esc)" }).click();
+  await expect.poll(() => box(page).inputValue()).toBe("With time");
+  await page.context().close();
+});
+
+test("who may not read messages is told so, and can still send", async () => {
+  const chat = await desk.chat("Rex Unread");
+  await desk.writes(chat.address, "A secret");
+  const permissions = ["chats:read", "messages:send"];
+  const page = await openAsMember(browser, desk, permissions, screenOf(desk, "inbox"));
+  await page
+    .getByRole("link", { name: /Rex Unread/ })
+    .getByText("You may not read messages")
+    .waitFor();
+  await page.getByRole("link", { name: /Rex Unread/ }).click();
+  await log(page).getByText("messages:read").waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await box(page).fill("Hello");
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => box(page).inputValue()).toBe("");
+  await page.context().close();
+});
