@@ -31,8 +31,8 @@ async function measure(folder: string): Promise<Measured[]> {
       limit: 18,
       unit: "KiB",
     },
-    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 42, unit: "KiB" },
-    { what: "the console with all screens", size: bytes(...ofConsole), limit: 60, unit: "KiB" },
+    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 45, unit: "KiB" },
+    { what: "the console with all screens", size: bytes(...ofConsole), limit: 64, unit: "KiB" },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }
