@@ -1,5 +1,5 @@
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect } from "preact/hooks";
 import type { ParleyError } from "../api.ts";
 
 export type Fault = ParleyError["errors"][number];
@@ -18,9 +18,13 @@ export const FormFaultsContext = createContext<FormFaults>({ faults: [], shown: 
  */
 export function useFaults(path: string | undefined): Fault[] {
   const { faults, shown } = useContext(FormFaultsContext);
-  if (path === undefined) return [];
-  shown.add(path);
-  return faults.filter((fault) => isBelow(fault, path));
+  // Not while it draws: the form says what no field shows before its fields are drawn again.
+  useEffect(() => {
+    if (path === undefined) return;
+    shown.add(path);
+    return () => shown.delete(path);
+  }, [shown, path]);
+  return path === undefined ? [] : faults.filter((fault) => isBelow(fault, path));
 }
 
 /** The faults that no field shows. */

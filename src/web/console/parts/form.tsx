@@ -40,9 +40,8 @@ export function Form({
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const element = useRef<HTMLFormElement>(null);
-  const faults = useMemo(() => {
-    return { faults: error instanceof ParleyError ? error.errors : [], shown: new Set<string>() };
-  }, [error]);
+  const shown = useMemo(() => new Set<string>(), []);
+  const faults = useMemo(() => ({ faults: error instanceof ParleyError ? error.errors : [], shown }), [error]);
   useEffect(() => {
     element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
