@@ -86,6 +86,8 @@ export async function eraseOrganization(env: Env, id: string) {
   const db = directory(env);
   const organization = await rowOf(db, "any", organizations, id, "organization_not_found");
   const erasingAt = Date.now();
+  // From the mark on, each request of the console reads the directory.
+  await callOrganization(env, id, (object) => object.beginMemberChange(id, crypto.randomUUID()));
   await db.batch([
     db.update(organizations).set({ erasingAt }).where(eq(organizations.id, id)),
     // Chats are added to channels, so the channels need a mark too.

@@ -7,6 +7,7 @@ import { atMost, optional, requiredText } from "../http/fields.ts";
 import { isBound } from "../keys/escalation.ts";
 import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
 import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
+import { changeMember } from "../organizations/change-member.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
 import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
 import { withLeftBehind } from "./left-behind.ts";
@@ -81,13 +82,14 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const permissions = patch.permissions === null ? defaultPermissions(authority) : resolved(patch.permissions);
     const after = permissions ?? before.permissions;
     const gained = after.filter((permission) => !before.permissions.includes(permission));
+    const now = Date.now();
     // With Cloudflare Access, an email lets somebody in.
     const isGiven = gained.length > 0 || (patch.email !== undefined && patch.email !== before.email);
     const changes = {
       ...patch,
       permissions,
       ...(isGiven && { setBy: actor.id }),
-      ...(gained.length > 0 && { sessionsSince: Date.now() }),
+      ...(gained.length > 0 && { sessionsSince: now }),
       ...NO_LINK,
     };
     if (authority) checkWithin(authority, [...before.permissions, ...gained]);
@@ -98,7 +100,12 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const {
       changed: [member],
       leftBehind,
-    } = await withLeftBehind(db, change, before);
+    } = await changeMember(
+      env,
+      before,
+      () => withLeftBehind(db, change, before),
+      ({ changed }) => (changed.length > 0 && gained.length > 0 ? now : null),
+    );
     const hasLost = before.permissions.some((permission) => !after.includes(permission));
     if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };
     if (manager) await refuseIfLastManager(db, before, manager);
@@ -126,11 +133,17 @@ export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: 
     const {
       changed: [member],
       leftBehind,
-    } = await withLeftBehind(
-      db,
-      db.delete(members).where(condition).returning(),
+    } = await changeMember(
+      env,
       before,
-      keepAct(db, act, members, condition),
+      () =>
+        withLeftBehind(
+          db,
+          db.delete(members).where(condition).returning(),
+          before,
+          keepAct(db, act, members, condition),
+        ),
+      (result) => (result.changed.length > 0 ? Date.now() : null),
     );
     if (member) return { member: presentMember(member), leftBehind };
     await rowOf(db, actor.scope, members, id, "member_not_found");

@@ -3,6 +3,7 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { randomBase62 } from "../ids.ts";
+import { changeMember } from "../organizations/change-member.ts";
 import type { RequestAct } from "./audit.ts";
 import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
 import { checkWithin, NO_LINK } from "./member-authority.ts";
@@ -67,13 +68,17 @@ export async function authorityForLink(
 /** Ends all sessions of a member, and its sign-in link. @throws ApiError `member_not_found` */
 export async function endSessions(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
+  const before = await rowOf(db, actor.scope, members, id, "member_not_found");
   const ended = { sessionsSince: Date.now(), ...NO_LINK };
   const isIt = and(eq(members.id, id), isWithin(members, actor.scope));
-  const [, [member]] = await db.batch([
-    keepAct(db, act, members, isIt),
-    db.update(members).set(ended).where(isIt).returning(),
-  ]);
-  return member ?? rowOf(db, actor.scope, members, id, "member_not_found");
+  const [, [member]] = await changeMember(
+    env,
+    before,
+    () => db.batch([keepAct(db, act, members, isIt), db.update(members).set(ended).where(isIt).returning()]),
+    () => ended.sessionsSince,
+  );
+  if (!member) throw new ApiError("member_not_found");
+  return member;
 }
 
 /** SHA-256 of a link's code, in hex. */

@@ -1,5 +1,8 @@
 import * as z from "zod/mini";
 
+/** How long a member's session lasts at most. */
+export const MEMBER_LASTS_MS = 30 * 86_400_000;
+
 const times = { jti: z.string(), iat: z.number(), seenAt: z.number(), exp: z.number() };
 
 /**

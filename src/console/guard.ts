@@ -8,7 +8,8 @@ import { lackOf } from "../keys/guard.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import { ACCESS_HEADER } from "./access.ts";
 import type { ConsoleEnv } from "./context.ts";
-import { findActiveOrganization, type Person, personOf } from "./people.ts";
+import { findActiveOrganization } from "./member-rows.ts";
+import { type Person, personOf } from "./people.ts";
 import { isCurrent, readSession } from "./session.ts";
 
 /**
@@ -77,10 +78,8 @@ export function enterOrganization(): MiddlewareHandler<ConsoleEnv> {
 /** What a person may do in an organization; null if the organization does not exist for this person. */
 async function callerIn(env: Env, person: Person, organizationId: string): Promise<Caller | null> {
   if (person.kind === "member") {
-    const { member, organization } = person;
-    if (organization.id !== organizationId) return null;
-    const { id, name, permissions } = member;
-    const { region } = organization;
+    const { id, name, permissions, region, ...member } = person.member;
+    if (member.organizationId !== organizationId) return null;
     return { principal: { type: "member", id, name }, organizationId, permissions, defaultSenderId: id, region };
   }
   const organization = await findActiveOrganization(directory(env), organizationId);

@@ -5,13 +5,17 @@ import { presentOrganization } from "../admin/organizations.ts";
 import { ownManagementRoutes } from "../admin/own-routes.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { needs } from "../config.ts";
+import { directory } from "../db/client.ts";
 import { eventRoutes } from "../events/routes.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
+import { ApiError } from "../http/errors.ts";
 import { noQuery, validBody } from "../http/validation.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import type { ConsoleEnv } from "./context.ts";
+import { endSession } from "./ended-sessions.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
-import { endSession, keepSession } from "./session.ts";
+import { findMember } from "./member-rows.ts";
+import { forgetSession, keepSession, readSession } from "./session.ts";
 import { SHELL_HEADERS, shellFor } from "./shell.ts";
 import { describeLink, linkBody, peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
 
@@ -29,8 +33,10 @@ consoleRoutes.post("/session", noQuery, validBody(signInBody), async (c) => {
   await startSession(c, c.req.valid("json"));
   return c.body(null, 204);
 });
-consoleRoutes.delete("/session", noQuery, (c) => {
-  endSession(c);
+consoleRoutes.delete("/session", noQuery, async (c) => {
+  const session = await readSession(c);
+  if (session) await endSession(c.env, session);
+  forgetSession(c);
   return c.body(null, 204);
 });
 
@@ -62,15 +68,17 @@ consoleRoutes.use("/api/*", blockStrangers(), requireSession());
 
 consoleRoutes.get("/api/session", noQuery, async (c) => {
   const { claims, person } = c.var;
-  await keepSession(c, claims);
   const isMember = person.kind === "member";
+  const rows = isMember ? await findMember(directory(c.env), person.member.id) : null;
+  if (isMember && !rows) throw new ApiError("not_signed_in");
+  await keepSession(c, claims);
   return c.json({
     session: {
       type: person.kind,
       expiresAt: new Date(claims.exp).toISOString(),
       permissions: isMember ? person.member.permissions : PERMISSIONS,
-      member: isMember ? presentMember(person.member) : null,
-      organization: isMember ? presentOrganization(person.organization) : null,
+      member: rows && presentMember(rows.member),
+      organization: rows && presentOrganization(rows.organization),
     },
   });
 });

@@ -2,7 +2,7 @@ import { getSignedCookie, setCookie, setSignedCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
 import { configured } from "../config.ts";
 import { macOf } from "../secrets/mac.ts";
-import { type Claims, claims, type Subject } from "./claims.ts";
+import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 
 /**
@@ -14,7 +14,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const OPERATOR_LASTS_MS = 12 * HOUR_MS;
-export const MEMBER_LASTS_MS = 30 * DAY_MS;
 /** A member's session that is not used for so long ends. */
 const MEMBER_IDLE_MS = 7 * DAY_MS;
 /** The cookie says when the session was used, this exactly. */
@@ -35,16 +34,16 @@ export async function beginSession(c: ConsoleContext, subject: Subject): Promise
 }
 
 /**
- * Prolongs the idle time of a member's session that is being used. Few requests do so: one that is answered after a
- * sign-out in another tab would bring the session back.
+ * Prolongs the idle time of a member's session that is being used. Few requests do so, because each sets the cookie: one
+ * that is answered after another sign-in would bring the session before it back.
  */
 export async function keepSession(c: ConsoleContext, session: Claims): Promise<void> {
   const now = Date.now();
   if (session.kind === "member" && now - session.seenAt >= SEEN_EVERY_MS) await write(c, { ...session, seenAt: now });
 }
 
-/** Makes the browser forget the session. */
-export function endSession(c: ConsoleContext): void {
+/** Makes the browser forget the session. A copy of its cookie counts until the session itself has ended. */
+export function forgetSession(c: ConsoleContext): void {
   const { name, options } = cookieFor(c);
   setCookie(c, name, "", { ...options, maxAge: 0 });
 }

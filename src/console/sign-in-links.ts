@@ -8,8 +8,7 @@ import { directory } from "../db/client.ts";
 import { members, organizations, signIns } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
-import type { Subject } from "./claims.ts";
-import { MEMBER_LASTS_MS } from "./session.ts";
+import { MEMBER_LASTS_MS, type Subject } from "./claims.ts";
 
 interface Link {
   member: typeof members.$inferSelect;

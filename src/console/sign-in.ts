@@ -11,8 +11,8 @@ import { isSameSecret } from "../secrets/compare.ts";
 import { ACCESS_HEADER, emailFromAccess, isOperatorEmail } from "./access.ts";
 import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
+import { findMembersByEmail } from "./member-rows.ts";
 import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
-import { findMembersByEmail } from "./people.ts";
 import { beginSession } from "./session.ts";
 import { findLink, takeLink } from "./sign-in-links.ts";
 

@@ -8,7 +8,6 @@ import { callObject } from "../platform/call-object.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
 import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
-import { AuditedObject } from "./audited-object.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
@@ -19,8 +18,10 @@ import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
 import type { History } from "./history.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
+import { MemberRecords } from "./member-records.ts";
 import { openForContact } from "./opening.ts";
 import { OwnLines } from "./own-lines.ts";
+import { PeopleObject } from "./people-object.ts";
 import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
 import type {
@@ -50,7 +51,7 @@ const AFTER_FAILURE_MS = 5_000;
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
  * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
  */
-export class OrganizationObject extends AuditedObject {
+export class OrganizationObject extends PeopleObject {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
   readonly #doorbells = new Doorbells(this.ctx);
   readonly #feed = new Feed(this.ctx.storage, {
@@ -80,6 +81,7 @@ export class OrganizationObject extends AuditedObject {
     organizationId: () => this.#existence.id,
     waitUntil: (work) => this.ctx.waitUntil(work),
   });
+  protected readonly members = new MemberRecords(this.env, this.ctx.storage, this.#existence);
   protected readonly audit = new AuditLog(this.ctx.storage.sql, this.#existence, this.#alarm);
   readonly #pace = new ReportPace();
   readonly #unreadable = new UnreadableChats(this.ctx.storage.sql);
@@ -323,6 +325,7 @@ export class OrganizationObject extends AuditedObject {
   /** Closes all channels. */
   async close(): Promise<void> {
     this.#existence.closed();
+    this.members.forget();
     if (!this.#isReady()) return;
     this.#channels.closeAll();
     this.#list.changed();
@@ -339,6 +342,7 @@ export class OrganizationObject extends AuditedObject {
     const gone = this.ctx.storage.deleteAll();
     // Before the first await: a call that comes meanwhile must find nothing.
     this.#existence.forget();
+    this.members.forget();
     this.#channels.forget();
     this.#contacts.forget();
     this.#feed.forget();

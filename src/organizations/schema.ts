@@ -170,4 +170,16 @@ export const ORGANIZATION_SCHEMA = [
      since integer not null,
      at integer not null
    ) without rowid;`,
+  `-- Sessions of members that ended before their time.
+   create table session_ends (
+     member_id text not null,
+     -- A session's id; empty for all of the member's sessions that began by since.
+     session_id text not null,
+     since integer,
+     -- When the sessions would have ended anyway.
+     until integer not null,
+     primary key (member_id, session_id)
+   ) without rowid;
+   -- Finds the rows that mean nothing any more.
+   create index session_ends_by_time on session_ends (until);`,
 ];

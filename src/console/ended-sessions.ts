@@ -1,0 +1,32 @@
+import { eq, lte } from "drizzle-orm";
+import { directory } from "../db/client.ts";
+import { endedSessions } from "../db/schema.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { Claims } from "./claims.ts";
+import { organizationOf } from "./member-rows.ts";
+
+/**
+ * Ends a session: its cookie counts for no request from now on, wherever there is a copy of it. A member's is stored in
+ * the organization's object, which is asked about each request anyway, the operator's in the directory.
+ * @throws if it can't be stored: then the session goes on
+ */
+export async function endSession(env: Env, claims: Claims): Promise<void> {
+  const { jti: id, exp: until } = claims;
+  if (claims.kind === "operator") {
+    const db = directory(env);
+    await db.batch([
+      db.delete(endedSessions).where(lte(endedSessions.until, Date.now())),
+      db.insert(endedSessions).values({ id, until }).onConflictDoNothing(),
+    ]);
+    return;
+  }
+  const organizationId = await organizationOf(env, claims);
+  if (organizationId === null) return;
+  const session = { memberId: claims.memberId, sessionId: id, startedAt: claims.iat };
+  await callOrganization(env, organizationId, (object) => object.endSession(organizationId, session, until));
+}
+
+/** Whether the operator ended this session. @throws if D1 does not answer */
+export async function isEndedByOperator(env: Env, { jti }: Claims): Promise<boolean> {
+  return (await directory(env).$count(endedSessions, eq(endedSessions.id, jti))) > 0;
+}
