@@ -163,8 +163,8 @@ export class Permits {
   async reportBroken({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
     const before = this.pace;
     const pace = this.#decisions.breakChannel(before, reason, attempt, this.#ports.clock.now());
-    this.#setPace(pace);
     if (pace.breaker) this.#ports.addWaiting(chatId);
+    this.#setPace(pace);
     if (pace.breaker && pace.breaker.probeAt !== before.breaker?.probeAt) {
       await this.#ports.healthChanged(channelId, false);
     }
@@ -213,10 +213,12 @@ export class Permits {
 
   #setPace(pace: ChannelPace): void {
     const before = this.pace;
+    // Stored first: a report that could not be stored is not known when it is repeated.
+    if (this.#decisions.mustStore(before, pace, this.#storedClock, this.#ports.clock.now())) {
+      this.#ports.kv.put("pace", pace);
+      this.#storedClock = pace.clock;
+    }
     this.#pace = pace;
     if (this.#decisions.affectsWaiters(before, pace)) this.#changed.announce();
-    if (!this.#decisions.mustStore(before, pace, this.#storedClock, this.#ports.clock.now())) return;
-    this.#storedClock = pace.clock;
-    this.#ports.kv.put("pace", pace);
   }
 }

@@ -1,5 +1,6 @@
 import type { EventFact } from "../events/event.ts";
 import { retryAfterMs } from "../http/retry-after.ts";
+import { causeOf } from "../log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { withDeadline } from "../platform/deadline.ts";
 import type { Payload, WebhookPermitAnswer } from "./rpc.ts";
@@ -57,6 +58,9 @@ interface Answer {
 
 const REFUSED: Answer = { answer: null, response: null, failure: "url_refused" };
 
+/** How the platform says that it makes no more calls for this run of the object. The receiver has no part in it. */
+const PLATFORM_LIMIT = /too many subrequests|subrequest depth limit/i;
+
 /** A signed request that was not sent yet. */
 interface SignedRequest {
   body: string;
@@ -67,7 +71,7 @@ interface SignedRequest {
  * Makes one call.
  * @param mayStart asked at the last moment; nothing is awaited between its answer and the call
  * @returns `gone` if nothing is left to send; `stopped` if the call may not start
- * @throws if the event can't be rendered or signed; then no call was made
+ * @throws if the event can't be rendered or signed, or the platform refuses the call; then no call was made
  */
 export async function callWebhook(
   host: CallHost,
@@ -122,7 +126,7 @@ async function post(
   };
 }
 
-/** Calls a URL; never throws. If the body ends late or breaks, the answer's status still counts. */
+/** Calls a URL. If the body ends late or breaks, the answer's status still counts. @throws if the platform refuses the call */
 async function answerOf(host: CallHost, url: string, init: RequestInit): Promise<Answer> {
   const result: Answer = { answer: null, response: null, failure: "connection" };
   try {
@@ -134,7 +138,8 @@ async function answerOf(host: CallHost, url: string, init: RequestInit): Promise
       result.answer = await host.fetch(url, { ...init, redirect: "manual", signal });
       result.response = await beginningOf(result.answer, signal);
     });
-  } catch {
+  } catch (error) {
+    if (!result.answer && PLATFORM_LIMIT.test(causeOf(error))) throw error;
     // `failure` says why there is no answer.
   }
   return result;

@@ -122,3 +122,20 @@ test("the answer to an attempt of an erased owner stores nothing, but is reporte
   expect([...chat.rows]).toEqual([]);
   expect(chat.reports).toMatchObject([{ number: 1, outcome: "accepted" }]);
 });
+
+test("a call that the platform refuses is no failure of the receiver, and is made half a minute later", async () => {
+  const chat = newOwner(1);
+  const errors: unknown[] = [];
+  chat.onError = (line) => errors.push(line);
+  chat.answer = () => Promise.reject(new Error("Too many subrequests by single Worker invocation."));
+  await chat.lines.run();
+  expect(chat.reports).toEqual([]);
+  expect(await chat.lines.describe("w")).toMatchObject({ head: { tries: 0 }, attempts: [] });
+  expect(errors).toMatchObject([{ event: "line_interrupted" }]);
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 30 * SECOND);
+  chat.answer = () => status(200);
+  await chat.pass(30 * SECOND);
+  expect(chat.requests.at(-1)).toMatchObject({ unused: "permit 1" });
+  expect(chat.reports).toMatchObject([{ outcome: "accepted" }]);
+  expect(chat.calls.at(-1)?.headers.get("parley-attempt")).toBe("1");
+});
