@@ -112,8 +112,8 @@ export function takeStart(
   earliest: number,
 ): { at: number; pace: CallPace } {
   const start = Math.max(earliest, nextStartAt);
-  const next = start + 1_000 / perSecond;
-  return { at: Math.ceil(start), pace: { clock: Math.max(clock, next), nextStartAt: next } };
+  const following = start + 1_000 / perSecond;
+  return { at: Math.ceil(start), pace: { clock: Math.max(clock, following), nextStartAt: following } };
 }
 
 /** Reserves the next free start for a line that is woken. */

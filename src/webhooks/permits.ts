@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { WebhookConfig } from "./configuration.ts";
 import type { FailedEvents } from "./failed-events.ts";
+import { KnownWebhook } from "./known-webhook.ts";
 import { type NoticePorts, Notices } from "./notices.ts";
 import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./pace.ts";
 import { Pings } from "./pings.ts";
@@ -20,16 +21,11 @@ import type {
 import { reportedClass } from "./schedule.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
 import {
-  afterNewUrl,
   afterTime,
-  type Change,
   disable,
   disablesAtOf,
   enable,
-  mustStoreState,
-  newWebhookState,
   nextChangeAt,
-  type Webhook,
   type WebhookState,
   webhookAfterAttempt,
 } from "./state.ts";
@@ -69,9 +65,8 @@ const MAX_REPORTED = 1_000;
 export class WebhookPermits {
   readonly #ports: WebhookPermitPorts;
   readonly #decisions: WebhookDecisions;
-  #webhook: Webhook | undefined;
   #config: WebhookConfig | undefined;
-  #url: string | undefined;
+  readonly #webhook: KnownWebhook;
   readonly #slots = new Slots();
   readonly #notices: Notices;
   readonly #waker: Waker;
@@ -85,15 +80,21 @@ export class WebhookPermits {
     this.#ports = ports;
     this.#decisions = decisions;
     this.#notices = new Notices(ports);
-    const { clock, waiting } = ports;
-    this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#known().state });
+    const { kv, clock, log, waiting } = ports;
+    this.#webhook = new KnownWebhook({
+      ...{ kv, clock, log, waiting, notices: this.#notices },
+      atomically: (writes) => ports.atomically(writes),
+      createdAt: () => this.#config?.createdAt ?? clock.now(),
+      changed: (before, state) => this.#stateChanged(before, state),
+    });
+    this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#webhook.state });
     this.#waker = new Waker({
       clock,
       waiting,
       slots: this.#slots,
-      state: () => this.#known().state,
+      state: () => this.#webhook.state,
       limits: () => this.#config ?? null,
-      wakeLine: (lineId, number) => ports.wakeLine(lineId, number, this.#known().state.startedAt ?? 0),
+      wakeLine: (lineId, number) => ports.wakeLine(lineId, number, this.#webhook.state.startedAt ?? 0),
       background: (work) => ports.background(work),
       woken: () => this.#finish(),
     });
@@ -113,7 +114,7 @@ export class WebhookPermits {
     let canWait = this.#changed.hasRoom;
     let waitLimit: Promise<void> | undefined;
     for (;;) {
-      const { skipBefore } = this.#known().state;
+      const { skipBefore } = this.#webhook.state;
       if (replayId === null && skipBefore !== null && at < skipBefore) return this.#skip(lineId, skipBefore);
       const decision = this.#decide(lineId, config);
       if (decision.outcome === "granted") {
@@ -149,16 +150,15 @@ export class WebhookPermits {
   /** See `enable` in state.ts. */
   async enable(from: "pending" | "now"): Promise<void> {
     if (!(await this.#configure())) return;
-    this.#set(enable(this.#known(), from, this.#ports.clock.now()));
+    this.#webhook.set(enable(this.#webhook.current, from, this.#ports.clock.now()));
     await this.#finish();
   }
 
   /** @param act the row of somebody who disables it, for the audit log: stored in the commit of the change */
   async disable(reason: DisabledReason, act?: EndedAct): Promise<void> {
     if (!(await this.#configure())) return;
-    const { name } = this.#known().state;
-    this.#set(disable(this.#known(), reason, this.#ports.clock.now()));
-    if (act && name !== "disabled") this.#notices.add([{ type: "act", act, id: act.id }]);
+    const notice = act && ({ type: "act", act, id: act.id } as const);
+    this.#webhook.set(disable(this.#webhook.current, reason, this.#ports.clock.now()), notice);
     await this.#finish();
   }
 
@@ -167,7 +167,7 @@ export class WebhookPermits {
     if (!(await this.#configure())) return null;
     this.#passTime();
     await this.#finish();
-    const { state, tally } = this.#known();
+    const { state, tally } = this.#webhook.current;
     const { pausedUntil } = state;
     return {
       state: state.name,
@@ -200,15 +200,14 @@ export class WebhookPermits {
     // Without a configuration, everything was erased.
     if (!this.#config) return null;
     const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
-    const due = [nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
+    const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
   /** Call after all storage was erased. */
   reset(): void {
-    this.#webhook = undefined;
+    this.#webhook.reset();
     this.#config = undefined;
-    this.#url = undefined;
     this.#slots.clear();
     this.#waker.reset();
     this.#reported.clear();
@@ -217,38 +216,14 @@ export class WebhookPermits {
   async #configure(version = 0): Promise<WebhookConfig | null> {
     const config = await this.#ports.configuration(version);
     this.#config = config ?? undefined;
-    if (config && config.url !== this.#url) this.#useUrl(config.url);
+    if (config) this.#webhook.useUrl(config.url);
     return config;
-  }
-
-  /** Uses the configured URL. If it is new, the webhook's state begins again. */
-  #useUrl(url: string): void {
-    const { kv, clock } = this.#ports;
-    const before = kv.get<string>("url");
-    if (before !== url) {
-      const change = before === undefined ? null : afterNewUrl(this.#known(), clock.now());
-      this.#ports.atomically(() => {
-        kv.put("url", url);
-        if (change) this.#store(change);
-      });
-      if (change) this.#use(change);
-    }
-    this.#url = url;
-  }
-
-  #known(): Webhook {
-    if (!this.#webhook) {
-      const { kv, log, clock } = this.#ports;
-      const state = kv.get<WebhookState>("state") ?? newWebhookState(this.#config?.createdAt ?? clock.now());
-      this.#webhook = { state, tally: log.tally(state.epoch) };
-    }
-    return this.#webhook;
   }
 
   #decide(lineId: string, { perSecond, concurrency }: WebhookConfig): PermitDecision {
     this.#passTime();
     const now = this.#ports.clock.now();
-    const { state } = this.#known();
+    const { state } = this.#webhook;
     const { decision, pace } = this.#decisions.decidePermit(
       {
         state,
@@ -270,19 +245,17 @@ export class WebhookPermits {
   /** Takes a slot and waits for the start. @returns null if the webhook changed in the meantime */
   async #grant(lineId: string, { at, isProbe }: PermitDecision & { outcome: "granted" }): Promise<HeldPermit | null> {
     const { clock, waiting } = this.#ports;
-    const { state } = this.#known();
+    const { state } = this.#webhook;
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
     const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
     if (at > clock.now()) await clock.wait(at - clock.now());
     // Without the permit, everything was erased.
     if (!this.#slots.held(lineId, id)) return null;
-    const { state: latest, tally } = this.#known();
-    if (!this.#decisions.isStartValid(state, latest, at)) {
+    if (!this.#decisions.isStartValid(state, this.#webhook.state, at)) {
       this.#release(lineId, id);
       return null;
     }
-    // Not stored: after an eviction, the same line may make the next probe.
-    if (latest.probes) this.#webhook = { state: { ...latest, probes: { ...latest.probes, lastLine: lineId } }, tally };
+    this.#webhook.probedBy(lineId);
     return permit;
   }
 
@@ -333,7 +306,7 @@ export class WebhookPermits {
       epoch: Number(epoch),
       retryAfterMs,
     };
-    const change = this.#decisions.webhookAfterAttempt(this.#known(), ended, now);
+    const change = this.#decisions.webhookAfterAttempt(this.#webhook.current, ended, now);
     const counts = replays.countsWith(attempt);
     const held = this.#slots.held(lineId, permit);
     this.#ports.atomically(() => {
@@ -341,43 +314,22 @@ export class WebhookPermits {
       if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
       if (outcome === "given_up") failed.add(lineId, [first, number], now);
       else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
-      this.#store(change);
+      this.#webhook.store(change);
       log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
     });
     this.#reported.set(name, true);
     if (replayId !== null) replays.keep(replayId, counts);
     this.#release(lineId, permit);
-    this.#use(change);
+    this.#webhook.use(change);
   }
 
   #passTime(): void {
-    this.#set(this.#decisions.afterTime(this.#known(), this.#ports.clock.now()));
+    this.#webhook.set(this.#decisions.afterTime(this.#webhook.current, this.#ports.clock.now()));
   }
 
-  #set(change: Change): void {
-    if (change.state !== this.#known().state) this.#ports.atomically(() => this.#store(change));
-    this.#use(change);
-  }
-
-  #store({ state, notices }: Change): void {
-    const before = this.#known().state;
-    if (state.startedAt !== before.startedAt) this.#retryNow();
-    this.#notices.add(notices);
-    if (state !== before && mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
-  }
-
-  /** Lines that wait for the next try of an event, perhaps for hours, are woken like those that wait for the webhook. */
-  #retryNow(): void {
-    for (const lineId of this.#ports.log.linesToRetry()) this.#ports.waiting.add(lineId);
-  }
-
-  /** Call after `#store`. */
-  #use({ state, tally }: Change): void {
-    const before = this.#known().state;
-    this.#webhook = { state, tally };
-    if (state === before) return;
+  #stateChanged(before: WebhookState, { name, pausedUntil }: WebhookState): void {
     // Starts that were reserved before a pause or a failure are no longer valid.
-    if (state.name !== before.name || state.pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
+    if (name !== before.name || pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
     this.#changed.announce();
   }
 

@@ -28,6 +28,8 @@ interface Known {
   state: string;
   changedAt: number;
   epoch: number;
+  /** When it last got a fresh start, by its clock. */
+  startedAt: number | undefined;
   failures: number;
   reported: Set<string>;
   pausedUntil: number;
@@ -110,6 +112,9 @@ export class PermitJudge {
     if (text !== known.state) Object.assign(known, { state: text, changedAt: this.#world.now });
     if (state.epoch !== known.epoch)
       Object.assign(known, { epoch: state.epoch, failures: 0, pausedUntil: 0, asked: null });
+    // Enabling a webhook ends its pause.
+    if (state.startedAt !== known.startedAt) Object.assign(known, { pausedUntil: 0, asked: null });
+    known.startedAt = state.startedAt;
     if (state.name === "disabled") known.disabledAt ??= this.#world.now;
     else known.disabledAt = null;
     if (!state.probes) Object.assign(known, { lastProbe: null, failedProbes: 0 });
@@ -222,9 +227,10 @@ export class PermitJudge {
     const until = arrivedAt + retryAfterMs;
     const { asked } = known;
     // A line alone pauses the webhook for a minute at most, two for as long as both asked.
-    const agreed = asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
+    const isLatest = arrivedAt > known.succeededAt;
+    const agreed = isLatest && asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
     known.pausedUntil = Math.max(known.pausedUntil, Math.min(until, arrivedAt + ONE_LINE_PAUSE_MS), agreed);
-    if (!asked || until >= asked.until) known.asked = { lineId, until };
+    if (isLatest && (!asked || until >= asked.until)) known.asked = { lineId, until };
   }
 
   #noteLoss(webhook: SimulatedObject): void {
@@ -253,6 +259,7 @@ export class PermitJudge {
         state: "",
         changedAt: 0,
         epoch: 1,
+        startedAt: undefined,
         failures: 0,
         reported: new Set(),
         pausedUntil: 0,

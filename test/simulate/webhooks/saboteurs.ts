@@ -122,8 +122,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the alarm of waiting lines is forgotten": {
     file: permits,
-    right: "nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt]",
-    wrong: "nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt && null]",
+    right: "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt]",
+    wrong: "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt && null]",
   },
   "a webhook begins in a chat after its newest event": {
     file: "src/chats/chat-report.ts",
