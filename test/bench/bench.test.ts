@@ -17,7 +17,17 @@ import { measureSteps, stepsText } from "./steps.ts";
 import { goalTable, table } from "./table.ts";
 import { findWrk } from "./wrk.ts";
 
-const TINY: Sizes = { chat: 25, longChat: 45, hugeChat: 65, chats: 20, manyChats: 30, keys: 3, visitors: 3 };
+const TINY: Sizes = {
+  chat: 25,
+  longChat: 45,
+  hugeChat: 65,
+  chats: 20,
+  manyChats: 30,
+  keys: 3,
+  visitors: 3,
+  activeChats: 5,
+  reportSeconds: 2,
+};
 
 /** The cases of `FULL` that have a goal. */
 const GOALS = [
@@ -62,6 +72,11 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(counts["401: a forged key"]).toMatchObject({ trips: 0, objectCalls: 0, read: 0, written: 0 });
   // Statements: the key, the chat, the count and the page. The limiter writes a row.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
+
+  // In two seconds, each of the five chats reports.
+  const listened = rows.filter(({ name }) => name.endsWith("5 chats are active each second"));
+  expect(listened.map(({ reports }) => reports)).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(listened[0]?.reports).toBeGreaterThan(0);
 
   expect(memory.map(({ messages, heap }) => [messages, heap > 100_000])).toEqual([
     [25, true],

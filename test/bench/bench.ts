@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newSecrets } from "../support/world/workers.ts";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case } from "./cases.ts";
-import { countCase } from "./counts.ts";
+import { countCase, countReports } from "./counts.ts";
 import { type Driver, nodeDriver } from "./driver.ts";
 import { type Memory, measureMemory } from "./memory.ts";
 import { Place } from "./place.ts";
@@ -105,6 +105,9 @@ export function prepare(setup: Setup, cases: Case[], log: RunSettings["log"]): P
 async function count(server: Server, prepared: Prepared[], log: RunSettings["log"]): Promise<Counted[]> {
   log("Counting calls and rows");
   const counted: Counted[] = [];
-  for (const { each, traffic } of prepared) counted.push({ each, counts: await countCase(server, each, traffic) });
+  for (const { each, traffic } of prepared) {
+    const counts = await countCase(server, each, traffic);
+    counted.push({ each, counts, reports: await countReports(server, each, traffic) });
+  }
   return counted;
 }

@@ -16,6 +16,8 @@ export interface Case {
   rest?: number;
   /** It leaves the process slower than before, so it has its turns after all others, and no ratios. */
   last?: boolean;
+  /** For so many seconds it is counted how often its chats report to their organization's object. */
+  reportSeconds?: number;
   /** Only for `--scale`, because its data takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
@@ -41,6 +43,8 @@ export interface CaseTurn {
   seconds: number;
   /** Sends the case's requests for that time, as for a case without `run`. */
   drive: () => Promise<Measured>;
+  /** Call it when what comes before the measured time is over. */
+  begin?: () => Promise<unknown>;
 }
 
 export const CONNECTIONS = 16;

@@ -50,7 +50,7 @@ interface Ground {
   webhook: { id: string; endpoint: Endpoint } | null;
 }
 
-async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
+export async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
   const organization = await createOrganization(place);
   const { secret } = await createKey(organization, { permissions: [...PERMISSIONS] });
   const webhook = pace ? await webhookOf(place, organization.id, pace) : null;
@@ -150,7 +150,7 @@ async function openWebhook(url: URL, ground: Ground): Promise<Arrivals> {
 }
 
 /** Opens a stream, and waits until the chats know that somebody listens: before that they report every 2 seconds. */
-async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
+export async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
   const stop = new AbortController();
   const response = await fetch(new URL("/api/v1/events/stream?types=message.created", url), {
     headers: authorized(ground.secret),
@@ -224,7 +224,7 @@ async function measure(
 }
 
 /** Sends a message. Returns its id, and when its 201 came. */
-async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
+export async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
   const response = await fetch(new URL(`/api/v1/chats/${chatId}/messages`, url), {
     method: "POST",
     headers: authorized(secret),

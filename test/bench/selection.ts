@@ -4,6 +4,7 @@ import type { Case } from "./cases.ts";
 import { directoryCases } from "./directory-cases.ts";
 import { eventCases } from "./event-cases.ts";
 import { BARE, bareOf, FLOORS } from "./floor-cases.ts";
+import { listeningCases } from "./listening-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import { OBJECTS } from "./object-cases.ts";
@@ -45,6 +46,7 @@ function allCases(sizes: Sizes): Case[] {
     ...sendCases(sizes),
     ...REFUSALS,
     ...directoryCases(sizes),
+    ...listeningCases(sizes),
     ...OBJECTS,
     ...WEBHOOKS,
     ...eventCases,

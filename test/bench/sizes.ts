@@ -11,6 +11,9 @@ export interface Sizes {
   keys: number;
   /** Visitors with an open socket. */
   visitors: number;
+  /** Chats that send a message each second, and for how many seconds their reports are counted. */
+  activeChats: number;
+  reportSeconds: number;
 }
 
 export const FULL: Sizes = {
@@ -21,6 +24,8 @@ export const FULL: Sizes = {
   manyChats: 1_000_000,
   keys: 100,
   visitors: 1_000,
+  activeChats: 100,
+  reportSeconds: 10,
 };
 
 /** The number of the last page of 20. */
