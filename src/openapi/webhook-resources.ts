@@ -32,7 +32,7 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
     since: time("When the state last changed"),
     disablesAt: timeOrNull("When a failing webhook will be disabled"),
     pausedUntil: timeOrNull("It is not called before then, because it asked for a pause with `Retry-After`"),
-    waitingChats: count.describe("The number of chats whose events wait for it"),
+    waitingChats: count.describe("The number of chats whose events wait for it, or for their next try"),
     failed: count.describe("The number of events that were given up"),
     lastSuccessAt: timeOrNull("When it last answered with a 2xx"),
     previousSecretExpiresAt: timeOrNull(

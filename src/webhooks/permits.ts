@@ -162,6 +162,13 @@ export class WebhookPermits {
     await this.#finish();
   }
 
+  /** How many lines wait for the webhook, or for the next try of an event. */
+  #waitingLines(): number {
+    const { waiting, log } = this.#ports;
+    const others = log.linesToRetry().filter((lineId) => waiting.numberOf(lineId) === null);
+    return waiting.count() + others.length;
+  }
+
   /** Null if the webhook was deleted. */
   async describe(): Promise<WebhookDescription | null> {
     if (!(await this.#configure())) return null;
@@ -175,7 +182,7 @@ export class WebhookPermits {
       since: state.since,
       disablesAt: disablesAtOf(state),
       pausedUntil: pausedUntil > this.#ports.clock.now() ? pausedUntil : null,
-      waitingChats: this.#ports.waiting.count(),
+      waitingChats: this.#waitingLines(),
       failed: this.#ports.failed.count(),
       lastSuccessAt: tally.lastSuccessAt ?? state.lastSuccessAt,
     };

@@ -71,6 +71,17 @@ test("an attempt without a response has no status", async () => {
   expect(attempt).not.toHaveProperty("httpStatus");
 });
 
+test("a chat that waits for the next try of an event counts as waiting, until the event is accepted", async () => {
+  let isOpen = false;
+  const { settled, webhookId, path } = await stuckChat(() => new Response(null, { status: isOpen ? 204 : 500 }));
+  const waiting = async () => (await admin("GET", `/webhooks/${webhookId}`)).body.webhook.waitingChats;
+  await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  isOpen = true;
+  await admin("POST", `${path}/retry`);
+  await settled(2);
+  await vi.waitFor(async () => expect(await waiting()).toBe(0));
+});
+
 test("the head can be tried at once, and a try that succeeds lets the later events go", async () => {
   let isOpen = false;
   const { api, chatId, calls, settled, configurer, path } = await stuckChat(

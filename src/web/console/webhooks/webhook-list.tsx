@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { number } from "../format.ts";
+import { number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -82,7 +82,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
             <span class="quiet">Last success</span> <Time at={lastSuccessAt} />
           </span>
         )}
-        {waitingChats > 0 && <span class="warn">{number(waitingChats)} waiting</span>}
+        {waitingChats > 0 && <span class="warn">{plural(waitingChats, "chat")} waiting</span>}
         {failed > 0 && <span class="failed">{number(failed)} given up</span>}
       </div>
     </li>
