@@ -1,10 +1,11 @@
-import { and, eq, isNull, or, sql } from "drizzle-orm";
+import { and, eq, isNull, or, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { configured } from "../config.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { instant, optional, requiredText } from "../http/fields.ts";
+import { parse } from "../http/validation.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { whyBeyond } from "../keys/escalation.ts";
@@ -77,12 +78,19 @@ export const newKeyBody = z.object({
   expiresAt: optional(fields.expiresAt),
 });
 
-/** The body of `PATCH /keys/{id}`. Absent fields don't change. Null restores the default. */
+/**
+ * The body of `PATCH /keys/{id}`. Absent fields don't change, those of the rate limit neither. Null restores the default.
+ */
 export const keyPatch = z.object({
   name: z.optional(fields.name),
   permissions: z.nullish(fields.permissions),
   ipAllowlist: z.nullish(fields.ipAllowlist),
-  rateLimit: z.nullish(fields.rateLimit),
+  rateLimit: z.nullish(
+    z.object({
+      limit: z.nullish(z.int().check(z.gte(1))),
+      windowSeconds: z.nullish(z.int().check(z.gte(1), z.lte(3_600))),
+    }),
+  ),
   monthlyQuota: z.nullish(fields.monthlyQuota),
   expiresAt: z.nullish(fields.expiresAt),
 });
@@ -163,7 +171,7 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
       ...(name !== undefined && { name }),
       ...(monthlyQuota !== undefined && { monthlyQuota }),
       ...(expiresAt !== undefined && { expiresAt }),
-      ...(rateLimit !== undefined && limitsOf(env, rateLimit, ceilings)),
+      ...(rateLimit !== undefined && mergedRate(env, before, rateLimit, ceilings)),
       ...(permissions !== undefined && { permissions: permissions ?? [...DEFAULT_PERMISSIONS] }),
       ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
     };
@@ -176,7 +184,12 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
       ...(changes.monthlyQuota !== undefined && keepQuotaPeak(now)),
       ...(isGiven && { setBy: actor.id }),
     };
-    const isSame = and(eq(apiKeys.id, id), isWithin(apiKeys, actor.scope), condition ?? undefined);
+    const isSame = and(
+      eq(apiKeys.id, id),
+      isWithin(apiKeys, actor.scope),
+      rateLimit ? isRateAsRead(before) : undefined,
+      condition ?? undefined,
+    );
     const change = db.update(apiKeys).set(values).where(isSame).returning();
     const {
       changed: [key],
@@ -184,13 +197,37 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
     } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
     const hasLost = whyBeyond(after, before, "You lack") !== null;
     if (key) return { key: presentKey(key, now), ...(hasLost && { leftBehind }) };
-    if (!authority || !ceilings) throw new ApiError("key_not_found");
+    // Another request changed the key, or it is gone.
+    if (!authority || !ceilings) return null;
     const quota = changes.monthlyQuota ?? 0;
     if (quota > quotaHeld(before, now)) await refuseIfFull(db, before, ceilings, { isNew: false, quota }, now);
     const manager = neededUntil(before, { ...before, ...changes }, now);
     if (manager !== null) await refuseIfLastManager(db, before, manager);
     return null;
   });
+}
+
+/** A key's rate limit after a patch. @throws ApiError `validation_failed` */
+function mergedRate(
+  env: Env,
+  before: ApiKey,
+  patch: z.output<typeof keyPatch>["rateLimit"],
+  ceilings: SelfService | null,
+): Pick<ApiKey, "rateLimit" | "windowSeconds"> {
+  if (!patch) return limitsOf(env, null, ceilings);
+  const windowSeconds =
+    patch.windowSeconds === undefined
+      ? before.windowSeconds
+      : (patch.windowSeconds ?? configured(env, "RATE_LIMIT_WINDOW_SECONDS"));
+  const most = (ceilings?.maxPerSecond ?? MAX_PER_SECOND) * windowSeconds;
+  const limit =
+    patch.limit === undefined ? before.rateLimit : (patch.limit ?? Math.min(configured(env, "RATE_LIMIT"), most));
+  return limitsOf(env, parse(fields.rateLimit, { limit, windowSeconds }, ["rateLimit"]), ceilings);
+}
+
+/** A condition: the rate limit is as it was read, so that two patches of its parts do not make a wrong whole. */
+function isRateAsRead({ rateLimit, windowSeconds }: ApiKey): SQL | undefined {
+  return and(eq(apiKeys.rateLimit, rateLimit), eq(apiKeys.windowSeconds, windowSeconds));
 }
 
 /** Checks the change of a key by another key. @returns the condition under which it may be written */

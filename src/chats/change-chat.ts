@@ -12,9 +12,12 @@ import type { ChangeAnswer } from "./rpc.ts";
 
 type Owner = { organizationId: string; region?: Region | null };
 
-/** The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name, the metadata or one of its pairs. */
+/**
+ * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is null),
+ * the metadata or one of its pairs.
+ */
 export const chatPatch = z.object({
-  contact: z.optional(z.object({ name: z.nullish(contactName) })),
+  contact: z.nullish(z.object({ name: z.nullish(contactName) })),
   metadata: metadataPatch,
 });
 
@@ -24,7 +27,7 @@ export const chatPatch = z.object({
  *   organization's object does not answer: repeat the call
  */
 export function patchChat(env: Env, owner: Owner, chatId: string, patch: z.output<typeof chatPatch>): Promise<Chat> {
-  const change = { name: patch.contact?.name, metadata: patch.metadata };
+  const change = { name: patch.contact === null ? null : patch.contact?.name, metadata: patch.metadata };
   return changed(env, owner, chatId, (chat, knownIdentity) => chat.patch(owner.organizationId, change, knownIdentity));
 }
 

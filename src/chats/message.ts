@@ -3,7 +3,7 @@ import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Fault } from "../http/errors.ts";
-import { atMost, instant, notBlank, notEmpty, optional } from "../http/fields.ts";
+import { atMost, instant, notBlank, notEmpty, optional, wellFormed } from "../http/fields.ts";
 import type { Variables } from "./template.ts";
 
 export const MAX_CONTENT = 4_096;
@@ -80,11 +80,12 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const metadataKey = z.string().check(notEmpty, ...atMost(MAX_KEY));
-const metadataValue = z.string("must be a string").check(...atMost(500));
+const metadataValue = z.string("must be a string").check(wellFormed, ...atMost(500));
 const keyError = ({ code }: { code?: string }) =>
   code === "invalid_key" ? `must have a key of 1 to ${MAX_KEY} characters` : undefined;
 
 const pairs = z.record(metadataKey, metadataValue, { error: keyError }).check(
+  z.refine((value) => Object.keys(value).every((key) => key.isWellFormed()), "must have keys of well-formed Unicode"),
   z.refine((value) => Object.keys(value).length <= MAX_PAIRS, {
     error: `must have at most ${MAX_PAIRS} pairs`,
     abort: true,
@@ -122,17 +123,20 @@ export function mergedMetadata(
 
 /** An https URL without credentials. It goes to the networks; the service never fetches it. */
 const httpsUrl = z.string().check(
+  wellFormed,
   ...atMost(MAX_URL),
   // Without the flag `i`, because the OpenAPI document contains this pattern.
   z.regex(/^[Hh][Tt][Tt][Pp][Ss]:\/\/[^\s\\]+$/, { error: "must be an https URL", abort: true }),
   z.refine((text) => linkIn(text) === text, "must be an https URL"),
 );
 
-const stringOrNumber = z.union([z.string(), z.number()], "must be a string or a number");
+const stringOrNumber = z
+  .union([z.string(), z.number()], "must be a string or a number")
+  .check(z.refine((value) => typeof value === "number" || value.isWellFormed(), "must be well-formed Unicode"));
 
 /** The body of `POST /chats/{id}/messages`. */
 export const sendBody = z.object({
-  content: z.string().check(notBlank, ...atMost(MAX_CONTENT)),
+  content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),
   senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
   templateId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),

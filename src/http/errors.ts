@@ -122,10 +122,20 @@ export function unavailable(cause: unknown, retryAfterSeconds = 1): ApiError {
   return new ApiError("unavailable", { cause, headers: { "Retry-After": String(retryAfterSeconds) } });
 }
 
+/** How many faults a response lists. */
+export const MAX_FAULTS = 100;
+
 /** The response for an error. @param responseHeaders the headers of every response to this request */
 export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeaders): Response {
   const { status, shape, text } = ERRORS[error.code];
-  const body = { [shape]: error.text ?? text, code: error.code, ...(error.faults && { errors: error.faults }) };
+  const { faults } = error;
+  const count = faults?.length ?? 0;
+  const rest = count > MAX_FAULTS ? `: the first ${MAX_FAULTS} of ${count} problems are listed` : "";
+  const body = {
+    [shape]: `${error.text ?? text}${rest}`,
+    code: error.code,
+    ...(faults && { errors: faults.slice(0, MAX_FAULTS) }),
+  };
   // A 401 must name the authentication scheme (RFC 9110, 15.5.2).
   const headers = status === 401 ? { "WWW-Authenticate": "Bearer", ...error.headers } : (error.headers ?? {});
   return createJsonResponse(JSON.stringify(body), status, responseHeaders, headers);

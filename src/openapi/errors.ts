@@ -1,7 +1,7 @@
 import { ROW_CEILINGS } from "../admin/row-ceilings.ts";
 import { MAX_QUEUED } from "../chats/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
-import { ERRORS, type ErrorCode } from "../http/errors.ts";
+import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
@@ -135,7 +135,13 @@ export function errorSchema(code: ErrorCode): JsonSchema {
     code: { type: "string", const: code, description: "A stable code, for programs" },
   };
   if (code === "validation_failed")
-    properties.errors = { type: "array", minItems: 1, description: "Each problem of the request", items: FAULT };
+    properties.errors = {
+      type: "array",
+      minItems: 1,
+      maxItems: MAX_FAULTS,
+      description: "The problems of the request",
+      items: FAULT,
+    };
   return {
     type: "object",
     title: errorName(code),

@@ -18,7 +18,7 @@ export async function listScheduled(
   chatId: string,
   { limit, after }: z.output<typeof scheduledQuery>,
 ): Promise<string> {
-  const position = after === undefined ? null : parseScheduleCursor(after);
+  const position = after === undefined ? null : parseScheduleCursor(chatId, after);
   if (after !== undefined && !position) throw fault("after", "is not a cursor of this list");
   const { body } = await callChat(env, caller, chatId, (chat, knownIdentity) =>
     chat.listScheduled(caller.organizationId, limit, position, knownIdentity),

@@ -147,7 +147,8 @@ export class ScheduledMessages {
       .sort(bySoonest);
     const page = following.slice(0, limit);
     const last = page.at(-1);
-    const cursor = last && following.length > limit ? scheduleCursor(last) : null;
+    const chatId = this.#host.identity()?.chatId;
+    const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, last) : null;
     const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;

@@ -57,7 +57,11 @@ const clientFrame = z.discriminatedUnion("type", [
       z.minLength(1),
       z.refine((id) => id.length <= 64 && id.isWellFormed()),
     ),
-    content: z.string(),
+    // As all that comes in: half a character is replaced, and not refused.
+    content: z.pipe(
+      z.string(),
+      z.transform((text) => text.toWellFormed()),
+    ),
   }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),

@@ -27,7 +27,8 @@ const descriptions = {
   rateLimit: "The rate limit. A window starts with its first request. Default: the service's own.",
   "rateLimit.limit": `The maximum number of requests in a window: up to ${MAX_PER_SECOND.toLocaleString("en")} for each second of the window.`,
   "rateLimit.windowSeconds": "The length of a window in seconds.",
-  monthlyQuota: "The maximum number of requests in a calendar month in UTC. Default: no quota.",
+  monthlyQuota:
+    "The maximum number of requests in a calendar month in UTC. Default: no quota. Required if the organization's `selfService` has a ceiling for the sum of quotas, and a key or member makes the request.",
   expiresAt: "When the key expires: RFC 3339, before the year 10000. Default: never.",
 };
 const { name, monthlyQuota } = key;

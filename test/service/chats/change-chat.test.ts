@@ -109,9 +109,10 @@ test.each([
   expect((await api("GET", path)).body).toEqual({ chat });
 });
 
-test("PATCH /chats/{id} can't remove the contact", async () => {
-  const { patch } = await place();
-  expectError(await patch({ contact: null }), 400, "missing_field");
+test("PATCH /chats/{id} with a contact that is null removes its name, and never its address", async () => {
+  const { chat, patch } = await place();
+  const answer = await patch({ contact: null });
+  expect(answer.body.chat.contact).toEqual({ address: chat.contact.address, name: null });
 });
 
 test("the routes need chats:write and a chat of the organization", async () => {

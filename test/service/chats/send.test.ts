@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { readFrame } from "../../../src/chats/visitors/frames.ts";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import {
   admin,
@@ -140,7 +141,7 @@ test("a body without content and with other faults gets shape A with every fault
   expectFaults(answer, "content", "type", "mediaUrl");
 });
 
-test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
+test.each(["Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
   "content %j is returned as it was sent",
   async (content) => {
     const { api, chat } = await shared();
@@ -149,6 +150,31 @@ test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 
     expect(answer.body.message).toMatchObject({ content, text: content });
   },
 );
+
+test("half a character is refused wherever a send has text, and replaced in what visitors and networks send", async () => {
+  const { api, chat } = await shared();
+  const faulty: [Record<string, unknown>, string][] = [
+    [{ content: "Lone \ud800" }, "content"],
+    [{ metadata: { k: "\udc00" } }, "metadata.k"],
+    [{ metadata: { "\ud800": "v" } }, "metadata"],
+    [{ variables: { k: "\ud800" } }, "variables.k"],
+    [{ mediaUrl: "https://example.com/\ud800" }, "mediaUrl"],
+  ];
+  for (const [body, path] of faulty) {
+    expectFaults(await api("POST", `/chats/${chat.id}/messages`, { content: "Hi", ...body }), path);
+  }
+  expect(readFrame('{"type":"message","id":"1","content":"Lone \\ud800"}')).toMatchObject({ content: "Lone \ufffd" });
+});
+
+test("a body with thousands of faults is answered with a hundred of them", async () => {
+  const { api, chat } = await shared();
+  const variables = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`v${i}`, true]));
+  const answer = await api("POST", `/chats/${chat.id}/messages`, { content: "Hi", variables });
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors).toHaveLength(100);
+  expect(answer.body.message).toBe("Validation failed: the first 100 of 4000 problems are listed");
+  expect(answer.text.length).toBeLessThan(16_384);
+});
 
 test("unknown fields are ignored", async () => {
   const { api, chat } = await newSender();

@@ -67,6 +67,14 @@ test("the list of scheduled messages continues after a cursor, even if its messa
   expect(three.pagination).toEqual({ limit: 2, hasMore: false, cursor: null });
 });
 
+test("a cursor of another chat's list is a 400", async () => {
+  const [ours, theirs] = [await scheduledPlace(), await scheduledPlace()];
+  for (const { schedule } of [ours, theirs]) for (let n = 0; n < 3; n++) await schedule(MINUTE);
+  const { cursor } = (await theirs.list("?limit=2")).body.pagination;
+  expectFaults(await ours.list(`?after=${cursor}`), "after");
+  expect((await theirs.list(`?after=${cursor}`)).body.messages).toHaveLength(1);
+});
+
 test("a cursor of a message that is gone skips no message that was scheduled since", async () => {
   const { schedule, list, redact } = await scheduledPlace();
   const [, second, third] = [await schedule(MINUTE), await schedule(MINUTE), await schedule(MINUTE)];

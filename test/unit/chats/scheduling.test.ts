@@ -112,11 +112,15 @@ test("a cursor returns the position that it was made from", () => {
   const position = fc.record({ dueAt: fc.integer({ min: 1, max: 2 ** 46 }), turn: fc.integer({ min: 1, max: 1e9 }) });
   fc.assert(
     fc.property(position, (due) => {
-      expect(parseScheduleCursor(scheduleCursor(due))).toEqual(due);
+      expect(parseScheduleCursor("cht_gAbc", scheduleCursor("cht_gAbc", due))).toEqual(due);
+      expect(parseScheduleCursor("cht_gAbd", scheduleCursor("cht_gAbc", due))).toBeNull();
     }),
   );
 });
 
-test.each(["", "1", "1_", "_1", "0_1", "1_0", "1_1_1", "1-1", " 1_1", "aaaaaaaaaaaa_1"])("%j is no cursor", (text) => {
-  expect(parseScheduleCursor(text)).toBeNull();
-});
+test.each(["", "1", "1_1", "_1_gA", "0_1_gA", "1_0_gA", "1_1_", "1_1_gA_1", "1-1_gA", " 1_1_gA", "aaaaaaaaaaaa_1_gA"])(
+  "%j is no cursor",
+  (text) => {
+    expect(parseScheduleCursor("cht_gA", text)).toBeNull();
+  },
+);

@@ -45,3 +45,11 @@ test("an unavailable error has Retry-After 1, and its cause goes only to the log
   expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
   expect(await response.text()).not.toContain("disk");
 });
+
+test("a response lists at most 100 faults, and says how many there are", async () => {
+  const faults = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `a.${i}`, message: "is wrong" }));
+  const body = (count: number) => errorResponse({ code: "validation_failed", faults: faults(count) }, HEADERS).json();
+  expect(await body(100)).toMatchObject({ message: "Validation failed", errors: faults(100) });
+  const text = "Validation failed: the first 100 of 101 problems are listed";
+  expect(await body(101)).toEqual({ message: text, code: "validation_failed", errors: faults(100) });
+});
