@@ -45,6 +45,8 @@ import { keepAct } from "./waiting-acts.ts";
 type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
+/** How many entries an allow-list can have. */
+export const MAX_RULES = 1_000;
 
 /** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
 const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
@@ -57,7 +59,7 @@ const fields = {
     .array(
       z.string().check(z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }), z.refine(isAddressRule, NO_ADDRESS)),
     )
-    .check(z.maxLength(1_000)),
+    .check(z.maxLength(MAX_RULES)),
   rateLimit: z.object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(3_600)) }).check(
     z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {
       error: `must be at most ${MAX_PER_SECOND} for each second of the window`,

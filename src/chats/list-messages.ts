@@ -16,7 +16,7 @@ import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 import type { MessageFilter } from "./rpc.ts";
 
 const MIN_SEARCH = 2;
-const MAX_SEARCH = 100;
+export const MAX_SEARCH = 100;
 
 const searchText = z.string().check(
   z.minLength(MIN_SEARCH, { error: `must have at least ${MIN_SEARCH} characters`, abort: true }),

@@ -72,7 +72,7 @@ export const chatChange: RequestBodySpec = {
   description: "The fields to change.",
   schema: chatPatch,
   descriptions: {
-    contact: "The person outside the organization.",
+    contact: "The person outside the organization. Null removes the name.",
     "contact.name": "The contact's name. Null removes it.",
     metadata: `Pairs to add or to replace. A pair with the value null is removed, and null in place of the object removes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
   },

@@ -19,7 +19,7 @@ export interface WebhookScope {
   ownHosts: readonly string[];
 }
 
-const MAX_WEBHOOKS = 10;
+export const MAX_WEBHOOKS = 10;
 const MAX_TRIES = 10;
 
 /**

@@ -57,7 +57,7 @@ export interface VisitorHost {
 /** The data of a socket. The platform stores it while the object sleeps. */
 type Attachment = Visitor & { openedAt: number };
 
-const MAX_SOCKETS = 5;
+export const MAX_SOCKETS = 5;
 /** How many messages may wait for earlier ones. Our page sends a message only after the response to the previous one. */
 const MAX_WAITING_MESSAGES = 20;
 /** How many frames may wait for the check of their sockets. */

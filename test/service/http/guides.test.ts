@@ -1,14 +1,29 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
-import { keyPatch } from "../../../src/admin/keys.ts";
+import { DEFAULT_MAX_KEYS } from "../../../src/admin/key-ceilings.ts";
+import { keyPatch, MAX_PER_SECOND, MAX_RULES } from "../../../src/admin/keys.ts";
+import { ROW_CEILINGS } from "../../../src/admin/row-ceilings.ts";
+import { MAX_WAITING_ACTS } from "../../../src/admin/waiting-acts.ts";
 import { app } from "../../../src/app.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
-import { MAX_CONTENT, sendBody } from "../../../src/chats/message.ts";
+import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
+import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
+import { MAX_QUEUED } from "../../../src/chats/log/limits.ts";
+import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../../../src/chats/message.ts";
+import { MAX_SCHEDULED } from "../../../src/chats/scheduled/decisions.ts";
 import * as closing from "../../../src/chats/visitors/closing.ts";
-import { ERRORS } from "../../../src/http/errors.ts";
+import { MAX_SOCKETS } from "../../../src/chats/visitors/visitor-sockets.ts";
+import { MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
+import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
+import { MAX_BODY } from "../../../src/http/validation.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";
+import { MAX_ROW_BYTES } from "../../../src/organizations/audit-log.ts";
+import { MAX_STREAMS } from "../../../src/organizations/doorbells.ts";
+import { HOST_CEILING } from "../../../src/webhooks/host-ceiling.ts";
+import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
 
@@ -87,6 +102,46 @@ test("a guide lists every error with its status and the field of its text", () =
   const known = Object.entries(ERRORS).map(([code, { status, shape }]) => [code, { status, shape }]);
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
 });
+
+/** The ceilings by what they limit. */
+const CEILINGS: Record<string, number> = {
+  "Members of an organization": ROW_CEILINGS.members,
+  "Templates of an organization": ROW_CEILINGS.templates,
+  "Channels of an organization": ROW_CEILINGS.channels,
+  "`allowedOrigins` of a web channel": MAX_ORIGINS,
+  "Keys of an organization whose keys manage keys": DEFAULT_MAX_KEYS,
+  "Entries in a key's `ipAllowlist`": MAX_RULES,
+  "Requests of a key for each second of its window": MAX_PER_SECOND,
+  "Webhooks of an organization": MAX_WEBHOOKS,
+  "Calls per second to one host by all webhooks of an organization": HOST_CEILING.perSecond,
+  "Open streams of an organization's keys": MAX_STREAMS,
+  "Events of one stream": MAX_STREAM_EVENTS,
+  "Messages of a chat that wait for delivery": MAX_QUEUED,
+  "Scheduled messages of a chat": MAX_SCHEDULED,
+  "Open sockets of a visitor": MAX_SOCKETS,
+  "Characters of a message": MAX_CONTENT,
+  "Pairs in `metadata`": MAX_PAIRS,
+  "Bytes of `metadata` as JSON": MAX_METADATA_BYTES,
+  "Characters of a search": MAX_SEARCH,
+  "Entries of a key or a member in the audit log in a day": ACTOR_ROWS_A_DAY,
+  "Entries of an organization in the audit log in a day": ORGANIZATION_ROWS_A_DAY,
+  "Bytes of an entry in the audit log": MAX_ROW_BYTES,
+  "Entries that wait for an audit log that fails": MAX_WAITING_ACTS,
+  "Problems that a 400 lists": MAX_FAULTS,
+  "Bytes of a body": MAX_BODY,
+};
+
+test("a guide lists the ceilings as they are in the code, and the codes of what is beyond them", () => {
+  const listed = rows(/./, section("errors-and-limits", "## Ceilings")).filter(([what]) => what !== "what");
+  const shown = Object.entries(CEILINGS).map(([what, count]) => [what, count.toLocaleString("en")]);
+  expect(listed.map(([what, count]) => [what, count])).toEqual(shown);
+  const codes = listed.flatMap(([, , beyond = ""]) => beyond.match(/`\w+_\w+`/g) ?? []);
+  expect(codes.filter((code) => !Object.hasOwn(ERRORS, code.replaceAll("`", "")))).toEqual([]);
+  expect(codes).toEqual(expect.arrayContaining(limitCodes().map((code) => `\`${code}\``)));
+});
+
+/** The codes of errors that name a ceiling, but for the one that only the operator sets. */
+const limitCodes = () => Object.keys(ERRORS).filter((code) => /_limit$/.test(code) && code !== "chat_limit");
 
 test("a guide lists every permission and every setting of a key", () => {
   const listed = rows(/^`\w+`$/, section("operating", "## Keys"));

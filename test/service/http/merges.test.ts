@@ -130,7 +130,7 @@ const MERGES: Record<string, Merge> = {
       [null, { chats: null, origins: 20 }],
     ],
   },
-  "changeChat contact": {
+  "updateChat contact": {
     patch: chat,
     steps: [
       [{ name: "Maya" }, { address: expect.any(String), name: "Maya" }],
@@ -140,7 +140,7 @@ const MERGES: Record<string, Merge> = {
       [null, { address: expect.any(String), name: null }],
     ],
   },
-  "changeChat metadata": {
+  "updateChat metadata": {
     patch: chat,
     steps: [
       [
@@ -226,5 +226,6 @@ test("each optional field in the body of a POST takes null, which means absent",
   const bodies = bodiesOf("post");
   expect(bodies.length).toBeGreaterThan(15);
   for (const [id, schema, formsOf] of bodies) walk(id, schema, formsOf);
-  expect(refusing).toEqual([]);
+  // Each of these is required by its kind of channel.
+  expect(refusing.filter((path) => !path.startsWith("createChannel.credentials."))).toEqual([]);
 });
