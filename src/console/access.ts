@@ -15,7 +15,12 @@ export const ACCESS_HEADER = "Cf-Access-Jwt-Assertion";
 const KEYS_LAST_MS = 3_600_000;
 /** Minimum time between fetches caused by unknown key ids, which a stranger can make up. */
 const REFETCH_AFTER_MS = 60_000;
+/** After a failed fetch, no other one begins for this long, which doubles with each failure up to the maximum. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
 const FETCH_TIMEOUT_MS = 5_000;
+/** How often a request looks whether another request's fetch has ended. */
+const POLL_MS = 10;
 
 const tokenHeader = z.object({ kid: z.string() });
 /** A token of a service has no `email`. */
@@ -23,11 +28,20 @@ const tokenPayload = z.object({ email: z.string(), exp: z.number() });
 const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
 type Keys = z.output<typeof keySet>["keys"];
 
-const keyCache = perIsolate((): { keys: Keys | null; fetchedAt: number; askedAt: number } => ({
-  keys: null,
-  fetchedAt: 0,
-  askedAt: 0,
-}));
+interface KeyCache {
+  keys: Keys | null;
+  fetchedAt: number;
+  askedAt: number;
+  /** How many fetches in a row failed, and until when no other one begins. */
+  failures: number;
+  pausedUntil: number;
+  /** The fetch under way. If the platform cancels its request, it never ends. */
+  fetch: { startedAt: number } | null;
+}
+
+const keyCache = perIsolate(
+  (): KeyCache => ({ keys: null, fetchedAt: 0, askedAt: 0, failures: 0, pausedUntil: 0, fetch: null }),
+);
 
 /**
  * The email of the person for whom Access made a token, in lower case; null without a valid token, or if Access is not
@@ -76,17 +90,51 @@ function keyIdOf(token: string | undefined): string | null {
 
 async function keysFor(env: Env, issuer: string, keyId: string): Promise<Keys> {
   const cache = keyCache(env);
-  const now = Date.now();
-  const { keys } = cache;
-  if (keys && now - cache.fetchedAt < KEYS_LAST_MS) {
-    if (now - cache.askedAt < REFETCH_AFTER_MS || keys.some(({ kid }) => kid === keyId)) return keys;
+  let known = knownKeys(cache, keyId);
+  // It polls: the platform may cancel a request that awaits only another request's promise.
+  while (!known && isFetching(cache)) {
+    await scheduler.wait(POLL_MS);
+    known = knownKeys(cache, keyId);
   }
+  if (known) return known;
+  if (isAhead(cache.pausedUntil, MAX_PAUSE_MS)) {
+    throw unavailable(new Error("The keys of Cloudflare Access could not be fetched a moment ago"));
+  }
+  return fetchInto(cache, issuer);
+}
+
+/** The cached keys; null if a fetch may find newer ones. */
+function knownKeys({ keys, fetchedAt, askedAt }: KeyCache, keyId: string): Keys | null {
+  const now = Date.now();
+  if (!keys || now - fetchedAt >= KEYS_LAST_MS) return null;
+  return now - askedAt < REFETCH_AFTER_MS || keys.some(({ kid }) => kid === keyId) ? keys : null;
+}
+
+function isFetching({ fetch: running }: KeyCache): boolean {
+  return running !== null && isAhead(running.startedAt + FETCH_TIMEOUT_MS, FETCH_TIMEOUT_MS);
+}
+
+async function fetchInto(cache: KeyCache, issuer: string): Promise<Keys> {
+  const fetching = { startedAt: Date.now() };
+  cache.fetch = fetching;
   // Before the fetch, so that further requests with unknown keys don't cause another one meanwhile.
-  cache.askedAt = now;
-  const fetched = await fetchKeys(issuer);
-  cache.fetchedAt = now;
-  cache.keys = fetched;
-  return fetched;
+  cache.askedAt = fetching.startedAt;
+  try {
+    const keys = await fetchKeys(issuer);
+    Object.assign(cache, { keys, fetchedAt: fetching.startedAt, failures: 0, pausedUntil: 0 });
+    return keys;
+  } catch (error) {
+    cache.pausedUntil = Date.now() + Math.min(FIRST_PAUSE_MS * 2 ** cache.failures++, MAX_PAUSE_MS);
+    throw error;
+  } finally {
+    if (cache.fetch === fetching) cache.fetch = null;
+  }
+}
+
+/** Whether a time is still to come. A clock that was set back must not move it further away than `most`. */
+function isAhead(time: number, most: number): boolean {
+  const left = time - Date.now();
+  return left > 0 && left <= most;
 }
 
 async function fetchKeys(issuer: string): Promise<Keys> {

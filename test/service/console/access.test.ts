@@ -191,7 +191,36 @@ test("while the keys of Access can't be fetched, its people get 503, and others 
   expect(own.status).toBe(204);
   expect(await statusWith(access, null, cookieOf(own))).toBe(200);
   access.certs.isDown = false;
+  later(1_001);
   expect((await ask("GET", "/access")).status).toBe(200);
+});
+
+test("while the keys of Access can't be fetched, tokens cause one fetch at a time, and pauses that grow", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  access.certs.isDown = true;
+  const junk = await Promise.all(
+    [1, 2, 3].map((n) => tokenFor("ann@acme.test", { ...newKey, private: { ...newKey.private, kid: `junk-${n}` } })),
+  );
+  const askAll = () => Promise.all([...junk, ...junk].map((token) => access.browser(token)("GET", "/access")));
+  for (const answer of await askAll()) expectError(answer, 503, "unavailable");
+  await askAll();
+  expect(access.certs.fetches).toBe(1);
+  for (const [pause, fetches] of [
+    [1_001, 2],
+    [1_001, 2],
+    [1_001, 3],
+    [30_001, 4],
+  ] as const) {
+    later(pause);
+    await askAll();
+    expect(access.certs.fetches).toBe(fetches);
+  }
+  access.certs.isDown = false;
+  later(30_001);
+  const [first, second] = await Promise.all(
+    [1, 2].map(async () => access.browser(await tokenFor("ann@acme.test", key))("GET", "/access")),
+  );
+  expect([first?.status, second?.status, access.certs.fetches]).toEqual([200, 200, 5]);
 });
 
 test("a session that began with Access counts only while Access vouches for the same person", async () => {
@@ -213,6 +242,18 @@ test("members that another organization adds with the same email keep nobody out
   await env.DB.prepare(add).bind(`mbr_${crypto.randomUUID()}`, organizationId, email).run();
   const answer = await access.browser(token)("POST", "/session", { body: { access: { memberId } } });
   expect(answer.status, answer.text).toBe(204);
+});
+
+test("an organization that gives an email to many members pushes no other one out of the choice", async () => {
+  const { access, email, memberId, token } = await signedInMember();
+  const { organizationId } = await newOrganization({ name: "!" });
+  const add = `insert into members (id, organization_id, name, email, permissions, created_at)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
+    select ? || i, ?, 'Eve', ?, '[]', 0 from n`;
+  await env.DB.prepare(add).bind(`mbr_${crypto.randomUUID()}`, organizationId, email).run();
+  const { members } = (await access.browser(token)("GET", "/access")).body.access;
+  expect(members.map(({ id }: { id: string }) => id)).toContain(memberId);
+  expect(members).toHaveLength(4);
 });
 
 test("a session that began with Access ends with Access's configuration", async () => {

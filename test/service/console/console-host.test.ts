@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { linePorts } from "../../../src/webhooks/line-ports.ts";
 import { codeOf, cookieOf, OWN_PAGE } from "../../support/console.ts";
-import { admin, type Call, call, created, expectError, newOrganization } from "../../support/harness.ts";
+import { admin, type Call, call, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 
 const OWN_HOST: Partial<Env> = { CONSOLE_HOST: "console.test", PUBLIC_HOST: "parley.test" };
@@ -74,4 +75,19 @@ test("the console shows webhooks at the public host", async () => {
   expectError(refused, 400, "validation_failed");
   const without = { CONSOLE_HOST: "console.test" };
   expectError(await onConsoleHost("GET", `${at}/channels`, { headers, bindings: without }), 503, "unavailable");
+});
+
+test("no webhook leads to a host of the service, whichever host the request came to, and none is called there", async () => {
+  const { organizationId } = await newOrganization();
+  const path = `/admin/v1/organizations/${organizationId}/webhooks`;
+  for (const own of ["parley.test", "console.test", "other.parley.test"]) {
+    const body = { url: `https://${own}/api/v1/chats` };
+    const host = "other.parley.test";
+    expectFaults(await call("POST", path, { body, headers: OPERATOR, host, bindings: OWN_HOST }), "url");
+  }
+  const { checkUrl } = linePorts({ ...env, ...OWN_HOST });
+  for (const own of ["parley.test", "console.test"]) {
+    expect(checkUrl(`https://${own}/api/v1/chats`)).toMatch(/address of this service/);
+  }
+  expect(checkUrl("https://receiver.test/hook")).toBeNull();
 });
