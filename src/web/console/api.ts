@@ -95,8 +95,9 @@ async function send({ method, path, body, headers = {}, signal }: ApiRequest): P
 /** Any request can find that the session is over. */
 async function watchedFetch(request: Request): Promise<Response> {
   markAsScript(request);
+  const sentAt = Date.now();
   const response = await fetch(request);
-  learnClock(response);
+  learnClock(response, sentAt);
   if (response.status === 401) sessionLost();
   return response;
 }

@@ -6,10 +6,13 @@ export function serviceNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Takes the time of a response. Its header has whole seconds, so a small change says nothing. */
-export function learnClock(response: Response): void {
+/**
+ * Takes the time of a response: the service wrote it after the request was sent, and before it arrived. So a slow network
+ * makes no difference, and a clock that is right is never changed. The header has whole seconds.
+ * @param sentAt when the request was sent, by this computer's clock
+ */
+export function learnClock(response: Response, sentAt: number): void {
   const told = Date.parse(response.headers.get("Date") ?? "");
   if (Number.isNaN(told)) return;
-  const difference = told - Date.now();
-  if (Math.abs(difference - aheadMs) > 2_000) aheadMs = difference;
+  aheadMs = Math.min(Math.max(aheadMs, told - Date.now()), told + 1_000 - sentAt);
 }
