@@ -1,5 +1,6 @@
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
+import { withDeadline } from "../platform/deadline.ts";
 import { MAX_HOLD_MS, slotsOf, wakeLinesFrom } from "./pace.ts";
 import type { Slots } from "./slots.ts";
 import type { WebhookState } from "./state.ts";
@@ -7,6 +8,8 @@ import type { WaitingLines } from "./waiting-lines.ts";
 
 /** When a line that did not answer is woken again. */
 const AGAIN_AFTER_MS = 15_000;
+/** Until then a line must answer. */
+const CALL_MS = 10_000;
 const AT_ONCE = 20;
 const MAX_UNREACHABLE = 1_000;
 
@@ -91,7 +94,7 @@ export class Waker {
   async #wake(lineId: string, number: number): Promise<void> {
     const { clock, waiting, slots } = this.#ports;
     try {
-      await this.#ports.wakeLine(lineId, number);
+      await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
       // Unless the line asked in vain in the meantime, which raised its number.
       if (this.#ports.limits()) waiting.remove(lineId, number);
       this.#unreachable.delete(lineId);
