@@ -15,6 +15,8 @@ export interface Watch {
   /** A call has arrived. @returns what to do with its answer when it leaves */
   called(object: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined;
   committed(object: SimulatedObject): void;
+  /** Whether a statement of the object fails. */
+  fails?(query: string): boolean;
 }
 
 /** The platform under one object: storage that stays, and instances that come and go. */
@@ -26,6 +28,10 @@ export class SimulatedObject extends Party {
   #waiting = new Set<Reply>();
   /** No call reaches the object. */
   isAway = false;
+  /** The object never answers a call. */
+  isSilent = false;
+  /** How many calls and alarms have begun. */
+  begun = 0;
   /** How many instances were lost. */
   losses = 0;
   /** How often its clock was set. */
@@ -47,6 +53,11 @@ export class SimulatedObject extends Party {
     return super.now - this.#setBackMs;
   }
 
+  /** No call and no alarm is under way. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && !this.#isRinging;
+  }
+
   /** The last alarm is under way, or it did not end. */
   get isAlarmOpen(): boolean {
     return this.#isRinging || this.#isCutOff;
@@ -66,6 +77,7 @@ export class SimulatedObject extends Party {
       reply({ error: platformError(true) });
       return;
     }
+    if (this.isSilent) return;
     this.#waiting.add(reply);
     const judge = this.#watch.called(this, method, given);
     const answer = (result: Result) =>
@@ -118,11 +130,15 @@ export class SimulatedObject extends Party {
   }
 
   #enter(method: string, given: unknown[], done: (value: unknown) => void, failed: (error: unknown) => void): void {
+    this.begun++;
     this.whileAlive(() => {
       const { life } = this;
       if (!this.#instance) {
         const state = {
-          storage: this.storage.handle(() => life.isOver),
+          storage: this.storage.handle(
+            () => life.isOver,
+            (query) => this.#watch.fails?.(query) ?? false,
+          ),
           waitUntil: (work: Promise<unknown>) => void work.catch((error: unknown) => this.world.fail(error)),
           getWebSockets: () => [],
         };

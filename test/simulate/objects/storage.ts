@@ -49,7 +49,10 @@ export class Database {
   }
 }
 
-/** The result of a statement. The platform's cursor reads rows when they are asked for; this one has them all. */
+/**
+ * The result of a statement. The platform's cursor reads a row when the one before it is asked for; this one has them all,
+ * and is as open as the platform's.
+ */
 class Cursor implements IterableIterator<Row> {
   readonly rowsWritten: number;
   readonly #rows: Row[];
@@ -58,6 +61,11 @@ class Cursor implements IterableIterator<Row> {
   constructor(rows: Row[], written: number) {
     this.#rows = rows;
     this.rowsWritten = written;
+  }
+
+  /** The statement has not ended. */
+  get isOpen(): boolean {
+    return this.#at < this.#rows.length;
   }
 
   get rowsRead(): number {
@@ -89,6 +97,9 @@ interface Pairs {
   kv: ReadonlyMap<string, unknown>;
   alarm: number | null;
 }
+
+/** SQLite drops no table while a statement is open. */
+const DROPS_TABLE = /\bdrop\s+table\b/i;
 
 const NONE: Pairs = { kv: new Map(), alarm: null };
 
@@ -153,8 +164,13 @@ export class ObjectStorage {
     this.#db.close();
   }
 
-  /** The storage as an instance sees it. It throws once `isOver` returns true. */
-  handle(isOver: () => boolean): DurableObjectStorage {
+  /**
+   * The storage as an instance sees it. It throws once `isOver` returns true. A cursor that is left open stays open as long
+   * as the instance.
+   * @param fails whether a statement fails, for example because the disk is full
+   */
+  handle(isOver: () => boolean, fails: (query: string) => boolean = () => false): DurableObjectStorage {
+    const cursors = new Set<Cursor>();
     const use = () => {
       if (isOver()) throw new Error("The instance is lost");
     };
@@ -165,7 +181,12 @@ export class ObjectStorage {
       },
       exec: (query: string, ...values: unknown[]) => {
         use();
-        return this.#exec(query, values);
+        for (const cursor of cursors) if (!cursor.isOpen) cursors.delete(cursor);
+        if (cursors.size > 0 && DROPS_TABLE.test(query)) throw new Error("database table is locked: SQLITE_LOCKED");
+        if (fails(query)) throw new Error("database or disk is full: SQLITE_FULL");
+        const cursor = this.#exec(query, values);
+        cursors.add(cursor);
+        return cursor;
       },
     };
     const handle = {

@@ -1,6 +1,7 @@
 import type { StoredLine } from "../../../src/webhooks/line.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
+import { checkReplay } from "./end-replay.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { BookedLine } from "./lines-book.ts";
 import type { Owner } from "./owner.ts";
@@ -31,6 +32,7 @@ export async function checkEnd(parts: Parts): Promise<void> {
   const isDead = webhooks.size > 1 && world.random() < 0.2;
   receivers.sick.clear();
   receivers.poisoned.clear();
+  for (const chat of chats.values()) chat.isSilent = false;
   if (isDead && ill !== undefined) {
     world.count("a webhook stays dead");
     receivers.sick.set(ill, world.pick([0, -1, 500]));
@@ -57,6 +59,10 @@ export async function checkEnd(parts: Parts): Promise<void> {
     );
     checkKnown(parts, chat, line);
   }
+  const works = [...webhooks.values()].filter(({ name }) => {
+    return !(isDead && name === ill) && judge.book.webhooks.get(name)?.isBeingDeleted === false;
+  });
+  if (works.length > 0) await checkReplay(parts, world.pick(works));
 }
 
 /** The lines of a chat, and when nothing makes them wait any more. */

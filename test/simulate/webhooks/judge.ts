@@ -69,7 +69,7 @@ export class WebhookJudge {
       if (attempt === 1 && !line.calls.has(number)) this.#checkOrder(line, number);
       this.#checkTry(line, call);
       line.calls.set(number, (line.calls.get(number) ?? 0) + 1);
-    } else this.#world.count("a replay's call");
+    } else this.#checkReplay(line, call);
     this.#underWay.add(call);
     return () => this.#underWay.delete(call);
   }
@@ -84,7 +84,10 @@ export class WebhookJudge {
     const line = this.book.line(webhookId, lineId, life);
     if (status === 200) {
       if (replayId === null) this.book.ended(line, number, "accepted");
-      else line.replayed.add(number);
+      else {
+        line.replayed.add(number);
+        this.book.replayedBy(line, replayId).add(number);
+      }
       return;
     }
     this.#failed(call, retryAfter);
@@ -258,6 +261,16 @@ export class WebhookJudge {
     const since = this.permits.disabledSince(webhookId);
     const text = () => `${lineId} calls ${webhookId}, which was disabled ${this.#world.now - (since ?? 0)} ms before`;
     this.#world.check("disabled", since === null || this.#world.now - since <= PERMIT_MS, text);
+  }
+
+  /** Calls that ask for an earlier replay may arrive late. */
+  #checkReplay(line: BookedLine, { webhookId, lineId, number, replayId }: Call): void {
+    const world = this.#world;
+    world.count("a replay's call");
+    const last = this.#webhooks.get(webhookId)?.storage.get<{ id: string }>("replay")?.id;
+    if (replayId === null || replayId !== last) return;
+    const isNew = !this.book.replayedBy(line, replayId).has(number);
+    world.check("once", isNew, () => `${lineId} sends ${webhookId} event ${number} again in the same replay`);
   }
 
   #checkOrder(line: BookedLine, number: number): void {

@@ -21,6 +21,8 @@ export interface BookedLine {
   plannedAt: Map<number, number>;
   /** Events that were accepted in a replay. */
   replayed: Set<number>;
+  /** The replay that was called last, and its events that were accepted. */
+  lastReplay: { id: string; accepted: Set<number> } | null;
   /** Reports of events that were given up, which were seen in the line's row. */
   seen: Set<string>;
 }
@@ -71,7 +73,7 @@ export class LinesBook {
         plannedAt: new Map(),
         replayed: new Set<number>(),
       };
-      line = { webhookId, chatId, life, lastEnded: null, seen: new Set(), ...maps };
+      line = { webhookId, chatId, life, lastEnded: null, lastReplay: null, seen: new Set(), ...maps };
       this.#lines.set(key, line);
     }
     return line;
@@ -107,6 +109,19 @@ export class LinesBook {
     if (line.ended.has(number)) return;
     line.ended.set(number, end);
     line.lastEnded = Math.max(line.lastEnded ?? 0, number);
+  }
+
+  /** The events of a line that each filter of its webhook has let through. */
+  matching({ webhookId, chatId, life }: BookedLine): BookedEvent[] {
+    const filters = this.webhooks.get(webhookId)?.filters ?? [];
+    const isMatching = ({ type }: BookedEvent) => filters.every((types) => types === null || types.includes(type));
+    return this.events(chatId, life).filter(isMatching);
+  }
+
+  /** The events of a replay that were accepted. */
+  replayedBy(line: BookedLine, id: string): Set<number> {
+    if (line.lastReplay?.id !== id) line.lastReplay = { id, accepted: new Set() };
+    return line.lastReplay.accepted;
   }
 
   /** The events that a report gave up. */

@@ -3,6 +3,7 @@ import { reportedClass } from "../../../src/webhooks/schedule.ts";
 import type { WebhookState } from "../../../src/webhooks/state.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LinesBook } from "./lines-book.ts";
+import { LogJudge } from "./log-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
 
 /** A permit that is not reported counts for so long. */
@@ -56,9 +57,11 @@ export class PermitJudge {
   readonly #world: WebhookWorld;
   readonly #book: LinesBook;
   readonly #known = new Map<string, Known>();
+  readonly #log: LogJudge;
 
   constructor(world: WebhookWorld, book: LinesBook) {
     this.#world = world;
+    this.#log = new LogJudge(world);
     this.#book = book;
   }
 
@@ -107,6 +110,7 @@ export class PermitJudge {
     const state = stateOf(webhook);
     const booked = this.#book.webhooks.get(webhook.name);
     if (booked?.isDeleted) return;
+    if (!booked?.isBeingDeleted) this.#log.committed(webhook);
     const text = JSON.stringify(state);
     if (text !== known.state) this.#world.note(() => `${webhook.name} is ${text}`);
     if (text !== known.state) Object.assign(known, { state: text, changedAt: this.#world.now });
@@ -202,6 +206,7 @@ export class PermitJudge {
   #applied(webhook: SimulatedObject, report: WebhookAttempt, arrivedAt: number): void {
     // Without a configuration, the object ignores reports.
     if (this.#book.webhooks.get(webhook.name)?.isBeingDeleted) return;
+    this.#log.answered(webhook, report);
     const known = this.#of(webhook.name);
     const { permit, retryAfterMs, outcome, lineId } = report;
     if (outcome === "accepted") {

@@ -9,6 +9,9 @@ const pace = "src/webhooks/pace.ts";
 const probes = "src/webhooks/probes.ts";
 const state = "src/webhooks/state.ts";
 const waker = "src/webhooks/waker.ts";
+const log = "src/webhooks/attempt-log.ts";
+const replays = "src/webhooks/replay-run.ts";
+const pending = "src/webhooks/pending-events.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few dozen seeds. */
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
@@ -125,6 +128,53 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt]",
     wrong: "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt && null]",
   },
+  "the tally of a log leaves a cursor open": {
+    file: log,
+    right: "      rows.unshift(...found);",
+    wrong: `      rows.unshift(...found);
+      this.#sql.exec("select seq from attempts_0 union all select seq from attempts_1").next();`,
+  },
+  "an attempt is known before it is stored": {
+    file: permits,
+    right: "    if (this.#reported.has(name)) return;\n",
+    wrong: "    if (this.#reported.has(name)) return;\n    this.#reported.set(name, true);\n",
+  },
+  "a replay repeats a step as long as one of its chats does not answer": {
+    file: replays,
+    right: "for (const { lineId, ranges: of } of missed) unreached.add(lineId, of);",
+    wrong: `if (missed.length > 0) throw new Error("A chat did not answer");`,
+  },
+  "a replay waits for a chat that never answers": {
+    file: replays,
+    right: "await withDeadline(clock, CALL_MS, () => this.#ports.replayLine(lineId, id, ranges));",
+    wrong: "await this.#ports.replayLine(lineId, id, ranges);",
+  },
+  "what a chat did not take of a replay is forgotten": {
+    file: replays,
+    right: "for (const { lineId, ranges: of } of missed) unreached.add(lineId, of);",
+    wrong: "void missed;",
+  },
+  "a chat that does not answer gets the later events of a replay first": {
+    file: replays,
+    right: "const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);",
+    wrong: "const count = await this.#handOut(id, line);",
+  },
+  "a repeated call of a replay sends its events again": {
+    file: line,
+    right: "line.replayed?.id === id ? line.replayed.upTo : 0);",
+    wrong: "0);",
+  },
+  "a search ends after its first step": {
+    file: pending,
+    right: "this.#searchedTo = this.#found ? this.#found.number - 1 : range[1];",
+    wrong: "this.#searchedTo = this.#found ? this.#found.number - 1 : this.#host.newest();",
+  },
+  "a replay ends after the first step of its search": {
+    file: pending,
+    right: "return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo);",
+    wrong:
+      "return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo + 1_000);",
+  },
   "a webhook begins in a chat after its newest event": {
     file: "src/chats/chat-report.ts",
     right: "webhooks.configure(answer.webhooks, answer.webhooks.startAfter);",
@@ -134,6 +184,11 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
 
 /** These take up to 1,000 seeds, so `npm test` leaves them out. */
 const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a wake-up waits for a chat that never answers": {
+    file: waker,
+    right: "await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));",
+    wrong: "await this.#ports.wakeLine(lineId, number);",
+  },
   "the number of a line that waits can fall": {
     file: "src/webhooks/waiting-lines.ts",
     right: "number = max(number + 1, excluded.number)",

@@ -16,6 +16,11 @@ import { Receivers } from "./receivers.ts";
 import { WEBHOOK_FAULTS, type WebhookWorld } from "./rules.ts";
 
 const OPERATIONS = 30;
+/** A few seeds are long, and lose no object. */
+const MANY_OPERATIONS = 300;
+const LONG_SHARE = 0.05;
+/** An object without a call sleeps after this time. */
+const IDLE_MS = 10_000;
 const DAY = 86_400_000;
 
 const tables = new Database();
@@ -39,6 +44,7 @@ class Simulation {
   readonly #judge: WebhookJudge;
   readonly #owner: Owner;
   readonly #maxWebhooks: number;
+  readonly #isLong: boolean;
   /** Pauses between operations, in milliseconds. */
   readonly #pauses: readonly number[];
   #lives = 0;
@@ -51,7 +57,8 @@ class Simulation {
     this.#receivers = new Receivers(world);
     this.#judge = new WebhookJudge(world, this.#chats, this.#webhooks);
     this.#receivers.judge = this.#judge;
-    this.#maxWebhooks = world.pick([1, 1, 2, 4]);
+    this.#isLong = world.random() < LONG_SHARE;
+    this.#maxWebhooks = this.#isLong ? 1 : world.pick([1, 1, 2, 4]);
     this.#pauses = world.pick([
       [0, 50, 500, 5_000],
       [500, 5_000, 60_000, 600_000],
@@ -76,11 +83,12 @@ class Simulation {
     const world = this.#world;
     const webhooks = world.random() < 0.5 ? this.#maxWebhooks : 1;
     for (let n = 0; n < webhooks; n++) this.#owner.create();
-    for (let n = 0; n < OPERATIONS; n++) {
+    const operations = this.#isLong ? MANY_OPERATIONS : OPERATIONS;
+    for (let n = 0; n < operations; n++) {
       this.#act();
       this.#breakSomething();
       await world.run(world.now + world.between(0, world.pick(this.#pauses)), 5_000);
-      if (world.fault("a month passes", 0.02)) await this.#passMonth();
+      if (!this.#isLong && world.fault("a month passes", 0.02)) await this.#passMonth();
     }
     world.isFaulty = false;
     this.#directory.isDown = false;
@@ -134,9 +142,10 @@ class Simulation {
     const at = () => world.between(0, world.pick([5, 50, 500, 5_000, 60_000]));
     for (const chat of this.#chats.values()) {
       if (world.fault("chat lost", 0.15)) world.after(at(), () => chat.lose());
+      chat.isSilent = chat.isSilent ? world.random() < 0.6 : world.fault("chat silent", 0.04);
     }
     for (const webhook of this.#webhooks.values()) {
-      if (world.fault("webhook's object lost", 0.1)) world.after(at(), () => webhook.lose());
+      if (!this.#isLong && world.fault("webhook's object lost", 0.1)) world.after(at(), () => webhook.lose());
     }
     const { sick } = this.#receivers;
     for (const id of this.#judge.book.webhooks.keys()) {
@@ -204,7 +213,10 @@ class Simulation {
           receivers: this.#receivers,
           world: this.#world,
         }),
-      { called: () => undefined, committed: (object) => this.#judge.chatCommitted(object) },
+      {
+        called: (object) => () => this.#sleep(object, "chat sleeps"),
+        committed: (object) => this.#judge.chatCommitted(object),
+      },
     );
     this.#chats.set(name, chat);
     this.#adopt(chat);
@@ -213,9 +225,10 @@ class Simulation {
   #webhook(id: string): SimulatedObject {
     const known = this.#webhooks.get(id);
     if (known) return known;
+    const world = this.#world;
     const { permits } = this.#judge;
     const webhook = new SimulatedObject(
-      this.#world,
+      world,
       id,
       (state, object) => new this.#service.WebhookObject(state, this.#env(object)),
       {
@@ -223,20 +236,31 @@ class Simulation {
           const judge = permits.called(object, method, given);
           return (value) => {
             judge?.(value);
+            this.#sleep(object, "webhook's object sleeps");
             if (method === "permit") this.#loseAfterRefusal(object, value as WebhookPermitAnswer);
           };
         },
         committed: (object) => this.#judge.webhookCommitted(object),
+        fails: (query) => query.includes("insert into attempts_") && world.fault("an attempt is not stored", 0.02),
       },
     );
     this.#webhooks.set(id, webhook);
     return webhook;
   }
 
+  /** The platform drops the instance of an object that has no call for a while. */
+  #sleep(object: SimulatedObject, fault: "chat sleeps" | "webhook's object sleeps"): void {
+    const world = this.#world;
+    if (this.#isLong || !world.fault(fault, 0.3)) return;
+    const { begun } = object;
+    world.after(IDLE_MS, () => object.begun === begun && object.isIdle && object.lose());
+  }
+
   /** The instance that refused a line is lost while the line waits. The clock of the next one may be behind. */
   #loseAfterRefusal(webhook: SimulatedObject, answer: WebhookPermitAnswer): void {
     const world = this.#world;
-    if (answer.outcome !== "later" || !answer.isWaiting || !world.fault("webhook's object lost", 0.2)) return;
+    if (this.#isLong || answer.outcome !== "later" || !answer.isWaiting || !world.fault("webhook's object lost", 0.2))
+      return;
     world.after(world.between(0, world.pick([50, 5_000])), () => webhook.lose());
   }
 
