@@ -61,6 +61,7 @@ export function enterOrganization(): MiddlewareHandler<ConsoleEnv> {
     const caller = await callerIn(env, person, organizationId);
     if (!caller) throw new ApiError("organization_not_found");
     c.set("session", {
+      id: claims.jti,
       caller,
       async check(permission) {
         const now = isCurrent(claims, Date.now()) ? await personOf(env, claims, accessToken) : null;

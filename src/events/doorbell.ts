@@ -1,6 +1,7 @@
 import type { Region } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { MAX_SESSION_STREAMS, REPLACED } from "../organizations/doorbells.ts";
 import type { Doorbell } from "./follow.ts";
 
 /** Whose events a doorbell rings for, and whether it belongs to a stream. */
@@ -9,6 +10,8 @@ export interface Listener {
   chat?: string;
   /** The stream's own id. */
   stream?: string;
+  /** The id of the session that asks, if no key does. */
+  session?: string;
 }
 
 /**
@@ -23,7 +26,10 @@ export async function openDoorbell(
   const url = `https://organization/doorbell?${new URLSearchParams({ ...listener }).toString()}`;
   const open = (organization: Fetcher) => organization.fetch(url, { headers: { Upgrade: "websocket" } });
   const { status, webSocket } = await callOrganization(env, organizationId, open, region);
-  if (status === 409) throw new ApiError("stream_limit");
+  if (status === 409) {
+    const text = `The organization already has ${MAX_SESSION_STREAMS} open streams of the console`;
+    throw new ApiError("stream_limit", listener.session === undefined ? {} : { text });
+  }
   if (!webSocket) throw unavailable(new Error(`The organization's object answered ${status}, and no socket`));
   return new SocketDoorbell(webSocket);
 }
@@ -32,6 +38,7 @@ export async function openDoorbell(
 export class SocketDoorbell implements Doorbell {
   readonly #socket: WebSocket;
   #isLost = false;
+  #isReplaced = false;
   /** The greatest number since it last woke somebody; 0 if there was none. */
   #newest = 0;
   #waiting: { readUpTo: number; run: () => void } | null = null;
@@ -42,12 +49,20 @@ export class SocketDoorbell implements Doorbell {
       this.#newest = Math.max(this.#newest, Number(data));
       this.#wake();
     });
-    for (const type of ["close", "error"] as const) socket.addEventListener(type, () => this.close());
+    socket.addEventListener("close", ({ code }) => {
+      this.#isReplaced = code === REPLACED;
+      this.close();
+    });
+    socket.addEventListener("error", () => this.close());
     socket.accept();
   }
 
   get isLost(): boolean {
     return this.#isLost;
+  }
+
+  get isReplaced(): boolean {
+    return this.#isReplaced;
   }
 
   onRing(readUpTo: number, run: () => void): void {

@@ -4,6 +4,8 @@ import type { EventPage, EventReader } from "./reader.ts";
 /** Rings when there is more to read. It may be lost, or fall silent, at any moment. */
 export interface Doorbell {
   readonly isLost: boolean;
+  /** A newer stream took its place: the loop ends. */
+  readonly isReplaced: boolean;
   /**
    * Calls `run` once when the doorbell is lost or rings for a number greater than `readUpTo`, also if it did so since its
    * last call of a function. Replaces a function that was not called.
@@ -57,7 +59,7 @@ export async function* follow(
       }
       wasSilent = false;
       yield page;
-      if (signal.aborted) return;
+      if (signal.aborted || doorbell?.isReplaced) return;
       if (page.hasMore && page.heldBy === undefined) continue;
       if (clock.now() >= endsAt) return;
       if (page.heldBy !== undefined) {
@@ -68,7 +70,7 @@ export async function* follow(
       if (doorbell && !doorbell.isLost) {
         const ms = Math.min(READ_EVERY_MS, endsAt - clock.now());
         wasSilent = !(await rings(doorbell, reader.readUpTo, ms, ports));
-        if (signal.aborted) return;
+        if (signal.aborted || doorbell.isReplaced) return;
       } else {
         // Before the next read, so that nothing is missed in between.
         doorbell = await ports.openDoorbell();

@@ -13,7 +13,7 @@ import { ChatReader } from "./chat-reader.ts";
 import { readCursor } from "./cursor.ts";
 import { type Listener, openDoorbell } from "./doorbell.ts";
 import { cursorAt, FeedReader } from "./feed-reader.ts";
-import { type FollowPorts, follow } from "./follow.ts";
+import { type Doorbell, type FollowPorts, follow } from "./follow.ts";
 import { chatEventsPort, feedPort, findEvent } from "./ports.ts";
 import { chatEventsQuery, eventsQuery, type FilterQuery, filterOf, streamQuery } from "./query.ts";
 import type { EventPage, EventReader } from "./reader.ts";
@@ -42,7 +42,9 @@ export const eventRoutes = new Hono<EventsEnv>()
     // A client that connects again sends the header, and often the same URL. Before its first event it may be empty.
     const lastEventId = c.req.header("Last-Event-ID") || undefined;
     const [text, name] = lastEventId === undefined ? [after, "after"] : [lastEventId, "Last-Event-ID"];
-    return answerStream(c, await openFeed(c, filter, text === undefined ? "now" : { text, name }));
+    const calls = { made: 0 };
+    const feed = await openFeed(c, filter, text === undefined ? "now" : { text, name }, () => calls.made++);
+    return answerStream(c, feed, calls);
   })
   .get("/events/:id", requirePermission(PERMISSION), noQuery, async (c) => {
     return json(c, `{"event":${await findEvent(c.env, c.var.caller, c.req.param("id"))}}`);
@@ -54,9 +56,10 @@ export const eventRoutes = new Hono<EventsEnv>()
     return answerPage(c, await poll(c, reader, { limit, wait }, { chat }));
   });
 
-async function openFeed(c: EventsContext, query: FilterQuery, start: Start): Promise<FeedReader> {
+/** @param count is called with each call of an object */
+async function openFeed(c: EventsContext, query: FilterQuery, start: Start, count?: () => void): Promise<FeedReader> {
   const filter = filterOf(query);
-  const port = feedPort(c.env, c.var.caller, filter);
+  const port = feedPort(c.env, c.var.caller, filter, count);
   const cursor = typeof start === "string" ? await cursorAt(start, port) : readCursor(start.text);
   if (cursor === null) throw fault((start as { name: string }).name, "is not a cursor of this list");
   return new FeedReader(port, filter, cursor);
@@ -91,22 +94,42 @@ function answerPage(c: EventsContext, { events, cursor, hasMore }: EventPage): R
 }
 
 /** Answers with a live stream. @throws ApiError `stream_limit`, `cursor_expired` */
-async function answerStream(c: EventsContext, reader: EventReader): Promise<Response> {
+async function answerStream(c: EventsContext, reader: EventReader, calls: { made: number }): Promise<Response> {
   if (c.req.method === "HEAD") return c.body(null, 200, STREAM_HEADERS);
   const listener = { stream: crypto.randomUUID() };
-  const doorbell = await openDoorbell(c.env, c.var.caller, listener);
+  let doorbell: Doorbell | undefined;
+  let resumed: Promise<void> | undefined;
+  const openOwn = async () => {
+    // A client that reads nothing gets no place.
+    await resumed;
+    calls.made++;
+    doorbell = await open(c, listener);
+    return doorbell;
+  };
+  const first = await openOwn();
   const { readable, writable } = new IdentityTransformStream();
   const watch = watchedKey(c);
   const endsAt = SYSTEM_CLOCK.now() + MAX_STREAM_MS;
-  const rest = follow(portsOf(c, reader, watch, listener), { limit: STREAM_PAGE, endsAt }, doorbell);
+  const ports = { reader, openDoorbell: openOwn, clock: SYSTEM_CLOCK, signal: watch.signal };
+  const rest = follow(ports, { limit: STREAM_PAGE, endsAt }, first);
   // Read before the headers are sent: a client that gets no error would ask with an expired cursor for ever.
-  const first = await rest.next().catch((error: unknown) => {
+  const page = await rest.next().catch((error: unknown) => {
     watch.stop();
     throw error;
   });
-  const pages = continued(first, rest);
+  const pages = continued(page, rest);
   // Not awaited, and no `waitUntil`: it ends with the response, also if the client leaves.
-  writeStream(writable, pages, { clock: SYSTEM_CLOCK, signal: watch.signal, endsAt })
+  writeStream(writable, pages, {
+    clock: SYSTEM_CLOCK,
+    signal: watch.signal,
+    endsAt,
+    calls: () => calls.made,
+    onLost: () => watch.stop(),
+    onStalled(until) {
+      resumed = until;
+      doorbell?.close();
+    },
+  })
     .catch((error: unknown) => {
       // The client connects again, and gets the error then if it lasts.
       console.warn({ event: "stream_ended", requestId: c.var.requestId, error: causeOf(error) });
@@ -133,6 +156,10 @@ function watchedKey(c: EventsContext): KeyWatch {
 }
 
 function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, listener: Listener): FollowPorts {
-  const open = () => openDoorbell(c.env, c.var.caller, listener);
-  return { reader, openDoorbell: open, clock: SYSTEM_CLOCK, signal };
+  return { reader, openDoorbell: () => open(c, listener), clock: SYSTEM_CLOCK, signal };
+}
+
+function open(c: EventsContext, listener: Listener): Promise<Doorbell> {
+  const { caller, session } = c.var;
+  return openDoorbell(c.env, caller, session ? { ...listener, session: session.id } : listener);
 }

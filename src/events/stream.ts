@@ -3,9 +3,22 @@ import type { EventPage, ReadEvent } from "./reader.ts";
 
 /** A stream ends after so many events. Clients connect again. */
 export const MAX_STREAM_EVENTS = 10_000;
+/**
+ * A stream ends after so many calls of objects, too: the platform allows 10,000 in a request. A page can take 4,000, and
+ * the checks of the key some hundreds.
+ */
+export const MAX_STREAM_CALLS = 5_000;
 /** When a client should connect again, in milliseconds. */
 const RETRY_MS = 2_000;
 const COMMENT_EVERY_MS = 20_000;
+/**
+ * Only writing shows that a client has left, and the first write after that still succeeds. An empty comment line means
+ * nothing to a client.
+ */
+const PROBE_EVERY_MS = 2_000;
+const PROBE = ":\n";
+/** A client that reads nothing for so long does not keep the place of its stream. */
+const STALLED_AFTER_MS = 4_000;
 
 interface StreamPorts {
   clock: Pick<Clock, "now" | "timer">;
@@ -13,6 +26,12 @@ interface StreamPorts {
   signal: AbortSignal;
   /** When the stream ends even if the client does not read, Unix milliseconds. */
   endsAt: number;
+  /** How many calls were made for the pages. */
+  calls: () => number;
+  /** The client has left. `signal` aborts then. */
+  onLost: () => void;
+  /** The client has read nothing for some seconds. @param resumed resolves when it reads again, or the stream is over */
+  onStalled: (resumed: Promise<void>) => void;
 }
 
 /**
@@ -25,35 +44,60 @@ interface StreamPorts {
 export async function writeStream(
   writable: WritableStream<Uint8Array>,
   pages: AsyncGenerator<EventPage, void, undefined>,
-  { clock, signal, endsAt }: StreamPorts,
+  { clock, signal, endsAt, calls, onLost, onStalled }: StreamPorts,
 ): Promise<void> {
   const writer = writable.getWriter();
   const { promise: over, resolve: end } = Promise.withResolvers<"over">();
   const cancelTimer = clock.timer(endsAt - clock.now(), () => end("over"));
   signal.addEventListener("abort", () => end("over"));
+  let writing = 0;
   /** @returns whether the client read the text */
   const write = async (text: string): Promise<boolean> => {
+    const { promise: resumed, resolve: resume } = Promise.withResolvers<void>();
+    const cancel = clock.timer(STALLED_AFTER_MS, () => onStalled(resumed));
+    writing++;
     try {
       return (await Promise.race([writer.write(new TextEncoder().encode(text)), over])) !== "over";
     } catch {
       // The client left.
       return false;
+    } finally {
+      writing--;
+      cancel();
+      resume();
     }
   };
+  let isOver = false;
+  let cancelProbe = () => {};
+  const probe = async () => {
+    const isLost = writing === 0 && !(await write(PROBE));
+    if (isOver) return;
+    if (isLost) onLost();
+    else probeLater();
+  };
+  const probeLater = () => {
+    cancelProbe = clock.timer(PROBE_EVERY_MS, () => void probe());
+  };
+  probeLater();
   let count = 0;
   let writtenAt = Number.NEGATIVE_INFINITY;
   try {
     for await (const page of pages) {
       if (signal.aborted) break;
       const text = textOf(page, clock.now() - writtenAt >= COMMENT_EVERY_MS);
+      const isSpent = calls() >= MAX_STREAM_CALLS;
+      if (text === "" && isSpent) break;
       if (text === "") continue;
       const isFirst = writtenAt < 0;
       writtenAt = clock.now();
       count += page.events.length;
       if (!(await write(isFirst ? `retry: ${RETRY_MS}\n${text}` : text))) return await drop(writer);
-      if (count >= MAX_STREAM_EVENTS) break;
+      if (count >= MAX_STREAM_EVENTS || isSpent) break;
     }
   } finally {
+    isOver = true;
+    end("over");
+    cancelProbe();
     cancelTimer();
     // Does not wait: the client may never read the end.
     writer.close().catch(() => {});

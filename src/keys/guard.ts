@@ -12,6 +12,8 @@ import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a person with a session of the console may do in one organization. It takes the place of a key. */
 export interface Session {
+  /** Each sign-in has another one. */
+  id: string;
   caller: Caller;
   /** Why the session may no longer make a request that needs `permission`, read anew; null if it may. */
   check: (permission: Need | null) => Promise<ApiError | null>;

@@ -101,7 +101,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   webhook_disabled: { when: "The webhook is disabled. Enable it first." },
   replay_running: { when: "A replay of this webhook is running. Wait until its `state` is `done`." },
   not_head: { when: "The event is not the one that the chat's line attempts next, so it can't be skipped." },
-  stream_limit: { when: "The organization has 10 open streams already." },
+  stream_limit: { when: "The organization's keys have 10 open streams already." },
   cursor_expired: {
     when: "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
   },

@@ -3,7 +3,7 @@ import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType } from "../events/event.ts";
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
-import { MAX_STREAM_EVENTS } from "../events/stream.ts";
+import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
 import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/doorbells.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
@@ -117,7 +117,7 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     id: "streamEvents",
     tag: "Events",
     summary: "Stream events",
-    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds. A stream ends after ${minutes} minutes or ${MAX_STREAM_EVENTS.toLocaleString("en")} events, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization can have ${MAX_STREAMS} streams at a time. A stream counts as one request.`,
+    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
     permission: "events:read",
     query: {
       schema: streamQuery,

@@ -126,16 +126,34 @@ test("a stream without events gets a comment every 20 seconds", async () => {
 
 test("an eleventh stream of an organization is refused until one ends; other organizations have their own", async () => {
   const { organizationId, secret } = await newListenerWithChat();
-  hurry();
   const streams: Stream[] = [];
-  while (streams.length < 10) streams.push(await openStream(secret));
+  while (streams.length < 10) streams.push(await openRead(secret));
   const refused = await call("GET", "/api/v1/events/stream", { headers: { Authorization: `Bearer ${secret}` } });
   expectError(refused, 409, "stream_limit");
   await (await openStream((await newListener()).secret)).close();
+  // Although nothing happens, its client is missed within seconds.
   await streams[0]?.close();
   await untilDoorbells(organizationId, 9);
-  streams[0] = await openStream(secret);
+  streams[0] = await openRead(secret);
   for (const stream of streams) await stream.close();
+});
+
+/** Opens a stream whose client reads all that comes. */
+async function openRead(secret: string): Promise<Stream> {
+  const stream = await openStream(secret);
+  void stream.events(Number.POSITIVE_INFINITY).catch(() => {});
+  return stream;
+}
+
+test("a stream whose client reads nothing gives up its place, and goes on when the client reads again", async () => {
+  const { api, organizationId, secret, chat } = await newListenerWithChat();
+  const stream = await openStream(secret);
+  await untilDoorbells(organizationId, 0);
+  await send(api, chat.id);
+  await report(chat.id);
+  expect((await stream.events(1)).map(nameOf)).toEqual([`${chat.id} 2 message.created`]);
+  await untilDoorbells(organizationId, 1);
+  await stream.close();
 });
 
 test("polls are not counted as streams", async () => {

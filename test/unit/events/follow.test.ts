@@ -7,6 +7,7 @@ import { FakeClock, settle } from "../platform/fake-clock.ts";
 /** A doorbell whose rings may be lost. */
 class FakeDoorbell implements Doorbell {
   isLost = false;
+  isReplaced = false;
   isMute = false;
   isClosed = false;
   #heard = 0;
@@ -42,7 +43,7 @@ class FakeDoorbell implements Doorbell {
 }
 
 /** Events 1, 2, 3 …, and a loop that reads them. */
-function followed({ wait = 3_600_000, limit = 10, newest = 0 } = {}) {
+function followed({ wait = 3_600_000, limit = 10, newest = 0, heldUntil = 0 } = {}) {
   const clock = new FakeClock();
   const controller = new AbortController();
   const doorbells: FakeDoorbell[] = [];
@@ -51,6 +52,8 @@ function followed({ wait = 3_600_000, limit = 10, newest = 0 } = {}) {
     controller,
     doorbells,
     newest,
+    /** Until then, in milliseconds from the start, nothing can be read. */
+    heldUntil,
     reads: 0,
     pages: [] as string[][],
     isOver: false,
@@ -66,6 +69,7 @@ function followed({ wait = 3_600_000, limit = 10, newest = 0 } = {}) {
       return world.pages.flat().map(Number);
     },
   };
+  const startedAt = clock.now();
   let readUpTo = 0;
   const reader: EventReader = {
     get readUpTo() {
@@ -73,6 +77,9 @@ function followed({ wait = 3_600_000, limit = 10, newest = 0 } = {}) {
     },
     async read(atMost: number): Promise<EventPage> {
       world.reads++;
+      if (clock.now() - startedAt < world.heldUntil) {
+        return { events: [], cursor: String(readUpTo), hasMore: true, heldBy: new Error("held") };
+      }
       const last = Math.min(world.newest, readUpTo + atMost);
       const hasMore = last < world.newest;
       await Promise.resolve();
@@ -104,6 +111,29 @@ function followed({ wait = 3_600_000, limit = 10, newest = 0 } = {}) {
     .finally(() => (world.isOver = true));
   return world;
 }
+
+test("the loop ends when a newer stream takes the place of its own", async () => {
+  const world = followed();
+  await settle();
+  const [doorbell] = world.doorbells;
+  if (doorbell) doorbell.isReplaced = true;
+  doorbell?.cut();
+  await settle();
+  expect([world.isOver, world.error, world.doorbells.length]).toEqual([true, undefined, 1]);
+});
+
+test("a page that is held is read again every three seconds, until the loop ends", async () => {
+  const world = followed({ newest: 3, wait: 10_000, heldUntil: 7_000 });
+  await settle();
+  await world.clock.pass(6_000);
+  expect([world.seen, world.reads]).toEqual([[], 3]);
+  await world.clock.pass(3_000);
+  expect([world.seen, world.doorbells.length]).toEqual([[1, 2, 3], 1]);
+  const other = followed({ newest: 3, wait: 10_000, heldUntil: 60_000 });
+  await settle();
+  await other.clock.pass(10_000);
+  expect([other.isOver, other.error, other.doorbells, other.reads]).toEqual([true, undefined, [], 5]);
+});
 
 test("what is there is read page by page before a doorbell is opened", async () => {
   const world = followed({ limit: 2, newest: 5 });

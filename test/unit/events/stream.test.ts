@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventPage } from "../../../src/events/reader.ts";
-import { MAX_STREAM_EVENTS, writeStream } from "../../../src/events/stream.ts";
+import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS, writeStream } from "../../../src/events/stream.ts";
 import { FakeClock } from "../platform/fake-clock.ts";
 
 /** Lets reads and writes of streams finish. */
@@ -29,10 +29,21 @@ function opened() {
     controller,
     asked: 0,
     isClosed: false,
+    calls: 0,
+    lost: 0,
+    probes: 0,
+    /** For each stall, whether the client has read since. */
+    stalls: [] as boolean[],
     give: (page: EventPage | null) => give(page),
+    /** What the client reads next, without the probes. */
     async read(): Promise<string | null> {
-      const { done, value } = await reader.read();
-      return done ? null : new TextDecoder().decode(value);
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return null;
+        const text = new TextDecoder().decode(value);
+        if (text !== ":\n") return text;
+        world.probes++;
+      }
     },
     leave: () => reader.cancel(),
     over: undefined as unknown as Promise<void>,
@@ -49,8 +60,22 @@ function opened() {
       world.isClosed = true;
     }
   }
-  const endsAt = clock.now() + 900_000;
-  world.over = writeStream(writable, pages(), { clock, signal: controller.signal, endsAt });
+  world.over = writeStream(writable, pages(), {
+    clock,
+    signal: controller.signal,
+    endsAt: clock.now() + 900_000,
+    calls: () => world.calls,
+    onLost() {
+      world.lost++;
+      controller.abort();
+      give(null);
+    },
+    onStalled(resumed) {
+      world.stalls.push(false);
+      const index = world.stalls.length - 1;
+      void resumed.then(() => (world.stalls[index] = true));
+    },
+  });
   return world;
 }
 
@@ -102,6 +127,72 @@ test("after an abort, a page that comes late is not sent", async () => {
   stream.give(pageOf(1));
   expect(await stream.read()).toBeNull();
   await stream.over;
+});
+
+test("an empty comment line every two seconds shows that the client is there", async () => {
+  const stream = opened();
+  const text = stream.read();
+  await turn();
+  for (let seconds = 0; seconds < 10; seconds++) {
+    await stream.clock.pass(1_000);
+    await turn();
+  }
+  stream.give(pageOf(1, "one"));
+  expect(await text).toContain("id: one");
+  expect([stream.probes, stream.stalls, stream.lost]).toEqual([5, [], 0]);
+});
+
+test("a client that left is noticed within two seconds, although nothing happens", async () => {
+  const stream = opened();
+  await turn();
+  await stream.leave();
+  await stream.clock.pass(2_000);
+  await turn();
+  await stream.over;
+  expect([stream.lost, stream.isClosed, stream.clock.pending]).toEqual([1, true, 0]);
+});
+
+test("a client that reads nothing for four seconds gives up its place, until it reads again", async () => {
+  const stream = opened();
+  stream.give(pageOf(1, "one"));
+  await turn();
+  await stream.clock.pass(3_999);
+  expect(stream.stalls).toEqual([]);
+  await stream.clock.pass(1);
+  expect(stream.stalls).toEqual([false]);
+  expect(await stream.read()).toContain("id: one");
+  await turn();
+  expect(stream.stalls).toEqual([true]);
+  // Nothing happens, and the client does not read the probe either.
+  await stream.clock.pass(2_000);
+  await turn();
+  await stream.clock.pass(4_000);
+  expect(stream.stalls).toEqual([true, false]);
+  stream.controller.abort();
+  stream.give(null);
+  await stream.over;
+  await turn();
+  expect(stream.stalls).toEqual([true, true]);
+});
+
+test("a stream ends after 5,000 calls, also if a filter leaves nothing to send", async () => {
+  for (const [before, count] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const stream = opened();
+    if (before > 0) {
+      stream.give(pageOf(1));
+      await stream.read();
+      await turn();
+    }
+    stream.calls = MAX_STREAM_CALLS;
+    stream.give(pageOf(count));
+    if (count > 0) expect(await stream.read()).toContain("event: message.created");
+    expect(await stream.read()).toBeNull();
+    await stream.over;
+    expect(stream.isClosed).toBe(true);
+  }
 });
 
 test("a client that never reads is left after 15 minutes", async () => {

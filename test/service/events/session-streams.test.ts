@@ -1,0 +1,118 @@
+import { env, exports } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { OWN_PAGE, signIn } from "../../support/console.ts";
+import { call, expectError, send } from "../../support/harness.ts";
+import { nameOf, newListenerWithChat, openStream, report, Stream, stopTime, untilDoorbells } from "./place.ts";
+
+stopTime();
+
+/** Opens a doorbell at an organization's object. @returns its socket and what it heard; null if it was refused */
+async function doorbell(organizationId: string, query: Record<string, string>) {
+  const { status, webSocket } = await env.ORGANIZATIONS.getByName(organizationId).fetch(
+    `https://organization/doorbell?${new URLSearchParams(query).toString()}`,
+    { headers: { Upgrade: "websocket" } },
+  );
+  if (status === 409) return null;
+  const heard: string[] = [];
+  let closed: number | null = null;
+  webSocket?.addEventListener("message", ({ data }) => heard.push(String(data)));
+  webSocket?.addEventListener("close", ({ code }) => {
+    closed = code;
+    webSocket.close();
+  });
+  webSocket?.accept();
+  return { heard, closed: () => closed };
+}
+
+type Opened = Awaited<ReturnType<typeof doorbell>>;
+
+/** Asks for a stream of the console. */
+function requestSessionStream(organizationId: string, cookie: string): Promise<Response> {
+  const path = `https://parley.test/console/api/organizations/${organizationId}/events/stream`;
+  return exports.default.fetch(path, { headers: { ...OWN_PAGE, Cookie: cookie } });
+}
+
+test("streams of keys and of sessions have ceilings of their own", async () => {
+  const { organizationId, secret } = await newListenerWithChat();
+  for (let count = 0; count < 10; count++)
+    expect(await doorbell(organizationId, { stream: `k${count}` })).not.toBeNull();
+  expect(await doorbell(organizationId, { stream: "k10" })).toBeNull();
+  for (let count = 0; count < 60; count++) {
+    expect(await doorbell(organizationId, { stream: `s${count}`, session: `session${count}` })).not.toBeNull();
+  }
+  expect(await doorbell(organizationId, { stream: "s60", session: "session60" })).toBeNull();
+  expect(await doorbell(organizationId, { stream: "k10" })).toBeNull();
+  const path = "/api/v1/events/stream";
+  const refused = await call("GET", path, { headers: { Authorization: `Bearer ${secret}` } });
+  expectError(refused, 409, "stream_limit", /10 open streams/);
+  const ofConsole = await requestSessionStream(organizationId, await signIn());
+  expect([ofConsole.status, await ofConsole.text()]).toEqual([
+    409,
+    expect.stringMatching(/60 open streams of the console/),
+  ]);
+});
+
+test("at the ceiling, and beyond six of its own, a session ends its oldest stream, and no other one's", async () => {
+  const { organizationId } = await newListenerWithChat();
+  const open = async (session: string) => {
+    const opened = await doorbell(organizationId, { stream: crypto.randomUUID(), session });
+    vi.setSystemTime(Date.now() + 1);
+    return opened;
+  };
+  const own: Opened[] = [];
+  while (own.length < 6) own.push(await open("own"));
+  const others: Opened[] = [];
+  while (others.length < 53) others.push(await open(`other${others.length}`));
+  const seventh = await open("own");
+  await vi.waitUntil(() => own[0]?.closed() === 4001);
+  others.push(await open("other53"));
+  expect(await open("new")).toBeNull();
+  expect(await open("other7")).not.toBeNull();
+  await vi.waitUntil(() => others[7]?.closed() === 4001);
+  const isClosed = [...own, ...others, seventh].map((each) => each?.closed() ?? null);
+  expect(isClosed.filter((code) => code !== null)).toEqual([4001, 4001]);
+});
+
+test("a stream whose place a newer one took ends, and opens no doorbell again", async () => {
+  const { organizationId } = await newListenerWithChat();
+  const cookie = await signIn();
+  const streams: Stream[] = [];
+  while (streams.length < 7) {
+    const stream = new Stream(await requestSessionStream(organizationId, cookie));
+    expect(await stream.next()).toMatchObject({ retry: "2000" });
+    streams.push(stream);
+    vi.setSystemTime(Date.now() + 1);
+  }
+  expect(await streams[0]?.next()).toBeNull();
+  await untilDoorbells(organizationId, 6);
+  for (const stream of streams.slice(1)) await stream.close();
+});
+
+test("sessions are rung at most once a second, and keys ten times", async () => {
+  const { api, organizationId, chat } = await newListenerWithChat();
+  const ofKey = await doorbell(organizationId, { stream: "k" });
+  const ofSession = await doorbell(organizationId, { stream: "s", session: "one" });
+  const waits = vi.spyOn(scheduler, "wait");
+  for (let count = 0; count < 3; count++) {
+    await send(api, chat.id);
+    await report(chat.id);
+    await vi.waitUntil(() => ofKey?.heard.length === count + 1);
+  }
+  await vi.waitUntil(() => ofSession?.heard.at(-1) === ofKey?.heard.at(-1));
+  const spent = (ms: number) => waits.mock.calls.filter(([each]) => each === ms).length;
+  // One more than rings were needed: each wait is followed by a look for more.
+  expect(spent(1_000)).toBe(ofSession?.heard.length);
+  expect(ofKey?.heard).toEqual(["2", "3", "4"]);
+});
+
+test("a key's stream and a session's get the same events", async () => {
+  const { api, secret, organizationId, chat } = await newListenerWithChat();
+  const ofSession = new Stream(await requestSessionStream(organizationId, await signIn()));
+  const ofKey = await openStream(secret);
+  await send(api, chat.id);
+  await report(chat.id);
+  for (const stream of [ofKey, ofSession]) {
+    expect((await stream.events(1)).map(nameOf)).toEqual([`${chat.id} 2 message.created`]);
+    await stream.close();
+  }
+});
