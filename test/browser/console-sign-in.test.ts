@@ -74,6 +74,21 @@ test("somebody whom Access signed in chooses a member, or reads why not", async 
   expect(posted).toEqual([{ access: { memberId: "mbr_2" } }]);
 });
 
+test("before the sign-in, the page makes no request that fails, and a reload keeps the link's code", async () => {
+  const page = await (await browser.newContext()).newPage();
+  const failed: string[] = [];
+  page.on("response", (response) => response.status() >= 400 && failed.push(response.url()));
+  await page.goto(`${base}/console#code=mbr_gWq6pR2nVt70HsdE.${"a".repeat(43)}`);
+  await page.getByText("This link signs you in once.").waitFor();
+  await page.reload();
+  await page.getByText("This link signs you in once.").waitFor();
+  expect(failed).toEqual([]);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("This link no longer works.").waitFor();
+  await page.reload();
+  await page.getByLabel("Operator’s token").waitFor();
+});
+
 test("a page without Access has no button for it", async () => {
   const page = await open();
   await page.getByRole("button", { name: "Sign in" }).waitFor();
@@ -85,7 +100,7 @@ test("no script and no storage has the session or the token", async () => {
   await signIn(page);
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
   const seen = await page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]));
-  expect(seen).toBe('["",{},{}]');
+  expect(seen).toBe('["",{"parley.signed-in":""},{}]');
   const cookies = await page.context().cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: "Strict", path: "/" }]);
   expect(cookies[0]?.value).not.toContain(adminToken);

@@ -44,11 +44,20 @@ export function currentSession(): Session {
   return now.session;
 }
 
-/** Asks who is signed in. A link that opened the page waits for a click, and signs in even if somebody else is. */
+/** In this browser's storage while somebody is signed in. The cookie itself is hidden from scripts. */
+const SIGNED_IN = "parley.signed-in";
+/** In the tab's storage: the code of a one-time link that was not used yet. */
+const CODE = "parley.code";
+
+/**
+ * Asks who is signed in, if somebody may be: browsers log a 401 as an error. A link that opened the page waits for a
+ * click, and signs in even if somebody else is.
+ */
 export async function beginSession(): Promise<void> {
   const code = takeCode();
-  if (code !== null) sessionState.value = { state: "out", code };
-  else await readSession();
+  if (code !== null || (localStorage.getItem(SIGNED_IN) === null && !hasAccess())) {
+    sessionState.value = { state: "out", code };
+  } else await readSession();
 }
 
 /** Asks again who is signed in. A page that stays open does so now and then, so that its session counts as used. */
@@ -84,7 +93,8 @@ export async function readPersonOfAccess(): Promise<PersonOfAccess> {
 /** Signs in. @throws ParleyError if it is refused */
 export async function signIn(proof: Proof): Promise<void> {
   const headers = { "Content-Type": "application/json" };
-  await ask("/console/session", { method: "POST", headers, body: JSON.stringify(proof) });
+  await ask("/console/session", { method: "POST", headers, body: JSON.stringify(proof) }).catch(forgetUsedCode);
+  sessionStorage.removeItem(CODE);
   await readSession();
 }
 
@@ -96,6 +106,7 @@ export async function signOut(): Promise<void> {
 
 /** Forgets what a person wrote and read here. */
 function leave(): void {
+  localStorage.removeItem(SIGNED_IN);
   sessionStorage.clear();
   location.replace("/console/");
 }
@@ -106,21 +117,31 @@ async function readSession(): Promise<void> {
     const before = sessionState.value;
     // Somebody else signed in over the page of the one before.
     if (before.state === "in" && before.session.member?.id !== session.member?.id) return leave();
+    localStorage.setItem(SIGNED_IN, "");
     sessionState.value = { state: "in", session, isLost: false };
   } catch (cause) {
     const error = cause as ParleyError;
+    if (error.status === 401) localStorage.removeItem(SIGNED_IN);
     sessionState.value = error.status === 401 ? { state: "out", code: null } : { state: "unknown", error };
   }
 }
 
 /**
  * Takes the code of a sign-in link out of the address. It is in the fragment, which browsers never send, and it leaves
- * the history, so that nobody finds it there.
+ * the history, so that nobody finds it there. The tab keeps it until it is used, so that a reload does not lose it.
  */
 function takeCode(): string | null {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code !== null) history.replaceState(null, "", location.pathname + location.search);
+  if (code === null) return sessionStorage.getItem(CODE);
+  sessionStorage.setItem(CODE, code);
+  history.replaceState(null, "", location.pathname + location.search);
   return code;
+}
+
+/** A link that was refused never works again. */
+function forgetUsedCode(error: ParleyError): never {
+  if (error.code === "link_invalid") sessionStorage.removeItem(CODE);
+  throw error;
 }
 
 /** @throws ParleyError */

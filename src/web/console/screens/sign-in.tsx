@@ -16,9 +16,13 @@ export function SignIn({ code }: { code: string | null }): JSX.Element {
     <main class="lone">
       <div class="box sign-in">
         <h1>Parley</h1>
-        <SignInForm code={code} />
+        {code === null && (
+          <p>
+            <strong>Members</strong> sign in with a one-time link. Ask a colleague or the operator for a new one.
+          </p>
+        )}
         <AccessSignIn />
-        <p class="hint">Members sign in with a one-time link from the operator or a colleague.</p>
+        <SignInForm code={code} />
       </div>
     </main>
   );
