@@ -17,7 +17,9 @@ const MAX_EXAMINED = 10_000;
 const TERMS_AT_ONCE = 200;
 const CHATS_AT_ONCE = 50;
 /** Reading a row costs as much as folding so many characters. */
-const ROW_WORK = 200;
+const ROW_WORK = 400;
+/** A contact's texts are folded and divided into words, and so is each address. */
+const WORK_PER_CHARACTER = 4;
 /** Greater than each text that a term can go on with. */
 const LAST = "\u{10ffff}";
 
@@ -78,7 +80,7 @@ export class ContactPages {
       }
       // A match beyond the page is read again by the next one.
       last = place;
-      if (steps.did(ROW_WORK + (contact ? ROW_WORK + lengthOf(contact) : 0))) {
+      if (steps.did(ROW_WORK + (contact ? ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact) : 0))) {
         await steps.pause();
         if (!isReady()) return { rows: [], next: null };
       }
@@ -103,7 +105,7 @@ export class ContactPages {
           rows.push(row);
         }
         last = row.id;
-        if (steps.did(ROW_WORK + lengthOf(contact))) {
+        if (steps.did(ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact))) {
           await steps.pause();
           if (!isReady()) return { rows: [], next: null };
         }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { cpuTimeOf } from "../support/cpu-time.ts";
 import type { Server } from "./server.ts";
 
 /** How long the thread that runs all objects was held up. */
@@ -29,9 +29,9 @@ export async function longestStep(server: Server, run: () => Promise<unknown>): 
   running.catch(() => {});
   let used = 0;
   let pings = 0;
-  for (let before = await cpuOf(server.pid); !isOver; pings++) {
+  for (let before = await cpuTimeOf(server.pid); !isOver; pings++) {
     await ask("/bare");
-    const now = await cpuOf(server.pid);
+    const now = await cpuTimeOf(server.pid);
     used = Math.max(used, now - before);
     before = now;
   }
@@ -39,10 +39,4 @@ export async function longestStep(server: Server, run: () => Promise<unknown>): 
   const { longest } = await beats;
   await running;
   return { longest: Math.min(longest, used), pings };
-}
-
-/** The CPU time of a process's first thread, in ms. Where the system does not tell, the clock's time counts. */
-async function cpuOf(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, "utf8").catch(() => null);
-  return text === null ? performance.now() : Number(text.split(" ")[0]) / 1e6;
 }

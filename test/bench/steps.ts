@@ -54,13 +54,12 @@ export function measureSteps(
       const idle = (await longestStep(server, () => new Promise((resolve) => setTimeout(resolve, 500)))).longest;
       const rows: StepRow[] = [];
       for (const { each, run } of made) {
-        settings.log(`Measuring: ${each.name}, ${each.data}`);
-        rows.push(
-          await measured(each, async () => {
-            if (run instanceof Error) throw run;
-            return (await longestStep(server, () => run(place))).longest;
-          }),
-        );
+        const row = await measured(each, async () => {
+          if (run instanceof Error) throw run;
+          return (await longestStep(server, () => run(place))).longest;
+        });
+        settings.log(`${row.longest.toFixed(1)} ms: ${each.name}, ${each.data}`);
+        rows.push(row);
       }
       if (only === null || "links".includes(only)) rows.push(linksRow());
       return { rows, idle };

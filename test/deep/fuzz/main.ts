@@ -5,6 +5,7 @@ import { exitCodeOf, wholeNumber } from "../../support/mistake.ts";
 import { Secrets, shownIn } from "../../support/secrets.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { startService } from "../../support/world/service.ts";
+import { dearestText, findDearest } from "../dearest/run.ts";
 import { proxied, startLocalServer } from "./local-server.ts";
 import { type Ask, Place, type Told } from "./place.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
@@ -16,6 +17,8 @@ const USAGE = `npm run test:fuzz -- [options]
   --requests <n>  how many requests are made of all routes (200000)
   --seed <n>      those of an earlier run
   --local         the requests go to the server of npm start, through its proxy; its log is not looked into
+  --dearest       looks for the dearest requests of each route instead, with 1,000 requests unless --requests says so, and
+                  prints what each costs
   --strict        the public requests go through Prism, which compares each answer to the OpenAPI document
 `;
 
@@ -39,7 +42,8 @@ async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,
     options: {
-      requests: { type: "string", default: "200000" },
+      requests: { type: "string" },
+      dearest: { type: "boolean", default: false },
       seed: { type: "string" },
       local: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },
@@ -47,8 +51,9 @@ async function main(argv: string[]): Promise<number> {
     },
   });
   if (values.help) return print(USAGE, 0);
-  const count = wholeNumber("requests", values.requests);
+  const count = wholeNumber("requests", values.requests ?? (values.dearest ? "1000" : "200000"));
   const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber("seed", values.seed);
+  if (values.dearest) return print(`Seed ${seed}\n${dearestText(await findDearest(count, seed))}`, 0);
   const secrets = new Secrets();
   const found: string[] = [];
   const look = (what: string, text: string) => {
