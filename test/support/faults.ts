@@ -32,21 +32,29 @@ type Method = (...given: unknown[]) => unknown;
 type AsyncMethod = (...given: unknown[]) => Promise<unknown>;
 
 /**
- * Replaces one method of a namespace's objects. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it.
+ * Replaces one method of a namespace's objects, or those that match. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it.
  * @returns a function that ends it too
  */
-export function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): () => void {
+export function replaceMethod(
+  namespace: Objects,
+  method: string | RegExp,
+  replace: (original: Method) => Method,
+): () => void {
   const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
   const getByName = objects.getByName.bind(objects);
   const spy = vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
     return new Proxy(getByName(name, options) as Stub, {
       get(target, property) {
         const own = Reflect.get(target, property, target);
-        return property === method ? replace((...given) => (own as Method)(...given)) : own;
+        return isNamed(property, method) ? replace((...given) => (own as Method)(...given)) : own;
       },
     });
   });
   return () => spy.mockRestore();
+}
+
+function isNamed(property: PropertyKey, method: string | RegExp): boolean {
+  return typeof method === "string" ? property === method : method.test(String(property));
 }
 
 /**
@@ -54,7 +62,11 @@ export function replaceMethod(namespace: Objects, method: string, replace: (orig
  * starting at 1, `fails` selects, or all. `vi.restoreAllMocks()` ends it.
  * @returns a function that ends it too
  */
-export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): () => void {
+export function breakObjects(
+  namespace: Objects,
+  method: string | RegExp,
+  fails?: (call: number) => boolean,
+): () => void {
   let calls = 0;
   return replaceMethod(namespace, method, (original) => {
     if (!fails) return () => Promise.reject(unreachable());
