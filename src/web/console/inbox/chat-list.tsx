@@ -174,7 +174,8 @@ function StatusMark({ status }: { status: Message["status"] }): JSX.Element {
   const isFailed = status === "FAILED";
   return (
     <span class={isFailed ? "chat-row-mark note failed" : "chat-row-mark note quiet"}>
-      {icon && <Icon name={icon} />} <span class={isFailed ? "" : "hidden"}>{word}:</span>
+      {icon && <Icon name={icon} />}
+      <span class={isFailed ? "" : "hidden"}>{word}:</span>
     </span>
   );
 }

@@ -50,7 +50,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
     { keys: "r", label: "Write an answer", run: () => document.getElementById("composer")?.focus() },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
-    { keys: "Escape", label: "Close the chat", run: () => route(to("inbox")) },
+    { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
   ]);
 
   const error = store.error.value;
