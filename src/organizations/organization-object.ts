@@ -242,13 +242,13 @@ export class OrganizationObject extends PeopleObject {
   }
 
   /** A webhook's object can be called again. @see Lines.wake */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
-    return this.#lines.wake(webhookId, number, startedAt);
+  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<number> {
+    return this.#lines.wake(webhookId, number, startedAt, lineId);
   }
 
   /** Sends the organization's own events to a webhook again. @see Lines.replay */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
-    return this.#lines.replay(webhookId, replayId, ranges);
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId?: string): Promise<number> {
+    return this.#lines.replay(webhookId, replayId, ranges, lineId);
   }
 
   /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */

@@ -11,15 +11,18 @@ const MATCHING = `own_events where n between ?1 and ?2 and type in (select value
 /** The organization's own events that a filter lets through, in a range of numbers that includes both ends. */
 export class OwnEvents {
   readonly #sql: SqlStorage;
+  readonly #types: EventType[];
 
-  constructor(sql: SqlStorage) {
+  /** @param isOne whether events of a type are among these */
+  constructor(sql: SqlStorage, isOne: (type: EventType) => boolean) {
     this.#sql = sql;
+    this.#types = EVENT_TYPES.filter(isOne);
   }
 
   /** The first events of a range, in order. */
   matching(range: EventRange, filter: WebhookFilter, limit: number): EventFact[] {
     const query = `select n, type, note, at from ${MATCHING} order by n limit ?5`;
-    const rows = this.#sql.exec<OwnRow>(query, ...given(range, filter), limit).toArray();
+    const rows = this.#sql.exec<OwnRow>(query, ...this.#given(range, filter), limit).toArray();
     return rows.map(({ n, type, note, at }) => {
       return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
     });
@@ -27,11 +30,11 @@ export class OwnEvents {
 
   count(range: EventRange, filter: WebhookFilter): number {
     const query = `select count(*) as count from ${MATCHING}`;
-    return this.#sql.exec<{ count: number }>(query, ...given(range, filter)).one().count;
+    return this.#sql.exec<{ count: number }>(query, ...this.#given(range, filter)).one().count;
   }
-}
 
-function given([first, last]: EventRange, { types, channels }: WebhookFilter): SqlStorageValue[] {
-  const matching = EVENT_TYPES.filter((type) => matches({ types, channels: null }, type, null));
-  return [first, last, JSON.stringify(matching), channels && JSON.stringify(channels)];
+  #given([first, last]: EventRange, { types, channels }: WebhookFilter): SqlStorageValue[] {
+    const matching = this.#types.filter((type) => matches({ types, channels: null }, type, null));
+    return [first, last, JSON.stringify(matching), channels && JSON.stringify(channels)];
+  }
 }

@@ -1,29 +1,34 @@
-import { eventId } from "../events/event.ts";
-import { renderEvent } from "../events/render.ts";
-import type { LineHost } from "../webhooks/line-host.ts";
-import { linePorts } from "../webhooks/line-ports.ts";
-import { type LinesObject, ObjectLines } from "../webhooks/object-lines.ts";
-import type { Feed } from "./feed.ts";
-import { OwnEvents } from "./own-events.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import type { EventRange, WebhookList } from "../webhooks/rpc.ts";
+import { isNoticeLine, type OwnLineHost, OwnPart } from "./own-part.ts";
 
-/** An organization's object, as its lines use it. */
-interface OwnLinesHost extends LinesObject {
-  env: Env;
-  kv: SyncKvStorage;
-  sql: SqlStorage;
-  feed: Feed;
-  /** The organization's id; undefined while the object is empty. */
-  organizationId(): string | undefined;
-}
+/**
+ * The lines that deliver the organization's own events to webhooks. The notices of the webhooks have lines of their own:
+ * the deletion of a channel's thousands of chats must not hold up the news that a webhook fails.
+ */
+export class OwnLines {
+  readonly #events: OwnPart;
+  readonly #notices: OwnPart;
 
-/** The lines that deliver the organization's own events to webhooks. */
-export class OwnLines extends ObjectLines {
-  readonly #host: OwnLinesHost;
-  #erasures = 0;
+  constructor(host: OwnLineHost) {
+    this.#events = new OwnPart(host, "events");
+    this.#notices = new OwnPart(host, "notices");
+  }
 
-  constructor(host: OwnLinesHost) {
-    super(host);
-    this.#host = host;
+  /** See `Lines.configure`. */
+  configure(list: WebhookList, startAfter: number): void {
+    for (const part of this.#parts) part.configure(list, startAfter);
+  }
+
+  /** When the lines must run; null if nothing waits. */
+  dueAt(now: number): number | null {
+    const due = this.#parts.map((part) => part.dueAt(now)).filter((at) => at !== null);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** Sends due events. */
+  start(): void {
+    for (const part of this.#parts) part.start();
   }
 
   /** An event was stored in a transaction, which may still fail. */
@@ -31,35 +36,27 @@ export class OwnLines extends ObjectLines {
     queueMicrotask(() => this.start());
   }
 
-  override forget(): void {
-    this.#erasures++;
-    super.forget();
+  /** See `Lines.wake`. @param lineId absent in calls of older versions, which know one line */
+  async wake(webhookId: string, number: number, startedAt?: number, lineId = ""): Promise<number> {
+    const part = isNoticeLine(lineId) ? this.#notices : this.#events;
+    return part.wake(webhookId, number, startedAt);
   }
 
-  protected override lineHost(): LineHost | null {
-    const { env, kv, sql, feed, alarm } = this.#host;
-    const organizationId = this.#host.organizationId();
-    if (organizationId === undefined) return null;
-    const erasures = this.#erasures;
-    const exists = () => this.#erasures === erasures;
-    const events = new OwnEvents(sql);
-    return {
-      ...linePorts(env),
-      kv,
-      lineId: organizationId,
-      exists,
-      newest: () => feed.newestOwn,
-      matching: (range, filter, limit) => events.matching(range, filter, limit),
-      count: (range, filter) => events.count(range, filter),
-      eventId: (number) => eventId(organizationId, feed.life, number),
-      // No message is in these events.
-      redactions: () => 0,
-      // These events have no number, so none is before them.
-      async render(fact, payload) {
-        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, feed.life, {}, payload);
-        return JSON.stringify({ ...event, previous: null, data });
-      },
-      standBy: (at) => alarm.by(at),
-    };
+  /** See `Lines.replay`. @param lineId only this line; the organization's id for both */
+  async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId = ""): Promise<number> {
+    const found = await this.#notices.replay(webhookId, replayId, ranges);
+    if (isNoticeLine(lineId)) return found;
+    // Both look at all events of the ranges: not in one step.
+    await SYSTEM_CLOCK.wait(0);
+    return found + (await this.#events.replay(webhookId, replayId, ranges));
+  }
+
+  /** The organization was erased. */
+  forget(): void {
+    for (const part of this.#parts) part.forget();
+  }
+
+  get #parts(): OwnPart[] {
+    return [this.#notices, this.#events];
   }
 }

@@ -28,7 +28,7 @@ export interface WebhookList {
 
 /**
  * A line's request to make one attempt. A line is what one chat sends to one webhook, and has the chat's id; the
- * organization's own events have a line with the organization's id.
+ * organization's own events have a line with the organization's id, and the notices of its webhooks another one.
  */
 export interface WebhookPermitRequest {
   webhookId: string;

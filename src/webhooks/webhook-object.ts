@@ -194,7 +194,7 @@ export class WebhookObject extends DurableObject<Env> {
       failedRanges: (after, limit) => failed.ranges(after, limit),
       pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
       replayLine: (lineId, replayId, ranges) =>
-        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges)),
+        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
       lineGone: (lineId, at) => failed.removeLine(lineId, at),
       warn: (fields) => console.warn({ ...fields, webhookId: this.#id() }),
       countsInLog: (replayId) => log.replayCounts(replayId),
@@ -207,7 +207,7 @@ export class WebhookObject extends DurableObject<Env> {
       failed,
       configuration: (version) => this.#config(version),
       wakeLine: (lineId, number, startedAt) =>
-        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt)),
+        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt, lineId)),
       notify: (notice) => this.#notify(notice),
       replays,
       atomically: (writes) => this.ctx.storage.transactionSync(writes),

@@ -29,9 +29,18 @@ function lineOf(organizationId: string, webhookId: string): Promise<StoredLine |
   );
 }
 
-/** Resolves when the line of a webhook has made so many attempts. */
+function noticeLineOf(organizationId: string, webhookId: string): Promise<StoredLine | undefined> {
+  return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
+    storage.kv.get<StoredLine>(`notices line ${webhookId}`),
+  );
+}
+
+/** Resolves when the two lines of a webhook have made so many attempts. */
 const attempted = (organizationId: string, webhookId: string, count: number) =>
-  until(async () => expect((await lineOf(organizationId, webhookId))?.recent).toHaveLength(count));
+  until(async () => {
+    const lines = [await lineOf(organizationId, webhookId), await noticeLineOf(organizationId, webhookId)];
+    expect(lines.flatMap((line) => line?.recent ?? [])).toHaveLength(count);
+  });
 
 /** The organization's own events that are stored. */
 async function ownEvents(organizationId: string): Promise<EventFact[]> {
@@ -97,6 +106,58 @@ test("a channel that breaks and recovers, a deleted chat and a disabled webhook 
   expect((await admin("POST", `/webhooks/${other}/enable`)).status).toBe(200);
   await attempted(organizationId, other, 4);
   expect(of(calls, other).map(factsOf)).toEqual(events);
+});
+
+test("deleted chats whose event a receiver does not take hold up no notice of a webhook, and both can be sent again", async () => {
+  let isIll = true;
+  const calls = fakeReceiver(
+    ({ event }) => new Response(null, { status: isIll && event.type === "chat.deleted" ? 503 : 200 }),
+  );
+  const organization = await newOrganization();
+  const { organizationId } = organization;
+  const webhookId = await addWebhook(organizationId, OWN);
+  const other = await addWebhook(organizationId, { types: ["ping"] });
+  for (let chat = 0; chat < 3; chat++) await deleteChat(organization);
+  await attempted(organizationId, webhookId, 1);
+  expect((await admin("POST", `/webhooks/${other}/disable`)).status).toBe(200);
+  await runDurableObjectAlarm(env.WEBHOOKS.getByName(other));
+  await attempted(organizationId, webhookId, 2);
+  expect(calls.map(factsOf)).toEqual([
+    [1, null, "chat.deleted"],
+    [4, null, "webhook.disabled"],
+  ]);
+  isIll = false;
+  pass(6 * SECOND);
+  await ring(organizationId);
+  await attempted(organizationId, webhookId, 5);
+  expect(calls.map(numberOf)).toEqual([1, 4, 1, 2, 3]);
+  const since = new Date(0).toISOString();
+  expect((await admin("POST", `/webhooks/${webhookId}/replays`, { since })).status).toBe(202);
+  await until(async () => {
+    await runDurableObjectAlarm(env.WEBHOOKS.getByName(webhookId));
+    expect(new Set(calls.slice(5).map(numberOf))).toEqual(new Set([1, 2, 3, 4]));
+  });
+});
+
+test("a webhook's line of an older version hands its notices over, and none is lost or sent twice", async () => {
+  const calls = fakeReceiver();
+  const organization = await newOrganization();
+  const { organizationId } = organization;
+  const webhookId = await addWebhook(organizationId, OWN);
+  const notice = (id: string) =>
+    objectOf(organizationId).webhookEvent(organizationId, "webhook.failing", { webhookId }, id);
+  await notice("first");
+  await attempted(organizationId, webhookId, 1);
+  await deleteChat(organization);
+  await attempted(organizationId, webhookId, 2);
+  // As the older version left it: one line for all, which has sent both.
+  await runInDurableObject(objectOf(organizationId), (_object, { storage }) => {
+    for (const [key] of storage.kv.list({ prefix: "notices " })) storage.kv.delete(key);
+  });
+  await crash(objectOf(organizationId));
+  await notice("second");
+  await attempted(organizationId, webhookId, 2);
+  await until(() => expect(calls.map(numberOf)).toEqual([1, 2, 3]));
 });
 
 test("a webhook gets the same event as the feed, and those after its creation only", async () => {
