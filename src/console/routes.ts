@@ -47,7 +47,7 @@ consoleRoutes.post(
   refuseOtherSites(),
   noQuery,
   validBody(linkBody),
-  async (c) => c.json({ link: await describeLink(c.env, c.req.valid("json")) }),
+  async (c) => c.json(await describeLink(c, c.req.valid("json"))),
 );
 
 consoleRoutes.get("/access", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites(), noQuery, async (c) => {

@@ -13,7 +13,8 @@ import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 import { findMembersByEmail } from "./member-rows.ts";
 import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
-import { beginSession } from "./session.ts";
+import { personOf } from "./people.ts";
+import { beginSession, readSession } from "./session.ts";
 import { findLink, takeLink } from "./sign-in-links.ts";
 
 const OPERATOR_CODE = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
@@ -88,23 +89,33 @@ async function takeCode(env: Env, code: string): Promise<Subject> {
 export const linkBody = z.object({ code: proof });
 
 /**
- * Whom a link signs in, without using it up. So a person can see it before another session is replaced.
+ * Whom a link signs in, without using it up, and who is signed in already. So a person can see both before one session
+ * replaces another.
  * @throws ApiError `link_invalid`
  */
-export async function describeLink(env: Env, { code }: z.output<typeof linkBody>) {
-  if (!code.startsWith("operator.")) {
-    const link = await findLink(env, code);
-    if (!link) throw new ApiError("link_invalid");
-    const { member, organization } = link;
-    return {
-      type: "member" as const,
-      member: { id: member.id, name: member.name },
-      organization: { id: organization.id, name: organization.name },
-    };
-  }
+export async function describeLink(c: ConsoleContext, { code }: z.output<typeof linkBody>) {
+  const link = code.startsWith("operator.") ? await operatorLink(c.env, code) : await memberLink(c.env, code);
+  if (!link) throw new ApiError("link_invalid");
+  const claims = await readSession(c);
+  const person = claims && (await personOf(c.env, claims, c.req.header(ACCESS_HEADER)));
+  const name = person?.kind === "member" ? person.member.name : null;
+  return { link, signedInAs: person && { type: person.kind, name } };
+}
+
+async function memberLink(env: Env, code: string) {
+  const link = await findLink(env, code);
+  if (!link) return null;
+  const { member, organization } = link;
+  return {
+    type: "member",
+    member: { id: member.id, name: member.name },
+    organization: { id: organization.id, name: organization.name },
+  } as const;
+}
+
+async function operatorLink(env: Env, code: string) {
   const isGood = (await endOfCode(env, code, Date.now())) !== null && !(await isUsed(env, code));
-  if (!isGood) throw new ApiError("link_invalid");
-  return { type: "operator" as const, member: null, organization: null };
+  return isGood ? ({ type: "operator", member: null, organization: null } as const) : null;
 }
 
 async function isUsed(env: Env, code: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createOrganization } from "../support/world/factories.ts";
 import { worldAt } from "../support/world/world.ts";
-import { signIn, signInViolations } from "./console.ts";
+import { openDesk, signIn, signInViolations } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -46,6 +46,32 @@ test("the operator signs in with the token, sees the organizations, and signs ou
   await page.getByLabel("Operator’s token").waitFor();
   await page.reload();
   await page.getByLabel("Operator’s token").waitFor();
+});
+
+test("a link names the member before it replaces the operator's session", async () => {
+  const { organization, operator } = await openDesk();
+  const body = { name: "Ana Silva" };
+  const { member } = await operator("POST", `/organizations/${organization.id}/members`, body);
+  const { url } = await operator("POST", `/members/${member.id}/sign-in-link`);
+  const page = await open();
+  await signIn(page);
+  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  const openLink = async () => {
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.getByText("Sign in as Ana Silva of Acme?").waitFor();
+  };
+  await openLink();
+  await page.getByText("You are signed in as the operator.").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("link", { name: "Stay signed in as the operator" }).click();
+  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await openLink();
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
+  await page.goto("about:blank");
+  await page.goto(url);
+  await page.getByText("This link no longer works.").waitFor();
 });
 
 test("somebody whom Access signed in chooses a member, or reads why not", async () => {

@@ -90,11 +90,28 @@ export async function readPersonOfAccess(): Promise<PersonOfAccess> {
   return (await ask<{ access: PersonOfAccess }>("/console/access")).access;
 }
 
+/** Whom a one-time link signs in, and who is signed in already, as `POST /console/link` says. */
+export interface LinkOffer {
+  link:
+    | { type: "operator" }
+    | { type: "member"; member: { id: string; name: string }; organization: { id: string; name: string } };
+  signedInAs: { type: "operator" | "member"; name: string | null } | null;
+}
+
+/** Asks whom a link signs in, without using it up. @throws ParleyError */
+export async function readLink(code: string): Promise<LinkOffer> {
+  return post<LinkOffer>("/console/link", { code }).catch(forgetUsedCode);
+}
+
+/** Forgets the link that opened the page, which stays good. */
+export function forgetLink(): void {
+  sessionStorage.removeItem(CODE);
+}
+
 /** Signs in. @throws ParleyError if it is refused */
 export async function signIn(proof: Proof): Promise<void> {
-  const headers = { "Content-Type": "application/json" };
-  await ask("/console/session", { method: "POST", headers, body: JSON.stringify(proof) }).catch(forgetUsedCode);
-  sessionStorage.removeItem(CODE);
+  await post("/console/session", proof).catch(forgetUsedCode);
+  forgetLink();
   await readSession();
 }
 
@@ -140,8 +157,12 @@ function takeCode(): string | null {
 
 /** A link that was refused never works again. */
 function forgetUsedCode(error: ParleyError): never {
-  if (error.code === "link_invalid") sessionStorage.removeItem(CODE);
+  if (error.code === "link_invalid") forgetLink();
   throw error;
+}
+
+function post<T>(path: string, body: object): Promise<T> {
+  return ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
 /** @throws ParleyError */

@@ -1,4 +1,6 @@
+import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { newOperatorCode } from "../../../src/console/operator-code.ts";
 import guide from "../../../src/docs/self-service.md?raw";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { browser, codeOf, OWN_PAGE, signIn, signInMember } from "../../support/console.ts";
@@ -236,17 +238,33 @@ test("a member can't make a sign-in link for itself, and can for a colleague wit
   expect((await signIn({ code: codeOf(await newLink(api, ownerId)) })).length).toBeGreaterThan(0);
 });
 
-test("the console can ask whom a link signs in, without using it up", async () => {
-  const { api, bea, keyId, organizationId } = await newPlace();
+test("the console can ask whom a link signs in and who is signed in, without using the link up", async () => {
+  const { api, bea, keyId, organizationId, ownerId } = await newPlace();
   const link = await newLink(api, bea);
-  const ask = () => call("POST", "/console/link", { body: { code: codeOf(link) }, headers: OWN_PAGE });
-  const expected = {
+  const ask = (cookie?: string) => {
+    const headers = { ...OWN_PAGE, ...(cookie && { Cookie: cookie }) };
+    return call("POST", "/console/link", { body: { code: codeOf(link) }, headers });
+  };
+  const offer = {
     type: "member",
     member: { id: bea, name: "Bea" },
     organization: { id: organizationId, name: "Acme" },
   };
-  expect((await ask()).body.link).toMatchObject(expected);
-  expect((await ask()).body.link).toMatchObject(expected);
+  expect((await ask()).body).toEqual({ link: offer, signedInAs: null });
+  const operator = await signIn();
+  expect((await ask(operator)).body).toEqual({ link: offer, signedInAs: { type: "operator", name: null } });
+  const owner = await signInMember(ownerId);
+  expect((await ask(owner)).body.signedInAs).toEqual({ type: "member", name: "Ada" });
+  await call("DELETE", "/console/session", { headers: { ...OWN_PAGE, Cookie: owner } });
+  expect((await ask(owner)).body.signedInAs).toBeNull();
   await admin("DELETE", `/keys/${keyId}`);
+  expectError(await ask(operator), 401, "link_invalid");
+});
+
+test("the console can ask whom a code of the operator signs in, until it was used", async () => {
+  const code = await newOperatorCode(env.ADMIN_TOKEN, Date.now());
+  const ask = () => call("POST", "/console/link", { body: { code }, headers: OWN_PAGE });
+  expect((await ask()).body.link).toEqual({ type: "operator", member: null, organization: null });
+  await signIn({ code });
   expectError(await ask(), 401, "link_invalid");
 });

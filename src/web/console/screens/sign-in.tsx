@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
-import { signIn } from "../session.ts";
+import { forgetLink, type LinkOffer, readLink, signIn } from "../session.ts";
 import { AccessSignIn } from "./access.tsx";
 import { Refusal } from "./refusal.tsx";
 
@@ -42,7 +42,7 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
       }}
     >
       {isLink ? (
-        <p>This link signs you in once.</p>
+        <Offer code={code} onRefusal={setRefusal} />
       ) : (
         <Input
           label="Operator’s token"
@@ -56,5 +56,50 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
       )}
       {refusal && <Refusal error={refusal} />}
     </Form>
+  );
+}
+
+interface OfferProps {
+  code: string;
+  onRefusal: (error: ParleyError) => void;
+}
+
+/** Whom the link signs in, before it does. Somebody else may have sent it to a person who is signed in already. */
+function Offer({ code, onRefusal }: OfferProps): JSX.Element {
+  const [offer, setOffer] = useState<LinkOffer | null>(null);
+  useEffect(() => {
+    readLink(code).then(setOffer, onRefusal);
+  }, [code]);
+  if (!offer) return <p>This link signs you in once.</p>;
+  const { link, signedInAs } = offer;
+  const now = signedInAs && (signedInAs.name ?? "the operator");
+  return (
+    <>
+      <p>
+        Sign in as{" "}
+        {link.type === "member" ? (
+          <>
+            <strong>
+              <bdi>{link.member.name}</bdi>
+            </strong>{" "}
+            of{" "}
+            <strong>
+              <bdi>{link.organization.name}</bdi>
+            </strong>
+          </>
+        ) : (
+          "the operator"
+        )}
+        ? The link works once.
+      </p>
+      {now !== null && (
+        <p>
+          You are signed in as <bdi>{now}</bdi>. This replaces that session in this browser.{" "}
+          <a href="/console/" onClick={forgetLink}>
+            Stay signed in as {now}
+          </a>
+        </p>
+      )}
+    </>
   );
 }
