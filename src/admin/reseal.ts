@@ -7,6 +7,7 @@ import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
 import { isAsRead } from "./channels.ts";
 
 const ROWS_PER_READ = 100;
+const MAX_FAILED = 10;
 
 /** The result of a reseal. */
 export interface Resealed {
@@ -46,17 +47,24 @@ const WEBHOOKS: SealedTable<typeof webhooks.$inferSelect> = {
 
 /**
  * Reseals all secrets that don't open under the current key. A row is replaced only if it has not changed since it was
- * read, so channels and webhooks can be changed at the same time. If a request fails, repeat it: it skips rows that are
- * done. A row with a secret that no key opens is left alone.
+ * read, so channels and webhooks can be changed at the same time. A row that can't be written holds up no other one, but
+ * the request fails then: repeat it, and it skips rows that are done. A row with a secret that no key opens is left alone.
  */
 export async function resealAll(env: Env): Promise<Resealed> {
   const done: Resealed = { resealed: 0, unreadable: [] };
-  await resealTable(env, CHANNELS, done);
-  await resealTable(env, WEBHOOKS, done);
+  const failed: unknown[] = [];
+  await resealTable(env, CHANNELS, done, failed);
+  await resealTable(env, WEBHOOKS, done, failed);
+  if (failed.length > 0) throw failed[0];
   return done;
 }
 
-async function resealTable<Row extends SealedRow>(env: Env, sealed: SealedTable<Row>, done: Resealed): Promise<void> {
+async function resealTable<Row extends SealedRow>(
+  env: Env,
+  sealed: SealedTable<Row>,
+  done: Resealed,
+  failed: unknown[],
+): Promise<void> {
   const db = directory(env);
   const keys = sealingKeys(env);
   const { table } = sealed;
@@ -69,9 +77,21 @@ async function resealTable<Row extends SealedRow>(env: Env, sealed: SealedTable<
       .orderBy(asc(table.id))
       .limit(ROWS_PER_READ)) as unknown as Row[];
     for (const row of rows) {
-      const outcome = await resealRow(db, keys, sealed, row);
-      if (outcome === "resealed") done.resealed++;
-      if (outcome === "unreadable") done.unreadable.push(row.id);
+      try {
+        const outcome = await resealRow(db, keys, sealed, row);
+        if (outcome === "resealed") done.resealed++;
+        if (outcome === "unreadable") done.unreadable.push(row.id);
+      } catch (error) {
+        failed.push(error);
+        console.warn({
+          event: "credential_not_resealed",
+          table: getTableName(table),
+          id: row.id,
+          error: causeOf(error),
+        });
+        // More than single rows fail: the directory does not answer.
+        if (failed.length >= MAX_FAILED) throw error;
+      }
     }
     const last = rows.at(-1);
     if (!last || rows.length < ROWS_PER_READ) return;

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import { StandingAlarm } from "../platform/alarm.ts";
-import { callObject } from "../platform/call-object.ts";
+import { causeOf } from "../log.ts";
+import { earliest, runParts, StandingAlarm } from "../platform/alarm.ts";
+import { answerWithin, callObject } from "../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { HealthReporter } from "./health.ts";
 import {
@@ -18,6 +19,9 @@ import { type NewChatDecision, NewChatLimit } from "./web/new-chat-limit.ts";
 import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
 const RETRY_MS = 15_000;
+/** After a part of the alarm failed. */
+const AFTER_FAILURE_MS = 5_000;
+const WAKE_TIMEOUT_MS = 5_000;
 
 /**
  * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
@@ -30,9 +34,13 @@ export class ChannelObject extends DurableObject<Env> {
     organizationOf: async (channelId) => (await this.#record(channelId))?.organizationId ?? null,
   });
   readonly #newChats = new NewChatLimit(this.ctx.storage);
-  readonly #waiting = new WaitingChats(this.ctx.storage.kv, SYSTEM_CLOCK, (chatId) =>
-    callObject(this.env.CHATS, chatId, (chat) => chat.wake()),
-  );
+  readonly #waiting = new WaitingChats(this.ctx.storage.kv, async (chatId) => {
+    try {
+      await answerWithin(WAKE_TIMEOUT_MS, () => callObject(this.env.CHATS, chatId, (chat) => chat.wake()));
+    } catch (error) {
+      console.warn({ event: "chat_not_woken", chatId, error: causeOf(error) });
+    }
+  });
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #permits = new Permits({
     kv: this.ctx.storage.kv,
@@ -97,24 +105,30 @@ export class ChannelObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
-  /** Reports the health if that is pending, and wakes waiting chats. Never throws. */
+  /** Reports the health if that is pending, and wakes waiting chats. Neither waits for the other. Never throws. */
   override async alarm(): Promise<void> {
     // If the object crashes during this alarm, another alarm follows.
     const retryAt = Date.now() + RETRY_MS;
     await this.#alarm.set(retryAt);
-    const due = [
-      await this.#health.flush(),
-      await this.#waiting.wake(() => this.#permits.pace),
-      // A change during this alarm may have found it early enough, and set none for itself.
-      this.#health.dueAt(),
-      this.#newChats.prune(Date.now()),
-    ];
-    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
-    const current = await this.#alarm.standing();
-    if (current === null) return;
-    if (current !== retryAt) due.push(current);
-    const next = due.filter((at) => at !== null);
-    await this.#alarm.set(next.length > 0 ? Math.min(...next) : null);
+    const areDone = await runParts("channel", {
+      health: () => this.#health.flush(),
+      waiting: () => this.#waiting.wake(() => this.#permits.pace),
+    });
+    // Without an alarm, everything was erased. A call during this alarm may have set an earlier one.
+    const standing = await this.#alarm.standing();
+    if (standing === null) return;
+    const now = Date.now();
+    // What failed may be due still. If this fails too, the alarm that was set above rings.
+    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
+    const dueAt = () => earliest([standing === retryAt ? null : standing, this.#dueAt(now, notBefore)]);
+    await runParts("channel", { alarm: () => this.#alarm.set(dueAt()) });
+  }
+
+  /** When the alarm must ring, Unix milliseconds. Only what is asked now counts: any call may have made something due. */
+  #dueAt(now: number, notBefore: number): number | null {
+    const pace = this.#permits.pace;
+    const at = earliest([this.#health.dueAt(), this.#waiting.dueAt(pace, now), this.#newChats.prune(now)]);
+    return at && Math.max(at, notBefore);
   }
 
   async #record(channelId: string): Promise<ChannelRecord | null> {

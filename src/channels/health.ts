@@ -1,7 +1,10 @@
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelHealth } from "../organizations/rpc.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { Breaker } from "./breaker.ts";
+
+const CALL_TIMEOUT_MS = 10_000;
 
 /** The number of the last report, when the health changed (Unix milliseconds), and whether the report arrived. */
 interface StoredReport {
@@ -51,8 +54,11 @@ export class HealthReporter extends WriteBehind<{ channelId: string; health: Cha
   protected async write({ channelId, health }: { channelId: string; health: ChannelHealth }): Promise<void> {
     const organizationId = await this.#host.organizationOf(channelId);
     if (organizationId === null) return;
-    await callOrganization(this.#host.env, organizationId, (organization) =>
-      organization.reportHealth(organizationId, channelId, health),
+    // A report that never ends would hold up all later ones.
+    await answerWithin(CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#host.env, organizationId, (organization) =>
+        organization.reportHealth(organizationId, channelId, health),
+      ),
     );
   }
 

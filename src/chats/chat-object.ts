@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ListPosition } from "../http/pagination.ts";
+import { runParts } from "../platform/alarm.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
@@ -10,6 +11,8 @@ import type * as rpc from "./rpc.ts";
 import type { Due } from "./scheduled/decisions.ts";
 
 const UNKNOWN: rpc.Unknown = { outcome: "unknown" };
+/** After the alarm failed. */
+const AGAIN_AFTER_MS = 30_000;
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -349,6 +352,12 @@ export class ChatObject extends DurableObject<Env> {
    */
   override async alarm(): Promise<void> {
     if (!this.#parts.adoption.identity()) return this.#parts.erasure.onAlarm();
+    const isDone = await runParts("chat", { work: () => this.#onAlarm() });
+    // If this fails too, the platform repeats the alarm.
+    if (!isDone && this.#parts.adoption.identity()) await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  async #onAlarm(): Promise<void> {
     // Not awaited: a receiver that is slow delays neither the messages nor the report.
     this.#parts.lines.start();
     // Before the queue: it delivers what takes its place now.

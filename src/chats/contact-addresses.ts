@@ -1,5 +1,6 @@
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import { isRecent } from "../platform/clock.ts";
 import type { Adoption, ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -7,6 +8,7 @@ import type { MessageLog } from "./log/message-log.ts";
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
 const AGAIN_AFTER_MS = 30_000;
+const CALL_TIMEOUT_MS = 10_000;
 
 /** A chat, as the addresses of its contact use it. */
 interface ContactHost {
@@ -78,8 +80,10 @@ export class ContactAddresses {
     if (!identity || saved.length === 0 || isRecent(this.#failedAt, AGAIN_AFTER_MS)) return;
     const { organizationId, chatId, life } = identity;
     try {
-      await callOrganization(this.#host.env, organizationId, (organization) =>
-        organization.addAddresses(chatId, life, saved),
+      await answerWithin(CALL_TIMEOUT_MS, () =>
+        callOrganization(this.#host.env, organizationId, (organization) =>
+          organization.addAddresses(chatId, life, saved),
+        ),
       );
     } catch (error) {
       this.#failedAt = Date.now();

@@ -1,10 +1,12 @@
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { StandingAlarm } from "../platform/alarm.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import type { Adoption, ChatIdentity, Tombstone } from "./identity.ts";
 
 const TOMBSTONE_MS = 600_000;
 const AGAIN_AFTER_MS = 60_000;
+const CALL_TIMEOUT_MS = 10_000;
 
 /** What a chat's deletion needs of its object. */
 interface ErasureHost {
@@ -77,7 +79,9 @@ export class Erasure {
     if (tombstone?.untoldId === undefined) return;
     const { organizationId, life, untoldId } = tombstone;
     try {
-      await callOrganization(env, organizationId, (organization) => organization.chatGone(untoldId, life));
+      await answerWithin(CALL_TIMEOUT_MS, () =>
+        callOrganization(env, organizationId, (organization) => organization.chatGone(untoldId, life)),
+      );
     } catch (error) {
       console.warn({ event: "chat_deletion_not_told", chatId: untoldId, error: causeOf(error) });
       return;

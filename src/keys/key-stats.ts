@@ -1,6 +1,7 @@
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { RefusalReason } from "./decide.ts";
@@ -18,6 +19,7 @@ export type StoredStats = RequestCounts & { keyId: string; organizationId: strin
 const WRITE_EVERY_MS = 60_000;
 /** What is only in memory is stored after this time: less than the 10 s for which an object stays awake after a call. */
 const SETTLE_AFTER_MS = 5_000;
+const CALL_TIMEOUT_MS = 10_000;
 
 /** The key object's storage of its counts. */
 interface CountStore {
@@ -80,9 +82,16 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
     this.#alarm.gone();
     this.#alarmAt = null;
     if (this.dueAt() === null) return;
-    if (!this.#isSettled) this.#store.settle();
-    this.#isSettled = true;
     const now = Date.now();
+    try {
+      if (!this.#isSettled) this.#store.settle();
+      this.#isSettled = true;
+    } catch (error) {
+      // Not thrown: the platform repeats an alarm that throws only a few times.
+      console.error({ event: "counts_not_stored", error: causeOf(error) });
+      await this.#alarm.by(now + WRITE_EVERY_MS);
+      return;
+    }
     let next: number | null = this.#triedAt + WRITE_EVERY_MS;
     // A clock that was set back delays nothing.
     if (now >= next || now < this.#triedAt) {
@@ -99,8 +108,11 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
   }
 
   protected write({ keyId, organizationId, admitted, refused }: StoredStats): Promise<unknown> {
-    return callOrganization(this.#env, organizationId, (organization) =>
-      organization.reportKey(organizationId, keyId, { admitted, refused }),
+    // A report that never ends would hold up all later ones.
+    return answerWithin(CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#env, organizationId, (organization) =>
+        organization.reportKey(organizationId, keyId, { admitted, refused }),
+      ),
     );
   }
 

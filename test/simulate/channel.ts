@@ -49,7 +49,7 @@ export class SimulatedChannel extends SimulatedObject {
   }
 
   protected override construct(): void {
-    this.#waiting = new WaitingChats(this.#kv, this.clock, (chatId) => this.#wakeChat(chatId));
+    this.#waiting = new WaitingChats(this.#kv, (chatId) => this.#wakeChat(chatId));
     this.#permits = new Permits(
       {
         kv: this.#kv,

@@ -198,6 +198,27 @@ test.each(OUTAGES)("a reseal that failed halfway (%s error) can be repeated, mor
   }
 });
 
+test("a row that can't be written holds up the reseal of no other row, and is resealed once it can be", async () => {
+  await withoutChannels();
+  const ids = [(await web()).id, (await web()).id, (await web()).id].toSorted();
+  const [bad = "", ...rest] = ids;
+  const before = (await rowOf(bad)).identity_secret;
+  await env.DB.exec(
+    `create trigger broken before update on channels when old.id = '${bad}' begin select raise(abort, 'broken'); end`,
+  );
+  const rotated = { CREDENTIALS_KEY: newSecret(), CREDENTIALS_KEY_PREVIOUS: env.CREDENTIALS_KEY };
+  expect((await admin("POST", "/reseal", undefined, rotated)).status).toBeGreaterThanOrEqual(500);
+  await env.DB.exec("drop trigger broken");
+  expect((await rowOf(bad)).identity_secret).toBe(before);
+  for (const id of rest) {
+    const cell = { id, column: "identity_secret" };
+    await expect(open(keys(rotated.CREDENTIALS_KEY), cell, (await rowOf(id)).identity_secret)).resolves.toBeTypeOf(
+      "string",
+    );
+  }
+  expect((await admin("POST", "/reseal", undefined, rotated)).body).toEqual({ resealed: 6, unreadable: [] });
+});
+
 test("a reseal does not change what the current key already opens", async () => {
   await withoutChannels();
   const channel = await whatsapp();

@@ -1,11 +1,11 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { configured } from "../../../src/config.ts";
 import { newId } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
-import { aroundCall, breakDirectory, breakObjects, countCalls, OUTAGES } from "../../support/faults.ts";
+import { aroundCall, breakDirectory, breakObject, breakObjects, countCalls, OUTAGES } from "../../support/faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
@@ -266,4 +266,38 @@ test("an erased key's object stores nothing, even with a write in progress", asy
   expect((await admin("DELETE", `/organizations/${key.organizationId}`)).status).toBe(200);
   await runDurableObjectAlarm(key.object());
   expect(await heldBy(key.object())).toEqual(NOTHING);
+});
+
+test("a report that is never answered is given up, and repeated by the next alarm", async () => {
+  const key = await limitedKey({});
+  await key.api("GET", "/key");
+  breakObject("ORGANIZATIONS", key.organizationId, "reportKey", "hangs");
+  const start = setTimeout;
+  vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => start(run, ms >= 5_000 ? 300 : ms));
+  await runDurableObjectAlarm(key.object());
+  vi.unstubAllGlobals();
+  const at = (await alarmOf(key.object())) ?? 0;
+  expect(at).toBeGreaterThan(Date.now());
+  vi.restoreAllMocks();
+  pass(at - Date.now());
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({ admitted: 1 });
+});
+
+test("counts that can't be stored don't end the alarm", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1_000, windowSeconds: 60 } });
+  // The second one is served from what the first one reserved.
+  for (let count = 0; count < 20; count++) await key.api("GET", "/key");
+  await runInDurableObject(key.object(), (_object, { storage }) => {
+    vi.spyOn(Object.getPrototypeOf(storage.kv), "put").mockImplementation(() => {
+      throw new Error("database or disk is full: SQLITE_FULL");
+    });
+  });
+  await runDurableObjectAlarm(key.object());
+  const at = (await alarmOf(key.object())) ?? 0;
+  expect(at).toBeGreaterThan(Date.now());
+  vi.restoreAllMocks();
+  pass(at - Date.now());
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({ admitted: 20 });
 });
