@@ -11,10 +11,10 @@ export type ContactColumns = {
 };
 
 /** A step of filling ends after so many terms, or chats. */
-const TERMS_AT_ONCE = 1_000;
+const TERMS_AT_ONCE = 500;
 const FILLED_AT_ONCE = 500;
 /** Each step takes a few milliseconds. A call fills the terms of about 10,000 chats. */
-const STEPS_A_CALL = 30;
+const STEPS_A_CALL = 60;
 
 /**
  * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. After an upgrade

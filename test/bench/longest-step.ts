@@ -12,6 +12,8 @@ export interface Held {
  * Watches the runtime's thread in two ways while something runs, and takes the lesser figure, because each can only be too
  * high. All isolates of the local runtime share this thread.
  *
+ * Objects that call each other without a pause count as one step here, and deployed they do not.
+ *
  * A Worker beats each millisecond: the longest time between two beats is a step, and what the machine did meanwhile. And a
  * route that does nothing is asked again and again: the most CPU time of the thread from a question to its answer is a step,
  * with the route's own 0.3 ms, or several short ones if the questions came late.
