@@ -1,7 +1,8 @@
+import { unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { type Backoff, backoffMs } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
-import { withDeadline } from "../platform/deadline.ts";
+import { inTime, withDeadline } from "../platform/deadline.ts";
 import { joinedRanges } from "./event-ranges.ts";
 import type { FailedRange } from "./failed-events.ts";
 import type { EventRange } from "./rpc.ts";
@@ -97,6 +98,19 @@ export class ReplayRun {
     return this.#now - createdAt >= STALE_AFTER_MS;
   }
 
+  /**
+   * Asks a line to send events.
+   * @returns as `replayLine`
+   * @throws as `replayLine`; ApiError `unavailable` if the line does not answer in time
+   */
+  async ask(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
+    const { clock } = this.#ports;
+    const work = this.#ports.replayLine(lineId, replayId, ranges).then((found) => ({ found }));
+    const answer = await inTime(clock, CALL_MS, work);
+    if (!answer) throw unavailable(new Error("The line did not answer"));
+    return answer.found;
+  }
+
   /** When `run` must be called; null if nothing is left to hand out. Unix milliseconds. */
   dueAt(now: number): number | null {
     const stored = this.stored();
@@ -184,10 +198,9 @@ export class ReplayRun {
 
   /** @returns how many events the line sends again; null if it did not take them */
   async #handOut(id: string, { lineId, ranges, tries }: UnreachedLine): Promise<number | null> {
-    const { clock } = this.#ports;
     const askedAt = this.#now;
     try {
-      const found = await withDeadline(clock, CALL_MS, () => this.#ports.replayLine(lineId, id, ranges));
+      const found = await this.ask(lineId, id, ranges);
       if (found === null && this.stored()?.id === id) this.#ports.lineGone(lineId, askedAt);
       return found ?? 0;
     } catch (error) {

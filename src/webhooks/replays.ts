@@ -74,7 +74,7 @@ export class Replays {
     const organizationId = await this.#ports.organizationId();
     if (!event || organizationId === null) return { outcome: "event_not_found" };
     const lineId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
-    const found = await this.#ports.replayLine(lineId, id, [[event.number, event.number]]);
+    const found = await this.#run.ask(lineId, id, [[event.number, event.number]]);
     if (!found) return { outcome: "event_not_found" };
     return { outcome: "started", replay: this.#begin({ id, search: { kind: "done" }, found, createdAt: now }) };
   }

@@ -28,7 +28,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "what a line gave up is not stored until it is reported": {
     file: line,
-    right: "return { ...line, unreported: [...line.unreported, attempt] };",
+    right: "return { ...line, unreported: [...line.unreported, attempt], hasGivenUp: true };",
     wrong: "return line;",
   },
   "a retry goes to the tail": {
@@ -146,8 +146,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a replay waits for a chat that never answers": {
     file: replays,
-    right: "await withDeadline(clock, CALL_MS, () => this.#ports.replayLine(lineId, id, ranges));",
-    wrong: "await this.#ports.replayLine(lineId, id, ranges);",
+    right: "const answer = await inTime(clock, CALL_MS, work);",
+    wrong: "const answer = await work;",
   },
   "what a chat did not take of a replay is forgotten": {
     file: replays,
