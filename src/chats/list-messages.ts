@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { MESSAGE_TYPES } from "../channels/adapter.ts";
 import { type JsonWithETag, withETag } from "../http/etag.ts";
-import { atMost } from "../http/fields.ts";
+import { atMost, notEmpty } from "../http/fields.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/caller.ts";
@@ -19,7 +19,12 @@ const MIN_SEARCH = 2;
 export const MAX_SEARCH = 100;
 
 const searchText = z.string().check(
-  z.minLength(MIN_SEARCH, { error: `must have at least ${MIN_SEARCH} characters`, abort: true }),
+  z.refine((text) => text.length >= MIN_SEARCH, {
+    error: `must have at least ${MIN_SEARCH} characters`,
+    abort: true,
+  }),
+  // For the document: an emoji of two units is one character there.
+  notEmpty,
   ...atMost(MAX_SEARCH),
   z.refine((text) => folded(text).trim() !== "", "must have a visible character"),
 );

@@ -190,6 +190,8 @@ async function copyCheckout(folder: string): Promise<void> {
   for (const path of [
     "src/cli",
     "src/client",
+    "src/keys/permissions.ts",
+    "src/keys/presets.ts",
     "src/platform/backoff.ts",
     "src/secrets/key-form.ts",
     "src/webhooks/url.ts",

@@ -64,6 +64,7 @@ const CONTRACT = [
   "POST /webhooks/:id/disable",
   "GET /webhooks/:id/attempts",
   "GET /webhooks/:id/chats/:chatId",
+  "POST /webhooks/:id/chats/:chatId/retry",
   "POST /webhooks/:id/chats/:chatId/skip",
   "POST /webhooks/:id/replays",
   "GET /webhooks/:id/replays/:replayId",

@@ -364,7 +364,7 @@ test("terms of another version go in steps of 500, by searches and the alarm, an
   expect(Math.max(...written)).toBeLessThan(580);
 });
 
-test("a search of names full of accents lets others in after 128 KiB of text", async () => {
+test("a search of names full of accents lets others in after short steps", async () => {
   const { organizationId, channelId, find } = await place();
   await withOldChats(organizationId, channelId, 3_000);
   await filled(organizationId);
@@ -373,7 +373,7 @@ test("a search of names full of accents lets others in after 128 KiB of text", a
   });
   const steps = await foldingSteps(async () => expect(idsOf(await find("old zzz"))).toEqual([]));
   expect(steps.length).toBeGreaterThan(4);
-  expect(Math.max(...steps)).toBeGreaterThan(100_000);
+  expect(Math.max(...steps)).toBeGreaterThan(30_000);
   for (const work of steps) expect(work).toBeLessThan(140_000);
 });
 

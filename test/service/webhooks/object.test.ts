@@ -93,7 +93,7 @@ test("an evicted object goes on with its state, its failures in a row and its wa
   await expectState(webhook, { state: "failing", since, disablesAt: since + 5 * DAY });
   expect(await webhook.permit(6)).toMatchObject({ outcome: "later", isWaiting: true });
   await webhook.evict();
-  await expectState(webhook, { state: "failing", since, waitingChats: 1 });
+  await expectState(webhook, { state: "failing", since, waitingChats: 6 });
 });
 
 test("a webhook that fails is probed by one waiting line after another, and drains in order once it works", async () => {
