@@ -92,7 +92,7 @@ test("what is wrong in a form of the inbox stands at its field, by the field's l
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Address").fill("web_nobody");
   await dialog.getByRole("button", { name: "Open the chat" }).click();
-  await dialog.getByText(/^Address must be well-formed text/).waitFor();
+  await dialog.getByText(/^Address: must be well-formed text/).waitFor();
   expect(await dialog.textContent()).not.toContain("contact.address");
   await expect
     .poll(() => dialog.getByLabel("Address").evaluate((field) => field === document.activeElement))
@@ -103,7 +103,7 @@ test("what is wrong in a form of the inbox stands at its field, by the field's l
   await page.getByRole("menuitem", { name: "Send later…" }).click();
   await dialog.getByLabel("Not after").fill("2020-01-01T09:00");
   await dialog.getByRole("button", { name: "Schedule" }).click();
-  await dialog.getByText(/^Not after must be/).waitFor();
+  await dialog.getByText(/^Not after: must be/).waitFor();
   expect(await box(page).inputValue()).toBe("Too late");
   await page.context().close();
 });

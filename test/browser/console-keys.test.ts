@@ -67,7 +67,7 @@ test("a field that the service refuses is named, and what was entered stays", as
   await page.getByLabel("Allowed addresses").fill("shop.example");
   await page.getByRole("button", { name: "Create" }).click();
   await dialog(page)
-    .getByText(/^Allowed addresses must/)
+    .getByText(/^Allowed addresses: must/)
     .waitFor();
   expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Wrong");
   await page.context().close();

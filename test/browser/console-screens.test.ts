@@ -84,7 +84,7 @@ test("a member is added, signs in with the link, and is signed out everywhere", 
   const page = await openConsole(browser, screenOf(desk, "members"));
   await page.getByRole("button", { name: "Add a member" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Mia Member");
-  await page.getByRole("button", { name: "Read only" }).click();
+  await page.getByRole("button", { name: "Viewer" }).click();
   await dialog(page).getByRole("button", { name: "Add" }).click();
   const row = page.getByRole("listitem").filter({ hasText: "Mia Member" });
   await row.getByRole("button", { name: "Sign-in link" }).click();
