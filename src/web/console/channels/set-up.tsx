@@ -214,25 +214,27 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
   if (!webhook) return null;
   const isLocal = /^(localhost|127\.|\[::1\])/.test(URL.parse(webhook.url)?.hostname ?? "");
   return (
-    <Facts>
+    <>
       {isLocal && (
         <p class="hint warn">
           {KINDS[kind].network} can’t reach an address on this computer. Deploy Parley, or open the console through a
           public https address, such as that of a tunnel.
         </p>
       )}
-      <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
-        <Copyable text={webhook.url} />
-      </Fact>
-      <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
-        {webhook.verifyToken === null ? (
-          <span class="quiet">
-            Shown with the permission <code>channels:write</code>
-          </span>
-        ) : (
-          <Copyable text={webhook.verifyToken} />
-        )}
-      </Fact>
-    </Facts>
+      <Facts>
+        <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
+          <Copyable text={webhook.url} />
+        </Fact>
+        <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
+          {webhook.verifyToken === null ? (
+            <span class="quiet">
+              Shown with the permission <code>channels:write</code>
+            </span>
+          ) : (
+            <Copyable text={webhook.verifyToken} />
+          )}
+        </Fact>
+      </Facts>
+    </>
   );
 }
