@@ -54,10 +54,10 @@ test("a webhook is created, pinged, and its failing chat is looked at, skipped a
   await expect.poll(() => endpoint.calls.length, { timeout: 20_000 }).toBeGreaterThan(1);
   await button(page, "Reload").click();
   await page
-    .getByRole("link", { name: /Its event/ })
+    .getByRole("link", { name: /^Event \d/ })
     .first()
     .click();
-  await page.getByText("message.received").waitFor();
+  await page.getByText("message.received").first().waitFor();
   await button(page, "Skip the event").click();
   await page.getByRole("dialog").getByRole("button", { name: "Skip", exact: true }).click();
   await page.getByText("Skipped", { exact: true }).waitFor();
@@ -136,7 +136,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
       colorScheme,
       viewport: { width, height: 700 },
     });
-    await page.getByText("No success yet").waitFor();
+    await page.getByText("On trial").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.goto(`${base}${screenOf(desk, `webhooks/${webhook.id}`)}`);
     await page.getByRole("table").waitFor();

@@ -133,10 +133,10 @@ test.for([
 
 test("parley stats history of a channel shows how its attempts ended", async () => {
   const attempts = { sent: 5, retry: 1, failed: 2, unknown: 0, moved: 0, channel_broken: 0 };
-  const buckets = [{ start: "2026-11-20T09:00:00.000Z", attempts }];
+  const buckets = [{ start: "2026-11-20T09:00:00.000Z", attempts, received: 3 }];
   const history = { history: { by: "hour", buckets } };
   const { stdout } = await requestsOf(["stats", "history", "chn_g1"], BY_KEY, history);
-  expect(stdout).toMatch(/^HOUR +SENT +RETRY +FAILED +UNKNOWN\n2026-11-20 09:00 +5 +1 +2 +0\n$/);
+  expect(stdout).toMatch(/^HOUR +SENT +RECEIVED +RETRY +FAILED +UNKNOWN\n2026-11-20 09:00 +5 +3 +1 +2 +0\n$/);
 });
 
 const ORGANIZATION = {

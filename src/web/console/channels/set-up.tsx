@@ -227,9 +227,7 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
         </Fact>
         <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
           {webhook.verifyToken === null ? (
-            <span class="quiet">
-              Shown with the permission <code>channels:write</code>
-            </span>
+            <span class="quiet">Shown to who may manage channels, and read and send messages</span>
           ) : (
             <Copyable text={webhook.verifyToken} />
           )}

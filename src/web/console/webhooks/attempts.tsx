@@ -54,7 +54,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
         }
       >
         {(attempts) => (
-          <CallTable caption="Calls, newest first" calls={attempts} columns={["Event", "Chat", ""]}>
+          <CallTable caption="Calls, newest first" calls={attempts} columns={["Event", "Chat", "Body"]}>
             {({ chatId, number, eventId, type }) => (
               <>
                 <td>
