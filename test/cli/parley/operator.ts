@@ -31,7 +31,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
     expect(head).toMatch(/^ID +NAME +EMAIL +PERMISSIONS +CREATED$/);
-    expect(row).toMatch(/^mbr_g\w{14,} +Ann +– +chats:read, .*messages:send +(now|\d+ (sec|min)\. ago)$/);
+    expect(row).toMatch(/^mbr_g\w{14,} +Ann +– +chats:read, .*data:export +(now|\d+ (sec|min)\. ago)$/);
     expect(row.indexOf("Ann")).toBe(head.indexOf("NAME"));
     expect(more).toEqual([]);
   });
@@ -64,8 +64,8 @@ export function operatorTests(placeOf: () => Place): void {
     const { code, stdout, stderr } = await place.run(["stats", "--organization", acme.id, "--limit", "1"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "No keys.\nPage 1 of 2.\n" });
     const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
-    expect(head).toMatch(/^CHANNEL +NAME +KIND +HEALTH +WAITING +OLDEST +SENT +RETRY +FAILED +UNKNOWN$/);
-    expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +– +0 +0 +0 +0$`));
+    expect(head).toMatch(/^CHANNEL +NAME +KIND +HEALTH +WAITING +OLDEST +SENT +RECEIVED +RETRY +FAILED +UNKNOWN$/);
+    expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +– +0 +0 +0 +0 +0$`));
     expect(more).toEqual([]);
   });
 
