@@ -17,7 +17,7 @@ import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
 import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
-import { signInBody } from "../../../src/console/sign-in.ts";
+import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
 import { pageQuery } from "../../../src/http/pagination.ts";
@@ -68,6 +68,7 @@ function webhookShapes(prefix: string, list: string, ids: string[]): Record<stri
     [`POST ${one}/disable`]: { ids: webhook },
     [`GET ${one}/attempts`]: { ids: webhook, query: attemptsQuery },
     [`GET ${one}/chats/:chatId`]: { ids: webhookChat },
+    [`POST ${one}/chats/:chatId/retry`]: { ids: webhookChat },
     [`POST ${one}/chats/:chatId/skip`]: { ids: webhookChat, body: skipBody },
     [`POST ${one}/replays`]: { ids: webhook, body: replayBody },
     [`GET ${one}/replays/:replayId`]: { ids: ["whk", "rpl"] },
@@ -176,6 +177,7 @@ export const SHAPES: Record<string, Shape> = {
   "GET /console/api/session": {},
   "POST /console/session": { body: signInBody },
   "DELETE /console/session": {},
+  "POST /console/link": { body: linkBody },
   "GET /console/access": {},
   "GET /console": {},
   "GET /console/*": {},
