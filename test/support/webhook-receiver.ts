@@ -20,7 +20,7 @@ export interface ReceivedCall {
   attempt: number;
   /** The status that it was answered; 0 without an answer. */
   status: number;
-  /** The number of the server's start that made it. */
+  /** The number of the server's start that made it, as the storms' Worker says it; else 1. */
   life: number;
   /** As of `performance.now()`: when it came. */
   at: number;
@@ -51,8 +51,10 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** @param lifeOf the number of the server's start, for the journal */
-export async function webhookReceiver(lifeOf: () => number = () => 1): Promise<WebhookReceiver> {
+/** The header with the number of the server's start. A call may arrive after the server that made it was killed. */
+export const LIFE_HEADER = "storm-life";
+
+export async function webhookReceiver(): Promise<WebhookReceiver> {
   const endpoints = new Map<string, Endpoint>();
   const server: Server = createServer((request, response) => {
     const at = performance.now();
@@ -66,7 +68,7 @@ export async function webhookReceiver(lifeOf: () => number = () => 1): Promise<W
       if (fault) endpoint.forged.push(fault);
       const answering = endpoint.answer(event, attempt);
       const status = typeof answering === "number" ? answering : 0;
-      const call: ReceivedCall = { event, attempt, status, life: lifeOf(), at };
+      const call: ReceivedCall = { event, attempt, status, life: Number(request.headers[LIFE_HEADER] ?? 1), at };
       endpoint.calls.push(call);
       endpoint.onCall?.(call);
       if (answering === "drop") return response.destroy();

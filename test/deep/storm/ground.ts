@@ -24,7 +24,7 @@ export async function beginGround(): Promise<Ground> {
     prepare: useStormWorker,
   });
   for (const network of [telegram, whatsapp]) network.server = server;
-  const receiver = await webhookReceiver(() => server.life);
+  const receiver = await webhookReceiver();
   return {
     server,
     directory: new Directory(server.base),

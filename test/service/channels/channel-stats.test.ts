@@ -197,7 +197,7 @@ const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>
     breakObjects("CHATS", "erase");
     expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(503);
     vi.restoreAllMocks();
-    pass(30_000);
+    pass(36_000);
     await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
   },
 };

@@ -31,7 +31,7 @@ export class DevServer {
   readonly world: World;
   /** The folder of the data. */
   readonly state: string;
-  /** The number of starts. A fake network notes it with each call. */
+  /** The number of starts. A fake network notes it with each call, and the storms' Worker says it in each call. */
   life = 0;
   kills = 0;
   readonly #folder: string;
@@ -71,7 +71,8 @@ export class DevServer {
   async start(): Promise<void> {
     this.life++;
     this.#outputs = [];
-    const order = { ...this.#order, migrates: this.life === 1 };
+    const vars = { ...this.#order.vars, STORM_LIFE: String(this.life) };
+    const order = { ...this.#order, vars, migrates: this.life === 1 };
     const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
     const child = spawn(process.execPath, ["--no-warnings", script, JSON.stringify(order)], {
       cwd: this.#folder,

@@ -1,3 +1,4 @@
+import "./life.ts";
 import worker, * as service from "../../../../src/index.ts";
 import { setAlarmsByClock } from "./clock.ts";
 import { DIRECTORY_PATH, type DirectoryTally } from "./tally.ts";
