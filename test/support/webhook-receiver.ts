@@ -52,7 +52,7 @@ export interface WebhookReceiver {
 }
 
 /** The header with the number of the server's start. A call may arrive after the server that made it was killed. */
-export const LIFE_HEADER = "storm-life";
+const LIFE_HEADER = "storm-life";
 
 export async function webhookReceiver(): Promise<WebhookReceiver> {
   const endpoints = new Map<string, Endpoint>();
