@@ -1,5 +1,5 @@
 /** Grows when `folded` returns something else for a text. Tables of folded words store it. */
-export const FOLDING_VERSION = 2;
+export const FOLDING_VERSION = 3;
 
 const ASCII = /^[\0-\x7f]*$/;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}+/gu;
@@ -12,7 +12,8 @@ const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu;
 /** Letters whose accent Unicode takes for a part of them. */
 const CROSSED: Readonly<Record<string, string>> = { Đ: "D", Ħ: "H", Ł: "L", Ø: "O", Ŧ: "T" };
 const CROSSED_LETTER = /[ĐĦŁØŦ]/g;
-const CYRILLIC_IO = /Е\u0308+/g;
+/** The dots of a Cyrillic io, also behind marks that come before them in Unicode's order. */
+const CYRILLIC_IO = /(?<=Е\p{M}*)\u0308/gu;
 
 /**
  * A text in the form in which a search compares it. Case, width, compatibility forms, invisible characters, the accents
@@ -29,7 +30,7 @@ export function folded(text: string): string {
     .toLowerCase()
     .toUpperCase()
     .replace(CROSSED_LETTER, (letter) => CROSSED[letter] ?? letter)
-    .replace(CYRILLIC_IO, "Е")
+    .replace(CYRILLIC_IO, "")
     .normalize("NFKC");
 }
 
