@@ -35,6 +35,7 @@ export async function listEntries(
 }
 
 /** An entry as the API shows it. */
-export function presentEntry({ id, actor, action, target, status, requestId, changed, count }: Act) {
-  return { id, at: new Date(timeOfId(id)).toISOString(), actor, action, target, status, requestId, changed, count };
+export function presentEntry({ id, actor, action, target, status, requestId, changed, count, linkBy }: Act) {
+  const at = new Date(timeOfId(id)).toISOString();
+  return { id, at, actor, action, target, status, requestId, changed, count, linkBy };
 }

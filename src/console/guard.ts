@@ -81,7 +81,8 @@ async function callerIn(env: Env, person: Person, organizationId: string): Promi
   if (person.kind === "member") {
     const { id, name, permissions, region, ...member } = person.member;
     if (member.organizationId !== organizationId) return null;
-    return { principal: { type: "member", id, name }, organizationId, permissions, defaultSenderId: id, region };
+    const principal = { type: "member", id, name, linkBy: person.linkBy } as const;
+    return { principal, organizationId, permissions, defaultSenderId: id, region };
   }
   const organization = await findActiveOrganization(directory(env), organizationId);
   if (!organization) return null;

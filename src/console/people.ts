@@ -6,7 +6,7 @@ import { isEndedByOperator } from "./ended-sessions.ts";
 import { organizationOf } from "./member-rows.ts";
 
 /** Who is signed in. */
-export type Person = { kind: "operator" } | { kind: "member"; member: MemberRecord };
+export type Person = { kind: "operator" } | { kind: "member"; member: MemberRecord; linkBy: string | undefined };
 
 /**
  * The person of a session, as it is now; null if the session does not count any more. A member's costs one call of the
@@ -26,5 +26,5 @@ export async function personOf(env: Env, claims: Claims, accessToken: string | u
   const session = { memberId: claims.memberId, sessionId: claims.jti, startedAt: claims.iat };
   const member = await callOrganization(env, organizationId, (object) => object.member(organizationId, session));
   if (!member || (email !== null && lowerCase(member.email ?? "") !== email)) return null;
-  return { kind: "member", member };
+  return { kind: "member", member, linkBy: claims.linkBy };
 }

@@ -9,6 +9,8 @@ export interface Principal {
   id: string;
   /** The name of the key or of the member. */
   name: string;
+  /** Who made the sign-in link with which the member's session began: an id, or `OPERATOR`. Absent if none did. */
+  linkBy?: string | undefined;
 }
 
 /** Who makes a request within an organization, and what it may do there. */

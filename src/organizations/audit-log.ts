@@ -19,7 +19,10 @@ export interface NewAct {
 }
 
 /** A row of the audit log. */
-export interface Act extends Omit<NewAct, "merged"> {
+export interface Act extends Omit<NewAct, "merged" | "actor"> {
+  actor: Omit<Principal, "linkBy">;
+  /** Who made the sign-in link with which the actor's session began; null if none did. */
+  linkBy: string | null;
   /** The status of the response; null while the request runs, and for good if it broke off. Of the last one, if several. */
   status: number | null;
   /** How many requests the row stands for. */
@@ -59,6 +62,7 @@ interface ActRow extends Record<string, SqlStorageValue> {
   actor_type: string;
   actor_id: string;
   actor_name: string;
+  link_by: string | null;
   action: string;
   target: string | null;
   status: number | null;
@@ -81,11 +85,12 @@ export const MAX_ROW_BYTES = 1_024;
 
 /**
  * What the requests have in common that share a row: an actor's searches of an hour, or beyond the ceilings the acts of
- * an hour that stop the same target.
+ * an hour that stop the same target. What somebody does in sessions of another maker's link has a row of its own.
  */
 export function mergedBy({ id, actor, action, target }: NewAct, by: "hour" | "target"): string {
   const hour = Math.floor(timeOfId(id) / HOUR_MS);
-  return [hour, actor.id, action, ...(by === "target" ? [target] : [])].join(" ");
+  const { id: actorId, linkBy } = actor;
+  return [hour, actorId, ...(linkBy ? [linkBy] : []), action, ...(by === "target" ? [target] : [])].join(" ");
 }
 
 /** An act whose row has at most 1 KiB: the names of actors can be longer, and are cut. */
@@ -202,9 +207,10 @@ export class AuditLog {
 
   #insert({ id, actor, action, target, requestId, changed, merged }: NewAct): void {
     this.#sql.exec(
-      `insert into audit (id, actor_type, actor_id, actor_name, action, target, request_id, changed, merged)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, actor.type, actor.id, actor.name, action, target, requestId, JSON.stringify(changed), merged ?? null],
+      `insert into audit (id, actor_type, actor_id, actor_name, link_by, action, target, request_id, changed, merged)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, actor.type, actor.id, actor.name, actor.linkBy ?? null, action, target, requestId],
+      ...[JSON.stringify(changed), merged ?? null],
     );
     this.#days.add(actor, timeOfId(id));
   }
@@ -258,5 +264,6 @@ function actOf(row: ActRow): Act {
     requestId: row.request_id,
     changed: JSON.parse(row.changed) as string[],
     count: row.count ?? 1,
+    linkBy: row.link_by,
   };
 }

@@ -182,4 +182,6 @@ export const ORGANIZATION_SCHEMA = [
    ) without rowid;
    -- Finds the rows that mean nothing any more.
    create index session_ends_by_time on session_ends (until);`,
+  `-- Who made the sign-in link with which the actor's session began; null if none did.
+   alter table audit add column link_by text;`,
 ];

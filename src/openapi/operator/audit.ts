@@ -39,6 +39,12 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
     count: z
       .int()
       .describe("How many requests the entry stands for: the searches of an actor in an hour share one. Else 1"),
+    linkBy: z
+      .string()
+      .nullable()
+      .describe(
+        "Who made the sign-in link with which the actor's session began: the id of a key or a member, or `operator`. Null without such a session",
+      ),
   }),
 );
 
@@ -80,6 +86,7 @@ export function auditOperations({ prefix, needs, ofOrganization, whose }: Side):
                 requestId: "0d4f7c1e-55a8-4c1b-9b57-1f3f2f0f7b7e",
                 changed: [],
                 count: 1,
+                linkBy: null,
               },
             ],
             pagination: { limit: 20, hasMore: false, cursor: null },

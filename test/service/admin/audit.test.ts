@@ -115,6 +115,7 @@ test.each(CASES)(
       requestId,
       changed: await changedIn(act, ids),
       count: 1,
+      linkBy: null,
     };
     const entries = await entriesOf(organizationId, answer);
     expect(entries).toEqual(action === "organization.delete" ? [] : [entry]);

@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
-import { browser, signIn, signInMember } from "../../support/console.ts";
+import { browser, codeOf, signIn, signInMember } from "../../support/console.ts";
 import { watchSteps } from "../../support/faults.ts";
-import { admin, expectError, newOrganization } from "../../support/harness.ts";
+import { admin, created, expectError, newOrganization } from "../../support/harness.ts";
+import { newManager } from "../management/manager.ts";
 
 const ours = await newOrganization();
 const operator = browser(await signIn());
@@ -35,6 +36,28 @@ test("a chat that a member or a key creates, which is what an organization does 
   expect((await member("POST", `${at}/chats`, newChat())).status).toBe(201);
   expect((await ours.api("POST", "/chats", newChat())).status).toBe(201);
   expect(await entries()).toEqual(before);
+});
+
+test("an entry names who made the sign-in link with which the member's session began", async () => {
+  const { organizationId, ownerId, keyId, api } = await newManager();
+  const at = `/organizations/${organizationId}`;
+  const linkOf = { operator: admin, [keyId]: api };
+  for (const [maker, link] of Object.entries(linkOf)) {
+    const ask = browser(
+      await signIn({ code: codeOf(created(await link("POST", `/members/${ownerId}/sign-in-link`))) }),
+    );
+    const { member } = created(await ask("POST", `${at}/members`, { name: "Eve" }));
+    expect((await ask("GET", `${at}/chats?search=jose`)).status).toBe(200);
+    expect((await ask("DELETE", `${at}/members/${member.id}`)).status).toBe(200);
+    const { entries } = (await api("GET", `/audit?actor=${ownerId}&limit=3`)).body;
+    expect(entries.map(({ action, linkBy, count }: Record<string, unknown>) => [action, linkBy, count])).toEqual([
+      ["member.delete", maker, 1],
+      ["chat.search", maker, 1],
+      ["member.create", maker, 1],
+    ]);
+  }
+  const { entries } = (await api("GET", `/audit?actor=${keyId}`)).body;
+  expect(entries).toEqual([expect.objectContaining({ action: "member.sign_in_link", linkBy: null })]);
 });
 
 test("each route of the console that writes is a route of keys or one of the operator's, so it has their entry", () => {

@@ -30,6 +30,8 @@ export const auditCommands = [
         TARGET: "target",
         STATUS: "status",
         CHANGED: "changed",
+        COUNT: "count",
+        "BY A LINK OF": "linkBy",
       });
       out.tellCursor(body, "--before");
     },

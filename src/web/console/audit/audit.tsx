@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
-import { usePlace } from "../organization.ts";
+import { useMembers, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -68,7 +68,8 @@ export function Audit(): JSX.Element {
 }
 
 function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<AuditFilter>) => void }): JSX.Element {
-  const { at, actor, action, target, changed, requestId } = entry;
+  const { at, actor, action, target, changed, requestId, linkBy, count } = entry;
+  const maker = useMembers().find(({ id }) => id === linkBy)?.name ?? linkBy;
   return (
     <tr>
       <td class="cell-time">
@@ -79,9 +80,13 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
           <bdi>{actor.name}</bdi>
         </button>
         {actor.type !== "operator" && <p class="quiet">{actor.type === "key" ? "API key" : "Member"}</p>}
+        {maker !== null && <p class="quiet">By a link of {maker}</p>}
       </td>
       <td>
-        <p>{inWords(action)}</p>
+        <p>
+          {inWords(action)}
+          {count > 1 && ` (${count} times)`}
+        </p>
         {changed.length > 0 && <p class="quiet cell-fields">{changed.join(", ")}</p>}
       </td>
       <td>{target === null ? <span class="quiet">None</span> : <Copyable text={target} />}</td>
