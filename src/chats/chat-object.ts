@@ -351,6 +351,7 @@ export class ChatObject extends DurableObject<Env> {
    * Never throws.
    */
   override async alarm(): Promise<void> {
+    // Throws only if the alarm can't be set.
     if (!this.#parts.adoption.identity()) return this.#parts.erasure.onAlarm();
     const isDone = await runParts("chat", { work: () => this.#onAlarm() });
     // If this fails too, the platform repeats the alarm.

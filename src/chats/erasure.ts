@@ -5,7 +5,8 @@ import { answerWithin } from "../platform/call-object.ts";
 import type { Adoption, ChatIdentity, Tombstone } from "./identity.ts";
 
 const TOMBSTONE_MS = 600_000;
-const AGAIN_AFTER_MS = 60_000;
+/** A step that fails is repeated after as long as it has failed already, within these bounds. */
+const AGAIN_AFTER_MS = { least: 60_000, most: 3_600_000 };
 const CALL_TIMEOUT_MS = 10_000;
 
 /** What a chat's deletion needs of its object. */
@@ -46,22 +47,38 @@ export class Erasure {
   async leave({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
     const until = Date.now() + TOMBSTONE_MS;
     this.#bury({ organizationId, life, until, untoldId: chatId });
-    await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS);
+    await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
     await this.#tell();
   }
 
-  /** The alarm rang, and the object holds no chat. */
+  /**
+   * The alarm rang, and the object holds no chat. Sets the next alarm first, and what fails is repeated by it.
+   * @throws if the alarm can't be set: the platform repeats it
+   */
   async onAlarm(): Promise<void> {
-    const { adoption, alarm, storage } = this.#host;
+    const { adoption, alarm } = this.#host;
     alarm.gone();
-    const tombstone = adoption.tombstone();
-    if (tombstone?.untoldId !== undefined) {
-      await alarm.set(Date.now() + AGAIN_AFTER_MS);
+    const now = Date.now();
+    const { until = 0, untoldId } = adoption.tombstone() ?? {};
+    if (untoldId !== undefined) {
+      await alarm.set(againAt(until - TOMBSTONE_MS, now));
       return this.#tell();
     }
     // The platform may repeat an alarm that rang before the chat was deleted.
-    const until = tombstone?.until ?? 0;
-    return Date.now() < until ? alarm.set(until) : storage.deleteAll();
+    if (now < until) return alarm.set(until);
+    await alarm.set(againAt(until, now));
+    await this.#deleteAll();
+  }
+
+  async #deleteAll(): Promise<void> {
+    const { adoption, alarm, storage } = this.#host;
+    const { organizationId } = adoption.tombstone() ?? {};
+    try {
+      await storage.deleteAll();
+      alarm.gone();
+    } catch (error) {
+      console.error({ event: "tombstone_not_deleted", organizationId, error: causeOf(error) });
+    }
   }
 
   #bury(tombstone: Tombstone): void {
@@ -92,4 +109,9 @@ export class Erasure {
     adoption.bury({ organizationId, life, until });
     await alarm.set(until);
   }
+}
+
+/** When a step that has failed since a time is repeated, with waits that double. Unix milliseconds. */
+function againAt(since: number, now: number): number {
+  return now + Math.min(AGAIN_AFTER_MS.most, Math.max(AGAIN_AFTER_MS.least, now - since));
 }

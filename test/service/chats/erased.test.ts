@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../src/channels/web/chat-id.ts";
@@ -47,6 +47,32 @@ test("an alarm that is repeated after the deletion leaves the tombstone alone", 
   await object.erase(organizationId, life);
   await runDurableObjectAlarm(object);
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
+});
+
+test("a tombstone that can't be deleted is tried again ever later, and stays deleted meanwhile", async () => {
+  const { object, chatId, organizationId, life, tombstone, adoption } = await usedChat();
+  const warned = vi.spyOn(console, "error").mockReturnValue();
+  await object.erase(organizationId, life);
+  const restore = await runInDurableObject(object, (_object, { storage }) => {
+    const spy = vi.spyOn(storage, "deleteAll").mockRejectedValue(new Error("disk I/O error: SQLITE_IOERR"));
+    return () => spy.mockRestore();
+  });
+  const waits: number[] = [];
+  const ring = async () => {
+    const { alarm } = await heldBy(object);
+    waits.push((alarm ?? 0) - Date.now());
+    vi.setSystemTime(alarm ?? 0);
+    await runDurableObjectAlarm(object);
+  };
+  for (let n = 0; n < 10; n++) await ring();
+  expect(waits.map((ms) => ms / 60_000)).toEqual([10, 1, 1, 2, 4, 8, 16, 32, 60, 60]);
+  expect(warned).toHaveBeenCalledTimes(10);
+  expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "tombstone_not_deleted", organizationId }));
+  expect((await heldBy(object)).values).toEqual(tombstone.values);
+  expect(await env.CHATS.getByName(chatId).state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  restore();
+  await ring();
+  expect(await heldBy(object)).toEqual(NOTHING);
 });
 
 test("a caller who got the identity before the deletion can't recreate the chat, even after an eviction", async () => {

@@ -128,6 +128,27 @@ test("while the organization's object is away, the deleted chat tells it again a
   expect((await place.api("GET", "/chats")).body.pagination.total).toBe(0);
 });
 
+test("a deleted chat tells an organization's object that stays away ever later", async () => {
+  const place = await retainedPlace();
+  pass(60_000);
+  await place.settle();
+  pass(40 * DAY);
+  const object = place.object();
+  const mend = breakObjects("ORGANIZATIONS", "chatGone");
+  await runDurableObjectAlarm(object);
+  const waits: number[] = [];
+  for (let n = 0; n < 9; n++) {
+    waits.push(((await alarmOf(object)) ?? 0) - Date.now());
+    await toAlarmOf(object);
+    await runDurableObjectAlarm(object);
+  }
+  expect(waits.map((ms) => ms / 60_000)).toEqual([1, 1, 2, 4, 8, 16, 32, 60, 60]);
+  mend();
+  await toAlarmOf(object);
+  await runDurableObjectAlarm(object);
+  expect(await storedChat(place.organizationId, place.chatId)).toBeUndefined();
+});
+
 test("what a contact writes while the chat deletes itself is stored in a new chat, once the organization knows", async () => {
   fakeNetworks(acceptAs("wamid.1"));
   const place = await retainedPlace("whatsapp");
