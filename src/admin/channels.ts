@@ -199,6 +199,7 @@ async function updateChannel(
 export function isAsRead(row: Channel) {
   return and(
     sql`json(${channels.settings}) is json(${sql.param(row.settings, channels.settings)})`,
+    sql`json(${channels.limits}) is json(${sql.param(row.limits, channels.limits)})`,
     sql`${channels.credentials} is ${row.credentials}`,
     sql`${channels.verifyToken} is ${row.verifyToken}`,
     sql`${channels.identitySecret} is ${row.identitySecret}`,

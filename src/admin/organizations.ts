@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { type Directory, directory } from "../db/client.ts";
 import { members, organizations, REGIONS } from "../db/schema.ts";
@@ -21,6 +21,7 @@ import {
 import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
 import { rowOf } from "./rows.ts";
 import { noOrganization, OPERATOR, type Scope } from "./scope.ts";
+import { tryOften } from "./try-often.ts";
 
 type Organization = typeof organizations.$inferSelect;
 
@@ -89,17 +90,35 @@ async function removeNew(env: Env, id: string): Promise<void> {
   ]);
 }
 
-/** Changes an organization, for the operator. Absent fields and limits stay as they are. */
+/**
+ * Changes an organization, for the operator. Absent fields and limits stay as they are. If another request changes the
+ * organization in between, it is read again, so that no change is lost.
+ */
 export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
   const db = directory(env);
-  const before = await activeOrganization(db, "any", id);
-  const name = patch.name ?? before.name;
-  const limits = patch.limits === undefined ? before.limits : mergeLimits(before.limits, patch.limits);
-  const selfService =
-    patch.selfService === undefined ? before.selfService : mergeSelfService(before.selfService, patch.selfService);
-  await db.update(organizations).set({ name, limits, selfService }).where(eq(organizations.id, id));
+  const changed = await tryOften(id, async () => {
+    const before = await activeOrganization(db, "any", id);
+    const { name, limits, selfService } = patch;
+    const values = {
+      ...(name !== undefined && { name }),
+      ...(limits !== undefined && { limits: mergeLimits(before.limits, limits) }),
+      ...(selfService !== undefined && { selfService: mergeSelfService(before.selfService, selfService) }),
+    };
+    if (Object.keys(values).length === 0) return before;
+    const isSame = and(eq(organizations.id, id), isNull(organizations.erasingAt), isOrganizationAsRead(before));
+    const [organization] = await db.update(organizations).set(values).where(isSame).returning();
+    return organization ?? null;
+  });
   await refreshOrganization(env, id);
-  return presentOrganization({ ...before, name, limits, selfService });
+  return presentOrganization(changed);
+}
+
+/** A condition: the columns that a change depends on still have the values of `row`. */
+function isOrganizationAsRead({ limits, selfService }: Organization): SQL | undefined {
+  return and(
+    sql`json(${organizations.limits}) is json(${JSON.stringify(limits)})`,
+    sql`json(${organizations.selfService}) is json(${selfService && JSON.stringify(selfService)})`,
+  );
 }
 
 /** An organization, even while it is being erased. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { documents } from "../../../src/openapi/documents.ts";
 import { type Answer, admin, client, created, expectFaults, newChat, newKey } from "../../support/harness.ts";
+import { heldDatabase } from "../../support/held-database.ts";
 import { newManager } from "../management/manager.ts";
 
 interface Schema {
@@ -211,6 +212,41 @@ test("a rate limit is checked as a whole after the merge, however many change it
   const { limit, windowSeconds } = (await api("GET", path)).body.key.rateLimit;
   expect(limit).toBeLessThanOrEqual(1_000 * windowSeconds);
 });
+
+/** Objects that the operator patches: the first part while the second one is written. */
+const CONCURRENT: [resource: "organizations" | "channels", first: object, second: object, shown: object][] = [
+  [
+    "organizations",
+    { limits: { chats: 7 } },
+    { limits: { members: 8 } },
+    { limits: { ...rows, chats: 7, members: 8 } },
+  ],
+  [
+    "organizations",
+    { selfService: { maxKeys: 3 } },
+    { selfService: { maxPerSecond: 4 } },
+    { selfService: { maxKeys: 3, maxPerSecond: 4, monthlyQuota: null } },
+  ],
+  [
+    "organizations",
+    { name: "First" },
+    { limits: { members: 8 } },
+    { name: "First", limits: { chats: null, members: 8 } },
+  ],
+  ["channels", { limits: { chats: 7 } }, { limits: { origins: 8 } }, { limits: { chats: 7, origins: 8 } }],
+];
+
+test.each(CONCURRENT)(
+  "a PATCH of %s %j that comes while %j is written is kept",
+  async (resource, first, second, shown) => {
+    const { organizationId, channelId } = await newManager();
+    const path = `/${resource}/${resource === "channels" ? channelId : organizationId}`;
+    const bindings = heldDatabase(new RegExp(`^update "${resource}"`), () => admin("PATCH", path, first));
+    expect((await admin("PATCH", path, second, bindings)).status).toBe(200);
+    const { organization, channel } = (await admin("GET", path)).body;
+    expect(organization ?? channel).toMatchObject(shown);
+  },
+);
 
 test("each optional field in the body of a POST takes null, which means absent", () => {
   const refusing: string[] = [];
