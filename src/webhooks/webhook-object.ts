@@ -36,7 +36,11 @@ import { sampleEvent } from "./samples.ts";
 import { UnreachedLines } from "./unreached-lines.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 
-const SCHEMA = [[WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "), UnreachedLines.schema];
+const SCHEMA = [
+  [WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "),
+  UnreachedLines.schema,
+  FailedEvents.countSchema,
+];
 const RETRY_MS = 15_000;
 
 /** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */

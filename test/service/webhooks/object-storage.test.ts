@@ -1,8 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { eventId } from "../../../src/events/event.ts";
+import { FailedEvents } from "../../../src/webhooks/failed-events.ts";
 import type { ReplayAnswer } from "../../../src/webhooks/rpc.ts";
 import type { WebhookObject } from "../../../src/webhooks/webhook-object.ts";
+import { rowsRead } from "../../support/rows-read.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./object-place.ts";
 
@@ -116,6 +118,34 @@ test("a report of a chat that was deleted and created again counts, although an 
   expect(await failed()).toBe(0);
   await webhook.report(1, { ...givenUp, number: 4, eventId: eventId(lineOf(1), "0AbCdEf2", 4) });
   expect(await failed()).toBe(1);
+});
+
+test("how many events were given up is known without reading them, whatever becomes of them", async () => {
+  const webhook = await newWebhook();
+  const failed = async () => (await webhook.describe()).failed;
+  await webhook.attempt(1, 200);
+  await runInDurableObject(webhook.object(), (_object, { storage: { sql, kv } }) => {
+    // An object of the version before, with many ranges.
+    sql.exec("drop table failed; drop table failed_count");
+    sql.exec(FailedEvents.schema);
+    sql.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+      insert into failed (line, first, last, at) select '${lineOf(9)}', i * 10, i * 10 + 4, 0 from n`);
+    kv.put("schema", 2);
+  });
+  await webhook.evict();
+  expect(await failed()).toBe(15_000);
+  const read = await rowsRead(webhook.object(), () => webhook.describe());
+  expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(50);
+  // A new range, one that grows, and one that covers others.
+  await webhook.report(1, { ...givenUp, number: 3 });
+  await webhook.report(1, { ...givenUp, number: 4 });
+  await webhook.report(9, { ...givenUp, number: 34, first: 10 });
+  expect(await failed()).toBe(15_000 + 2 + 10);
+  // Accepted after all: at the end, at the beginning and in the middle of a range.
+  for (const number of [34, 10, 22]) await webhook.report(9, { number, replayId: "rpl_1" });
+  expect(await failed()).toBe(15_000 + 2 + 10 - 3);
+  await webhook.object().lineGone(webhook.webhookId, lineOf(9), Date.now());
+  expect(await failed()).toBe(2);
 });
 
 test("given-up events are kept as ranges, and are replayed once", async () => {
