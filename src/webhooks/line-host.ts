@@ -1,14 +1,25 @@
 import type { EventFact } from "../events/event.ts";
 import type { Logger } from "../log.ts";
 import type { CallHost } from "./call-webhook.ts";
-import type { EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer, WebhookPermitRequest } from "./rpc.ts";
+import type {
+  EventRange,
+  ReplayLeft,
+  WebhookAttempt,
+  WebhookFilter,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "./rpc.ts";
 
 /** The calls that a line makes to its webhook's object. Each rejects if the object does not answer. */
 export interface WebhookPort {
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer>;
   report(attempt: WebhookAttempt): Promise<void>;
-  /** The owner of a line was deleted. @param at when, Unix milliseconds */
-  lineGone(lineId: string, at: number): Promise<void>;
+  /**
+   * The owner of a line was deleted.
+   * @param at when, Unix milliseconds
+   * @param replays what the line had not sent
+   */
+  lineGone(lineId: string, at: number, replays: ReplayLeft[]): Promise<void>;
 }
 
 /** The owner of lines: a chat, or an organization for its own events. */

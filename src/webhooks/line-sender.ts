@@ -7,7 +7,7 @@ import { EXPIRED, GONE, type LineDescription, type Next, SKIPPED, type StoredLin
 import type { LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
 import { PendingEvents, SEARCH } from "./pending-events.ts";
-import type { EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
+import type { EventRange, ReplayLeft, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
 
@@ -58,6 +58,14 @@ export class LineSender {
   /** Whether the webhook's object keeps events that the line gave up. */
   get hasGivenUp(): boolean {
     return this.#line.hasGivenUp ?? false;
+  }
+
+  /** How many events of each replay were not sent yet. */
+  replaysLeft(): ReplayLeft[] {
+    const { filter, replays } = this.#line;
+    return replays.map(({ id, ranges }) => {
+      return { id, left: ranges.reduce((left, range) => left + this.#host.count(range, filter), 0) };
+    });
   }
 
   /** When the line must take a turn; null if nothing waits. */

@@ -118,18 +118,20 @@ export class Lines {
   }
 
   /**
-   * The owner is being erased: the objects of its webhooks forget what it gave up. If one does not answer, its next replay
-   * finds out.
+   * The owner is being erased: the objects of its webhooks forget what it gave up, and their replays don't wait for it. If
+   * one does not answer, its next replay finds out.
    */
   async leave(): Promise<void> {
     const all = this.#all();
     if (!all) return;
     const { host, senders } = all;
-    const told = [...senders].filter(([, { hasGivenUp }]) => hasGivenUp).map(([id]) => id);
     await Promise.all(
-      told.map(async (webhookId) => {
+      [...senders].map(async ([webhookId, sender]) => {
         try {
-          await host.webhook(webhookId).lineGone(host.lineId, host.clock.now());
+          // Before the first await, after which the events are gone.
+          const replays = sender.replaysLeft();
+          if (!sender.hasGivenUp && replays.length === 0) return;
+          await host.webhook(webhookId).lineGone(host.lineId, host.clock.now(), replays);
         } catch (error) {
           host.logger.warn({ event: "webhook_not_told", lineId: host.lineId, webhookId, cause: causeOf(error) });
         }

@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { inTime, withDeadline } from "../platform/deadline.ts";
 import { joinedRanges } from "./event-ranges.ts";
 import type { FailedRange } from "./failed-events.ts";
+import type { GoneLines } from "./gone-lines.ts";
 import type { EventRange } from "./rpc.ts";
 import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";
 
@@ -33,6 +34,7 @@ export interface ReplayRunPorts {
   kv: Pick<SyncKvStorage, "get" | "put">;
   clock: Clock;
   unreached: UnreachedLines;
+  gone: GoneLines;
   failedRanges(after: FailedRange | null, limit: number): FailedRange[];
   /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
   pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]>;
@@ -58,7 +60,7 @@ const RUN_MS = 300_000;
 /** If the object is lost during a run, another run begins after this time. */
 const LEASE_MS = 60_000;
 const RETRY: Backoff = { firstMs: 15_000, maxMs: 600_000 };
-/** After this time, another replay may start even if events of this one are missing, for example of an erased chat. */
+/** After this time, another replay may start even if events of this one are missing. */
 const STALE_AFTER_MS = 4 * 86_400_000;
 
 /**
@@ -85,6 +87,7 @@ export class ReplayRun {
   /** A new replay takes the place of the last one. `run` must be called after that. */
   begin(replay: StoredReplay): void {
     this.#ports.unreached.clear();
+    this.#ports.gone.clear();
     this.#searchAt = 0;
     this.#store(replay);
   }

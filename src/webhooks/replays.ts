@@ -1,6 +1,6 @@
 import { parseEventId } from "../events/event.ts";
 import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
-import type { ReplayAnswer, ReplayProgress, ReplayRequest, WebhookAttempt } from "./rpc.ts";
+import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "./rpc.ts";
 
 /** How many events of a replay have ended, and how many were accepted. */
 export interface ReplayCounts {
@@ -47,6 +47,12 @@ export class Replays {
     return stored?.id === replayId ? this.#present(stored) : null;
   }
 
+  /** A line is gone, with what it had not sent. @param at when, Unix milliseconds */
+  lineGone(lineId: string, at: number, replays: ReplayLeft[]): void {
+    const current = this.#run.stored()?.id;
+    for (const left of replays) if (left.id === current) this.#ports.gone.add(lineId, at, left);
+  }
+
   /** The counts of an attempt's replay with that attempt. Call `keep` with them once the log has them. */
   countsWith({ replayId, outcome }: Pick<WebhookAttempt, "replayId" | "outcome">): ReplayCounts {
     if (replayId === null) return { ended: 0, sent: 0 };
@@ -87,7 +93,8 @@ export class Replays {
   #present(replay: StoredReplay): ReplayProgress {
     const { id, found } = replay;
     const { ended, sent } = this.#countsOf(id);
-    const state = this.#run.isHandedOut(replay) && ended >= found ? "done" : "running";
+    const isOver = this.#run.isHandedOut(replay) && ended + this.#ports.gone.events() >= found;
+    const state = isOver ? "done" : "running";
     return { id, state, found, sent };
   }
 

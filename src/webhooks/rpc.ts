@@ -150,6 +150,12 @@ export interface ReplayProgress {
   sent: number;
 }
 
+/** How many events of a replay a line has not sent yet. */
+export interface ReplayLeft {
+  id: string;
+  left: number;
+}
+
 /** `event_not_found`: no chat has the event, or the webhook's filter does not match it. */
 export type ReplayAnswer =
   | { outcome: "started"; replay: ReplayProgress }

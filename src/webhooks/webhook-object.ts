@@ -11,6 +11,7 @@ import { AttemptLog } from "./attempt-log.ts";
 import type { WebhookConfig } from "./configuration.ts";
 import { WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
+import { GoneLines } from "./gone-lines.ts";
 import { callLineOwner } from "./line-owner.ts";
 import { linePorts } from "./line-ports.ts";
 import type { OrganizationNotice } from "./notices.ts";
@@ -25,6 +26,7 @@ import type {
   LoggedAttempt,
   PingRefusal,
   ReplayAnswer,
+  ReplayLeft,
   ReplayProgress,
   ReplayRequest,
   WebhookAttempt,
@@ -40,6 +42,7 @@ const SCHEMA = [
   [WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "),
   UnreachedLines.schema,
   FailedEvents.countSchema,
+  GoneLines.schema,
 ];
 const RETRY_MS = 15_000;
 
@@ -131,9 +134,15 @@ export class WebhookObject extends DurableObject<Env> {
     return answer;
   }
 
-  /** The chat of a line was deleted: what it gave up can't be sent any more. @param at when, Unix milliseconds */
-  lineGone(webhookId: string, lineId: string, at: number): void {
-    if (this.#isStored()) this.#of(webhookId).failed.removeLine(lineId, at);
+  /**
+   * The chat of a line was deleted: what it gave up can't be sent any more, and what it had left of a replay neither.
+   * @param at when, Unix milliseconds
+   */
+  lineGone(webhookId: string, lineId: string, at: number, left: ReplayLeft[] = []): void {
+    if (!this.#isStored()) return;
+    const { failed, replays } = this.#of(webhookId);
+    failed.removeLine(lineId, at);
+    replays.lineGone(lineId, at, left);
   }
 
   /** The progress of a replay; null if it is not the last one. */
@@ -194,6 +203,7 @@ export class WebhookObject extends DurableObject<Env> {
       kv,
       clock: SYSTEM_CLOCK,
       unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
+      gone: new GoneLines(sql),
       organizationId: async () => (await this.#config())?.organizationId ?? null,
       failedRanges: (after, limit) => failed.ranges(after, limit),
       pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),

@@ -1,8 +1,12 @@
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ReplayAnswer } from "../../../src/webhooks/rpc.ts";
+import { countCalls } from "../../support/faults.ts";
+import { admin, send } from "../../support/harness.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./object-place.ts";
+import { chatWithWebhook, fakeReceiver } from "./receiver.ts";
 
 stopTheClock();
 
@@ -131,6 +135,33 @@ test("the given-up events of a chat that was deleted are forgotten when a replay
   await webhook.alarm();
   await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 2 }));
   expect(await webhook.describe()).toMatchObject({ failed: 2 });
+});
+
+test("a replay ends when the chat that has not sent all of its events is deleted", async () => {
+  let isUp = true;
+  const calls = fakeReceiver(() => new Response(null, { status: isUp ? 200 : 503 }));
+  const { api, chatId, webhookId, ring, settled } = await chatWithWebhook({
+    types: ["message.*"],
+  });
+  for (let n = 0; n < 3; n++) await send(api, chatId);
+  await settled(3);
+  pass(MINUTE);
+  await ring();
+  isUp = false;
+  const webhook = () => env.WEBHOOKS.getByName(webhookId);
+  const answer = (await webhook().replay(webhookId, { since: 1 })) as ReplayAnswer;
+  const id = answer.outcome === "started" ? answer.replay.id : "";
+  await runDurableObjectAlarm(webhook());
+  await until(async () => expect(await webhook().replayState(id)).toMatchObject({ state: "running", found: 3 }));
+  await until(() => expect(calls.length).toBe(4));
+  const gone = countCalls("WEBHOOKS", "lineGone");
+  expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
+  await until(async () => expect(await webhook().replayState(id)).toEqual({ id, state: "done", found: 3, sent: 0 }));
+  expect(gone()).toBe(1);
+  vi.restoreAllMocks();
+  await evictDurableObject(webhook());
+  expect(await webhook().replayState(id)).toMatchObject({ state: "done" });
+  expect(await webhook().replay(webhookId, { since: 1 })).toMatchObject({ outcome: "started" });
 });
 
 test("a chat without a line answers a replay with null, and the organization with 0", async () => {
