@@ -28,7 +28,7 @@ export function hasRoomForKey(organizationId: string, { maxKeys = DEFAULT_MAX_KE
 }
 
 /** How many keys an organization may have with the revoked ones that are not deleted yet. */
-function maxRows(maxKeys: number): number {
+export function maxRows(maxKeys: number): number {
   return 2 * maxKeys + 100;
 }
 

@@ -45,6 +45,7 @@ import { keepAct } from "./waiting-acts.ts";
 type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
+export const MAX_WINDOW_SECONDS = 3_600;
 /** How many entries an allow-list can have. */
 export const MAX_RULES = 1_000;
 
@@ -60,12 +61,14 @@ const fields = {
       z.string().check(z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }), z.refine(isAddressRule, NO_ADDRESS)),
     )
     .check(z.maxLength(MAX_RULES)),
-  rateLimit: z.object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(3_600)) }).check(
-    z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {
-      error: `must be at most ${MAX_PER_SECOND} for each second of the window`,
-      path: ["limit"],
-    }),
-  ),
+  rateLimit: z
+    .object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(MAX_WINDOW_SECONDS)) })
+    .check(
+      z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {
+        error: `must be at most ${MAX_PER_SECOND} for each second of the window`,
+        path: ["limit"],
+      }),
+    ),
   monthlyQuota: z.int().check(z.gte(0)),
   expiresAt: instant,
 };
@@ -90,7 +93,7 @@ export const keyPatch = z.object({
   rateLimit: z.nullish(
     z.object({
       limit: z.nullish(z.int().check(z.gte(1))),
-      windowSeconds: z.nullish(z.int().check(z.gte(1), z.lte(3_600))),
+      windowSeconds: z.nullish(z.int().check(z.gte(1), z.lte(MAX_WINDOW_SECONDS))),
     }),
   ),
   monthlyQuota: z.nullish(fields.monthlyQuota),

@@ -5,7 +5,7 @@ import type { Directory } from "../db/client.ts";
 import { apiKeys, channels, members, signIns, webhooks } from "../db/schema.ts";
 
 /** The most entries of each list. */
-const MAX_SHOWN = 100;
+export const MAX_SHOWN = 100;
 
 /**
  * What a key or a member leaves behind when it is revoked, removed or narrowed, so that whoever does that can end this

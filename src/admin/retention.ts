@@ -3,8 +3,10 @@ import { ApiError } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Actor } from "./scope.ts";
 
+export const MAX_RETENTION_DAYS = 3_650;
+
 /** The `retentionDays` of a channel: after how many days its messages are deleted. Null: never. */
-export const retentionDays = z.nullish(z.int().check(z.gte(1), z.lte(3_650)));
+export const retentionDays = z.nullish(z.int().check(z.gte(1), z.lte(MAX_RETENTION_DAYS)));
 
 /**
  * Has the organization's object read the retention in D1 again, and tell it to the chats.

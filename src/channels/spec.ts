@@ -41,5 +41,10 @@ export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII charac
   z.minLength(MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
 );
 
+/** How many calls of a network a channel can make in a second. */
+export const MAX_CHANNEL_PER_SECOND = 1_000;
+
 /** The settings of a network's channel. */
-export const networkSettings = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });
+export const networkSettings = z.object({
+  perSecond: optional(z.int().check(z.gte(1), z.lte(MAX_CHANNEL_PER_SECOND))),
+});

@@ -6,7 +6,7 @@ import type { Adoption, ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 /** More addresses than any real contact has. Addresses are never removed. */
-const MAX_ADDRESSES = 50;
+export const MAX_ADDRESSES = 50;
 const AGAIN_AFTER_MS = 30_000;
 const CALL_TIMEOUT_MS = 10_000;
 

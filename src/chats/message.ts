@@ -10,7 +10,8 @@ export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
 const MAX_ID = 64;
 export const MAX_PAIRS = 20;
-const MAX_KEY = 40;
+export const MAX_KEY = 40;
+export const MAX_VALUE = 500;
 /** The size of metadata as JSON, in bytes of UTF-8. All organizations share one directory of 10 GB. */
 export const MAX_METADATA_BYTES = 4_096;
 
@@ -80,7 +81,7 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const metadataKey = z.string().check(notEmpty, ...atMost(MAX_KEY));
-const metadataValue = z.string("must be a string").check(wellFormed, ...atMost(500));
+const metadataValue = z.string("must be a string").check(wellFormed, ...atMost(MAX_VALUE));
 const keyError = ({ code }: { code?: string }) =>
   code === "invalid_key" ? `must have a key of 1 to ${MAX_KEY} characters` : undefined;
 

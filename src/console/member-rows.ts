@@ -10,8 +10,8 @@ interface MemberRows {
 }
 
 /** No person is a member of so many organizations. */
-const MAX_CHOICES = 100;
-const MAX_OF_ORGANIZATION = 3;
+export const MAX_CHOICES = 100;
+export const MAX_OF_ORGANIZATION = 3;
 
 /** The organization of a member's session. Null if an old session does not say it, and the member was removed. */
 export async function organizationOf(env: Env, { organizationId, memberId }: MemberClaims): Promise<string | null> {

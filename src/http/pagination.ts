@@ -3,7 +3,9 @@ import { queryInteger, queryText } from "./fields.ts";
 import { fault } from "./validation.ts";
 
 const page = z.optional(queryInteger(1, 999_999_999_999_999));
-const limit = z._default(z.optional(queryInteger(1, 100)), 20);
+/** How many rows a page can have. */
+export const MAX_PAGE = 100;
+const limit = z._default(z.optional(queryInteger(1, MAX_PAGE)), 20);
 const cursor = z.optional(queryText(64));
 
 /** The query of a list that has only pages. */

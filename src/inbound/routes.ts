@@ -12,7 +12,8 @@ import { storeWebhook } from "./store-webhook.ts";
 type WebhookEnv = { Bindings: Env; Variables: RequestVariables };
 type WebhookContext = Context<WebhookEnv, `/${string}/:channelId`>;
 
-const MAX_BODY = 4 * 1_024 * 1_024;
+/** A call of a network. */
+export const MAX_BODY = 4 * 1_024 * 1_024;
 
 // A network calls for all its customers from a few addresses. One customer's wrong secret must not limit the others.
 const limit = blockStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));

@@ -38,7 +38,7 @@ const USABLE_MS = 3_600_000;
 const CHANGE_ENDS_AFTER_MS = 60_000;
 const MAX_HELD = 1_000;
 /** More ended sessions of a member are not kept one by one: then all of its sessions end. */
-const MAX_ENDED = 100;
+export const MAX_ENDED = 100;
 const PURGED_AT_ONCE = 100;
 /** Stands for all of a member's sessions. */
 const ALL = "";

@@ -7,8 +7,8 @@ import type { Payload, WebhookPermitAnswer } from "./rpc.ts";
 import { type CallFailure, type Judgement, judgeAnswer } from "./schedule.ts";
 
 /** The whole call, with its answer's body. */
-const CALL_TIMEOUT_MS = 30_000;
-const MAX_RESPONSE_BYTES = 1_024;
+export const CALL_TIMEOUT_MS = 30_000;
+export const MAX_RESPONSE_BYTES = 1_024;
 const USER_AGENT = "Parley-Webhooks/1";
 
 /** What a call needs of the owner of its line. */

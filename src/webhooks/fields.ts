@@ -9,20 +9,23 @@ import { MAX_WEBHOOK_URL } from "./url.ts";
 
 /** The settings of a new webhook. */
 export const WEBHOOK_DEFAULTS = { payload: "full", perSecond: 50, concurrency: 20 } as const;
+/** The highest settings of a webhook. */
+export const WEBHOOK_MOST = { perSecond: 500, concurrency: 200 } as const;
 
-const MAX_ENTRIES = 100;
-const MAX_OVERLAP_SECONDS = 7 * 86_400;
+/** How many entries `types` and `channels` of a webhook can have. */
+export const MAX_FILTERS = 100;
+export const MAX_WEBHOOK_OVERLAP_SECONDS = 7 * 86_400;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 const id = requiredText(64);
 
 const fields = {
   url: requiredText(MAX_WEBHOOK_URL),
-  types: z.array(z.enum(TYPE_PATTERNS)).check(z.minLength(1), z.maxLength(MAX_ENTRIES)),
-  channels: z.array(z.string().check(notEmpty, ...atMost(64))).check(z.minLength(1), z.maxLength(MAX_ENTRIES)),
+  types: z.array(z.enum(TYPE_PATTERNS)).check(z.minLength(1), z.maxLength(MAX_FILTERS)),
+  channels: z.array(z.string().check(notEmpty, ...atMost(64))).check(z.minLength(1), z.maxLength(MAX_FILTERS)),
   payload: z.enum(PAYLOADS),
-  perSecond: z.int().check(z.gte(1), z.lte(500)),
-  concurrency: z.int().check(z.gte(1), z.lte(200)),
+  perSecond: z.int().check(z.gte(1), z.lte(WEBHOOK_MOST.perSecond)),
+  concurrency: z.int().check(z.gte(1), z.lte(WEBHOOK_MOST.concurrency)),
   description: z.string().check(notBlankIfGiven, wellFormed, ...atMost(1_000)),
 };
 
@@ -51,7 +54,7 @@ export const webhookPatch = z.object({
 /** The body of a rotation: how long the old secret signs too. */
 export const webhookRotation = z.object({
   overlapSeconds: z.pipe(
-    optional(z.int().check(z.gte(0), z.lte(MAX_OVERLAP_SECONDS))),
+    optional(z.int().check(z.gte(0), z.lte(MAX_WEBHOOK_OVERLAP_SECONDS))),
     z.transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS),
   ),
 });

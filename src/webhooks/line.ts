@@ -78,7 +78,8 @@ export interface LineDescription {
   attempts: LineAttempt[];
 }
 
-const MAX_RECENT = 20;
+/** How many attempts of a chat's line are kept. */
+export const MAX_RECENT = 20;
 /** Older events are given up without a call. */
 export const MAX_AGE_MS = 30 * 86_400_000;
 /** A line that waits asks again after this time, even if nobody wakes it. */

@@ -5,7 +5,7 @@ import type { ListAnswer, MessageFilter, Unknown } from "../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** The most messages that one page examines. */
-const MAX_EXAMINED = 10_000;
+export const MAX_EXAMINED = 10_000;
 /** The most work of one page, see `ShortSteps`. A page of 10,000 messages of usual length takes less than half of it. */
 const MAX_WORK = 16_777_216;
 /** Messages that one statement reads. The longest take SQLite about 10 ms. */

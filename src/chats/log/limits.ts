@@ -3,7 +3,7 @@ import type { MessageLog } from "./message-log.ts";
 /** The maximum number of queued messages in a chat. */
 export const MAX_QUEUED = 10_000;
 /** An object can store 10 GB. The last 256 MB are reserved for status updates of stored messages. */
-const MAX_BYTES = 10_000_000_000 - 256_000_000;
+export const MAX_BYTES = 10_000_000_000 - 256_000_000;
 
 /** The limit that a new outbound message would exceed, or null. @param depth the number of queued messages */
 export function limitReached(log: MessageLog, depth: number): "chat_backlog" | "chat_full" | null {

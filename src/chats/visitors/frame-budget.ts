@@ -1,4 +1,4 @@
-const MAX_FRAMES_A_SECOND = 50;
+export const MAX_FRAMES_A_SECOND = 50;
 /** The cost of a page of older messages, because a hundred messages are read and sent. */
 export const PAGE_COST = 10;
 

@@ -1,28 +1,65 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
-import { DEFAULT_MAX_KEYS } from "../../../src/admin/key-ceilings.ts";
-import { keyPatch, MAX_PER_SECOND, MAX_RULES } from "../../../src/admin/keys.ts";
+import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/admin/key-ceilings.ts";
+import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/admin/keys.ts";
+import { MAX_SHOWN } from "../../../src/admin/left-behind.ts";
+import { MAX_OVERLAP_SECONDS } from "../../../src/admin/overlap.ts";
+import { MAX_RETENTION_DAYS } from "../../../src/admin/retention.ts";
 import { ROW_CEILINGS } from "../../../src/admin/row-ceilings.ts";
 import { MAX_WAITING_ACTS } from "../../../src/admin/waiting-acts.ts";
 import { app } from "../../../src/app.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
+import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/spec.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
+import { MAX_NEW_CHATS } from "../../../src/channels/web/new-chat-limit.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
+import { MAX_ADDRESSES } from "../../../src/chats/contact-addresses.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
+import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
 import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
-import { MAX_QUEUED } from "../../../src/chats/log/limits.ts";
-import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../../../src/chats/message.ts";
+import { MAX_EXAMINED } from "../../../src/chats/log/filtered-pages.ts";
+import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/log/limits.ts";
+import {
+  MAX_CONTENT,
+  MAX_KEY,
+  MAX_METADATA_BYTES,
+  MAX_PAIRS,
+  MAX_VALUE,
+  sendBody,
+} from "../../../src/chats/message.ts";
+import { MAX_AHEAD_DAYS } from "../../../src/chats/message-times.ts";
 import { MAX_SCHEDULED } from "../../../src/chats/scheduled/decisions.ts";
 import * as closing from "../../../src/chats/visitors/closing.ts";
+import { MAX_FRAMES_A_SECOND } from "../../../src/chats/visitors/frame-budget.ts";
+import { MAX_FRAME } from "../../../src/chats/visitors/frames.ts";
+import { MAX_IN_WINDOW } from "../../../src/chats/visitors/rate-limit.ts";
 import { MAX_SOCKETS } from "../../../src/chats/visitors/visitor-sockets.ts";
-import { MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
+import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-rows.ts";
+import { MAX_WAIT } from "../../../src/events/query.ts";
+import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
+import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
+import { MAX_PAGE } from "../../../src/http/pagination.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
+import { MAX_BODY as MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";
 import { MAX_ROW_BYTES } from "../../../src/organizations/audit-log.ts";
-import { MAX_STREAMS } from "../../../src/organizations/doorbells.ts";
+import {
+  MAX_SESSION_STREAMS,
+  MAX_STREAM_MS,
+  MAX_STREAMS,
+  MAX_STREAMS_OF_A_SESSION,
+} from "../../../src/organizations/doorbells.ts";
+import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/feed-tables.ts";
+import { MAX_ENDED } from "../../../src/organizations/member-records.ts";
+import { KEPT_ATTEMPTS } from "../../../src/webhooks/attempt-log.ts";
+import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/call-webhook.ts";
+import { MAX_FILTERS, MAX_WEBHOOK_OVERLAP_SECONDS, WEBHOOK_MOST } from "../../../src/webhooks/fields.ts";
 import { HOST_CEILING } from "../../../src/webhooks/host-ceiling.ts";
+import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line.ts";
+import { MAX_WEBHOOK_URL } from "../../../src/webhooks/url.ts";
 import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
@@ -103,32 +140,80 @@ test("a guide lists every error with its status and the field of its text", () =
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
 });
 
+const DAY_MS = 86_400_000;
+
 /** The ceilings by what they limit. */
 const CEILINGS: Record<string, number> = {
   "Members of an organization": ROW_CEILINGS.members,
   "Templates of an organization": ROW_CEILINGS.templates,
   "Channels of an organization": ROW_CEILINGS.channels,
   "`allowedOrigins` of a web channel": MAX_ORIGINS,
+  "`perSecond` of a WhatsApp or Telegram channel": MAX_CHANNEL_PER_SECOND,
+  "`retentionDays` of a channel": MAX_RETENTION_DAYS,
   "Keys of an organization whose keys manage keys": DEFAULT_MAX_KEYS,
+  "The same with the revoked keys of the last 31 days": maxRows(DEFAULT_MAX_KEYS),
   "Entries in a key's `ipAllowlist`": MAX_RULES,
   "Requests of a key for each second of its window": MAX_PER_SECOND,
-  "Webhooks of an organization": MAX_WEBHOOKS,
-  "Calls per second to one host by all webhooks of an organization": HOST_CEILING.perSecond,
-  "Open streams of an organization's keys": MAX_STREAMS,
-  "Events of one stream": MAX_STREAM_EVENTS,
-  "Messages of a chat that wait for delivery": MAX_QUEUED,
-  "Scheduled messages of a chat": MAX_SCHEDULED,
-  "Open sockets of a visitor": MAX_SOCKETS,
+  "Seconds of a key's window": MAX_WINDOW_SECONDS,
+  "Seconds that the old secret of a key or a web channel stays valid": MAX_OVERLAP_SECONDS,
+  "Entries in each list of `leftBehind`": MAX_SHOWN,
+  "Sessions of a member that were signed out and are remembered": MAX_ENDED,
+  "Members with the email of one person that the console offers": MAX_CHOICES,
+  "Of these, members of one organization": MAX_OF_ORGANIZATION,
   "Characters of a message": MAX_CONTENT,
   "Pairs in `metadata`": MAX_PAIRS,
+  "Characters of a key in `metadata`": MAX_KEY,
+  "Characters of a value in `metadata`": MAX_VALUE,
   "Bytes of `metadata` as JSON": MAX_METADATA_BYTES,
+  "Characters of an `Idempotency-Key`": MAX_IDEMPOTENCY_KEY,
+  "Messages of a chat that wait for delivery": MAX_QUEUED,
+  "Scheduled messages of a chat": MAX_SCHEDULED,
+  "Days from now to `scheduledAt`": MAX_AHEAD_DAYS,
+  "Bytes of a chat with all its messages": MAX_CHAT_BYTES,
+  "Addresses of a contact": MAX_ADDRESSES,
+  "Messages of a visitor in an hour, and one a second": MAX_IN_WINDOW,
+  "Open sockets of a visitor": MAX_SOCKETS,
+  "Frames of a socket in a second": MAX_FRAMES_A_SECOND,
+  "Bytes of a frame": MAX_FRAME,
+  "New chats of visitors from an IPv4 address or an IPv6 /64 in a minute": MAX_NEW_CHATS.network,
+  "New chats of visitors from an IPv6 /48 in a minute": MAX_NEW_CHATS.block,
+  "New chats of a channel's visitors in a minute": MAX_NEW_CHATS.channel,
+  "Rows of a page (`limit`)": MAX_PAGE,
+  "Chats before the last page of `GET /api/v1/chats`": MAX_OFFSET,
+  "Rows that a filter or a search examines for a page": MAX_EXAMINED,
   "Characters of a search": MAX_SEARCH,
+  "Webhooks of an organization, each with another URL": MAX_WEBHOOKS,
+  "Characters of a webhook's `url`": MAX_WEBHOOK_URL,
+  "Entries in a webhook's `types` or `channels`": MAX_FILTERS,
+  "`perSecond` of a webhook": WEBHOOK_MOST.perSecond,
+  "`concurrency` of a webhook": WEBHOOK_MOST.concurrency,
+  "Calls per second to one host by all webhooks of an organization": HOST_CEILING.perSecond,
+  "Calls at a time to one host by all webhooks of an organization": HOST_CEILING.concurrency,
+  "Replays of a webhook at a time": 1,
+  "Seconds that the old secret of a webhook signs too": MAX_WEBHOOK_OVERLAP_SECONDS,
+  "Seconds of a call to a webhook": CALL_TIMEOUT_MS / 1_000,
+  "Bytes of a webhook's answer that are kept": MAX_RESPONSE_BYTES,
+  "Kept attempts of a webhook": KEPT_ATTEMPTS,
+  "Kept attempts of a chat of a webhook": MAX_RECENT,
+  "Days that an event waits for a webhook": MAX_AGE_MS / DAY_MS,
+  "Days that an event is in the list of events": KEPT_MS / DAY_MS,
+  "Entries in the list of events that are older than a day": FEED_LIMITS.usual,
+  "Entries in the list of events": FEED_LIMITS.most,
+  "Open streams of an organization's keys": MAX_STREAMS,
+  "Open streams of an organization's people in the console": MAX_SESSION_STREAMS,
+  "Open streams of one session": MAX_STREAMS_OF_A_SESSION,
+  "Seconds of one stream": MAX_STREAM_MS / 1_000,
+  "Events of one stream": MAX_STREAM_EVENTS,
+  "Calls within the service for one stream": MAX_STREAM_CALLS,
+  "Seconds that a request waits for events (`wait`)": MAX_WAIT,
   "Entries of a key or a member in the audit log in a day": ACTOR_ROWS_A_DAY,
   "Entries of an organization in the audit log in a day": ORGANIZATION_ROWS_A_DAY,
   "Bytes of an entry in the audit log": MAX_ROW_BYTES,
   "Entries that wait for an audit log that fails": MAX_WAITING_ACTS,
   "Problems that a 400 lists": MAX_FAULTS,
   "Bytes of a body": MAX_BODY,
+  "Bytes of a network's call": MAX_CALL_BODY,
+  "Failed requests of an address in a minute": MAX_IN_A_MINUTE,
 };
 
 test("a guide lists the ceilings as they are in the code, and the codes of what is beyond them", () => {
