@@ -6,7 +6,9 @@ import { noQuery, validQuery } from "../http/validation.ts";
 import { presentKey } from "../keys/key-record.ts";
 import type { Access } from "./access.ts";
 import type { AdminEnv } from "./guard.ts";
-import { createKey, keyPatch, newKeyBody, patchKey, readKey, readUsage, revokeKey, rotateKey } from "./keys.ts";
+import { rotateKey } from "./key-rotation.ts";
+import { keyPatch, newKeyBody } from "./key-settings.ts";
+import { createKey, patchKey, readKey, readUsage, revokeKey } from "./keys.ts";
 import { overlapBody } from "./overlap.ts";
 import { listOf } from "./rows.ts";
 

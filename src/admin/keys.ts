@@ -1,18 +1,15 @@
-import { and, eq, isNull, or, type SQL, sql } from "drizzle-orm";
-import * as z from "zod/mini";
+import { and, eq, or, type SQL, sql } from "drizzle-orm";
+import type * as z from "zod/mini";
 import { configured } from "../config.ts";
 import { type Directory, directory } from "../db/client.ts";
-import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
+import { apiKeys, organizations } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { instant, optional, requiredText } from "../http/fields.ts";
-import { parse } from "../http/validation.ts";
-import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { whyBeyond } from "../keys/escalation.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { neededUntil } from "../keys/last-manager.ts";
-import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
 import {
@@ -34,71 +31,15 @@ import {
   refuseIfFull,
 } from "./key-ceilings.ts";
 import { purgeRevokedKeys } from "./key-purge.ts";
+import { type keyPatch, mergedRate, type newKeyBody, rateLimitOf } from "./key-settings.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { activeOrganization } from "./organizations.ts";
-import type { overlapBody } from "./overlap.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
 import type { Actor, Scope } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
 import { keepAct } from "./waiting-acts.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
-
-export const MAX_PER_SECOND = 1_000;
-export const MAX_WINDOW_SECONDS = 3_600;
-/** How many entries an allow-list can have. */
-export const MAX_RULES = 1_000;
-
-/** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
-const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
-const NO_ADDRESS = "must be an IPv4 or IPv6 address, or a range in CIDR notation";
-
-const fields = {
-  name: requiredText(256),
-  permissions: z.array(z.enum(PERMISSIONS)).check(z.maxLength(100)),
-  ipAllowlist: z
-    .array(
-      z.string().check(z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }), z.refine(isAddressRule, NO_ADDRESS)),
-    )
-    .check(z.maxLength(MAX_RULES)),
-  rateLimit: z
-    .object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(MAX_WINDOW_SECONDS)) })
-    .check(
-      z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {
-        error: `must be at most ${MAX_PER_SECOND} for each second of the window`,
-        path: ["limit"],
-      }),
-    ),
-  monthlyQuota: z.int().check(z.gte(0)),
-  expiresAt: instant,
-};
-
-/** The body of `POST /organizations/{id}/keys`. */
-export const newKeyBody = z.object({
-  name: fields.name,
-  permissions: optional(fields.permissions),
-  ipAllowlist: optional(fields.ipAllowlist),
-  rateLimit: optional(fields.rateLimit),
-  monthlyQuota: optional(fields.monthlyQuota),
-  expiresAt: optional(fields.expiresAt),
-});
-
-/**
- * The body of `PATCH /keys/{id}`. Absent fields don't change, those of the rate limit neither. Null restores the default.
- */
-export const keyPatch = z.object({
-  name: z.optional(fields.name),
-  permissions: z.nullish(fields.permissions),
-  ipAllowlist: z.nullish(fields.ipAllowlist),
-  rateLimit: z.nullish(
-    z.object({
-      limit: z.nullish(z.int().check(z.gte(1))),
-      windowSeconds: z.nullish(z.int().check(z.gte(1), z.lte(MAX_WINDOW_SECONDS))),
-    }),
-  ),
-  monthlyQuota: z.nullish(fields.monthlyQuota),
-  expiresAt: z.nullish(fields.expiresAt),
-});
 
 /**
  * Creates a key. Only this response contains its text. Its object is created by its first request.
@@ -122,7 +63,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       hash,
       previousHash: null,
       previousUntil: null,
-      ...limitsOf(env, body.rateLimit, authority && ceilingsOf(authority)),
+      ...rateLimitOf(env, body.rateLimit, authority && ceilingsOf(authority)),
       permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
       ipAllowlist: body.ipAllowlist ?? [],
       monthlyQuota: body.monthlyQuota ?? null,
@@ -212,24 +153,6 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
   });
 }
 
-/** A key's rate limit after a patch. @throws ApiError `validation_failed` */
-function mergedRate(
-  env: Env,
-  before: ApiKey,
-  patch: z.output<typeof keyPatch>["rateLimit"],
-  ceilings: SelfService | null,
-): Pick<ApiKey, "rateLimit" | "windowSeconds"> {
-  if (!patch) return limitsOf(env, null, ceilings);
-  const windowSeconds =
-    patch.windowSeconds === undefined
-      ? before.windowSeconds
-      : (patch.windowSeconds ?? configured(env, "RATE_LIMIT_WINDOW_SECONDS"));
-  const most = (ceilings?.maxPerSecond ?? MAX_PER_SECOND) * windowSeconds;
-  const limit =
-    patch.limit === undefined ? before.rateLimit : (patch.limit ?? Math.min(configured(env, "RATE_LIMIT"), most));
-  return limitsOf(env, parse(fields.rateLimit, { limit, windowSeconds }, ["rateLimit"]), ceilings);
-}
-
 /** A condition: the rate limit is as it was read, so that two patches of its parts do not make a wrong whole. */
 function isRateAsRead({ rateLimit, windowSeconds }: ApiKey): SQL | undefined {
   return and(eq(apiKeys.rateLimit, rateLimit), eq(apiKeys.windowSeconds, windowSeconds));
@@ -303,52 +226,6 @@ async function refuseIfLastManager(db: Directory, before: ApiKey, until: number)
   if (!found) throw new ApiError("last_manager");
 }
 
-/**
- * Gives a key a new secret. The old secret stays valid for `overlapSeconds`, and any older one ends now, so at most two
- * are valid. Limits, counts and `expiresAt` don't change.
- *
- * If the response was lost, repeat the rotation: it replaces a new secret that was never used, and the old secret keeps
- * the end that the first rotation gave it.
- * @throws ApiError `key_not_found`; `key_revoked` for a revoked or expired key; `permission_denied`, `self_service_off` if
- *   a key rotates it that may not
- */
-export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
-  const db = directory(env);
-  const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
-  const hash = await hashOf(secret);
-  return tryOften(id, async () => {
-    const authority = await authorityOf(db, actor);
-    if (authority) ceilingsOf(authority);
-    const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
-    if (authority) checkPower(authority, before, before);
-    const now = Date.now();
-    if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
-      throw new ApiError("key_revoked");
-    }
-    const asRead = authority && [isKeyAsRead(before), authority.isAsRead, areCeilingsAsRead(db, authority)];
-    const condition = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt), ...(asRead ?? []));
-    const [key] = await changeKeys(env, [id], async () => {
-      const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
-      // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
-      const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
-      const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
-      return db
-        .update(apiKeys)
-        .set({
-          hash,
-          previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
-          previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
-          setBy: actor.id,
-        })
-        .where(condition)
-        .returning();
-    });
-    if (key) return { key: presentKey(key, now), secret };
-    if (!authority) throw new ApiError("key_revoked");
-    return null;
-  });
-}
-
 export async function readKey(env: Env, scope: Scope, id: string) {
   return presentKey(await rowOf(directory(env), scope, apiKeys, id, "key_not_found"), Date.now());
 }
@@ -359,16 +236,4 @@ export async function readUsage(env: Env, scope: Scope, id: string) {
   const described = await callObject(env.KEYS, id, (key) => key.describe(id));
   if (!described) throw new ApiError("key_not_found");
   return described.usage;
-}
-
-/** The default limit is lowered to the ceiling. */
-function limitsOf(
-  env: Env,
-  rateLimit: { limit: number; windowSeconds: number } | null | undefined,
-  ceilings: SelfService | null,
-) {
-  if (rateLimit) return { rateLimit: rateLimit.limit, windowSeconds: rateLimit.windowSeconds };
-  const windowSeconds = configured(env, "RATE_LIMIT_WINDOW_SECONDS");
-  const most = (ceilings?.maxPerSecond ?? MAX_PER_SECOND) * windowSeconds;
-  return { rateLimit: Math.min(configured(env, "RATE_LIMIT"), most), windowSeconds };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/keys.ts";
+import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/key-settings.ts";
 import type { ErrorCode } from "../../http/errors.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../keys/permissions.ts";
 import { examples } from "../examples.ts";

@@ -3,7 +3,7 @@ import { toJSONSchema } from "zod";
 import type * as z from "zod/mini";
 import { auditQuery } from "../../../src/admin/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
-import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
+import { keyPatch, newKeyBody } from "../../../src/admin/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/admin/members.ts";
 import { newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
 import { overlapBody } from "../../../src/admin/overlap.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
 import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/admin/key-ceilings.ts";
-import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/admin/keys.ts";
+import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/admin/key-settings.ts";
 import { MAX_SHOWN } from "../../../src/admin/left-behind.ts";
 import { MAX_OVERLAP_SECONDS } from "../../../src/admin/overlap.ts";
 import { MAX_RETENTION_DAYS } from "../../../src/admin/retention.ts";
