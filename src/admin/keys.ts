@@ -137,10 +137,7 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
       condition ?? undefined,
     );
     const change = db.update(apiKeys).set(values).where(isSame).returning();
-    const {
-      changed: [key],
-      leftBehind,
-    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
+    const { changed: key, leftBehind } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
     const hasLost = whyBeyond(after, before, "You lack") !== null;
     if (key) return { key: presentKey(key, now), ...(hasLost && { leftBehind }) };
     // Another request changed the key, or it is gone.
@@ -204,10 +201,7 @@ export async function revokeKey(env: Env, actor: Actor, act: RequestAct, id: str
     const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
     const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
     const kept = keepAct(db, act, apiKeys, condition);
-    const {
-      changed: [key],
-      leftBehind,
-    } = await changeKeys(env, [id], () => withLeftBehind(db, change, before, kept));
+    const { changed: key, leftBehind } = await changeKeys(env, [id], () => withLeftBehind(db, change, before, kept));
     if (key) return { key: presentKey(key, now), leftBehind };
     if (!authority) throw new ApiError("key_not_found");
     if (manager !== null) await refuseIfLastManager(db, before, manager);

@@ -34,15 +34,16 @@ interface Maker {
 }
 
 /**
- * Runs a change of a key or a member, and reads in the same transaction what it leaves behind.
+ * Runs the change of one key or member, and reads in the same transaction what it leaves behind.
  * @param first a statement that runs in it before the change
+ * @returns the changed row, if there was one to change
  */
-export async function withLeftBehind<Change extends BatchItem<"sqlite">>(
+export async function withLeftBehind<Row>(
   db: Directory,
-  change: Change,
+  change: BatchItem<"sqlite"> & { _: { result: Row[] } },
   { id, organizationId }: Maker,
   first?: BatchItem<"sqlite">,
-): Promise<{ changed: Change["_"]["result"]; leftBehind: LeftBehind }> {
+): Promise<{ changed: Row | undefined; leftBehind: LeftBehind }> {
   const now = Date.now();
   const limit = MAX_SHOWN + 1;
   const made = (table: {
@@ -103,7 +104,7 @@ export async function withLeftBehind<Change extends BatchItem<"sqlite">>(
     const [, ...results] = await db.batch([first, ...statements]);
     return results;
   };
-  const [changed, ...lists] = await run();
+  const [[changed], ...lists] = await run();
   const [keys, added, links, sessions, calls, identitySecrets] = lists;
   const shown = <T>(rows: T[]): T[] => rows.slice(0, MAX_SHOWN);
   const ending = (rows: { memberId: string; until: number | null }[]) =>

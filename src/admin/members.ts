@@ -97,14 +97,11 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const manager = authority ? otherManager(before, after) : undefined;
     const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead, manager);
     const change = db.update(members).set(changes).where(condition).returning();
-    const {
-      changed: [member],
-      leftBehind,
-    } = await changeMember(
+    const { changed: member, leftBehind } = await changeMember(
       env,
       before,
       () => withLeftBehind(db, change, before),
-      ({ changed }) => (changed.length > 0 && gained.length > 0 ? now : null),
+      ({ changed }) => (changed && gained.length > 0 ? now : null),
     );
     const hasLost = before.permissions.some((permission) => !after.includes(permission));
     if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };
@@ -130,20 +127,13 @@ export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: 
     const ofOrganization = eq(members.organizationId, before.organizationId);
     const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
     const condition = and(isIt, isWithin(members, actor.scope), sql`${others} > 0`, manager);
-    const {
-      changed: [member],
-      leftBehind,
-    } = await changeMember(
+    const removal = db.delete(members).where(condition).returning();
+    const kept = keepAct(db, act, members, condition);
+    const { changed: member, leftBehind } = await changeMember(
       env,
       before,
-      () =>
-        withLeftBehind(
-          db,
-          db.delete(members).where(condition).returning(),
-          before,
-          keepAct(db, act, members, condition),
-        ),
-      (result) => (result.changed.length > 0 ? Date.now() : null),
+      () => withLeftBehind(db, removal, before, kept),
+      ({ changed }) => (changed ? Date.now() : null),
     );
     if (member) return { member: presentMember(member), leftBehind };
     await rowOf(db, actor.scope, members, id, "member_not_found");

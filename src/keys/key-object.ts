@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { directory } from "../db/client.ts";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { OpenChanges } from "../platform/change-fence.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
 import type { Caller } from "./caller.ts";
@@ -51,7 +52,6 @@ const REFRESH_AGAIN_AFTER_MS = 10_000;
 const USABLE_MS = 3_600_000;
 /** An unchanged record is stored again after this time, because each time costs a row. */
 const STORE_AGAIN_MS = 600_000;
-const CHANGE_ENDS_AFTER_MS = 60_000;
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
 
@@ -70,6 +70,7 @@ export class KeyObject extends DurableObject<Env> {
   readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
   /** Ids of recent reports of refusals, so that a retry counts once. */
   readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
+  readonly #changes = new OpenChanges(this.ctx.storage.kv, "changing");
   readonly #stats = new KeyStatsBuffer(this.ctx.storage, this.env, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
     settle: () => this.#settle(),
@@ -198,7 +199,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#generation++;
     this.#held = undefined;
     this.ctx.storage.kv.delete("record");
-    this.ctx.storage.kv.put("changing", { ...this.#changing(), [change]: Date.now() + CHANGE_ENDS_AFTER_MS });
+    this.#changes.begin(change);
   }
 
   /** Step three: the change is in the directory. */
@@ -206,9 +207,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#generation++;
     this.#held = undefined;
     this.ctx.storage.kv.delete("record");
-    const { [change]: _ended, ...others } = this.#changing();
-    if (Object.keys(others).length > 0) this.ctx.storage.kv.put("changing", others);
-    else this.ctx.storage.kv.delete("changing");
+    this.#changes.end(change);
   }
 
   /** Deletes all storage of the object. */
@@ -256,12 +255,6 @@ export class KeyObject extends DurableObject<Env> {
     this.ctx.storage.kv.put("counters", stored);
   }
 
-  /** The ids of changes under way, each with the time when it expires. */
-  #changing(): Record<string, number> {
-    const stored = this.ctx.storage.kv.get<Record<string, number>>("changing") ?? {};
-    return Object.fromEntries(Object.entries(stored).filter(([, endsAt]) => endsAt > Date.now()));
-  }
-
   async #record(id: string): Promise<KeyRecord | null> {
     if (this.#gone) return null;
     this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
@@ -278,7 +271,7 @@ export class KeyObject extends DurableObject<Env> {
       return read === undefined ? record : read;
     }
     // During a change each request makes its own read, because a shared one may be older than the commit.
-    if (Object.keys(this.#changing()).length > 0) return readKeyRecord(directory(this.env), id);
+    if (this.#changes.isAny) return readKeyRecord(directory(this.env), id);
     return this.#read(id);
   }
 

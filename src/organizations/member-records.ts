@@ -5,6 +5,7 @@ import { members, organizations, type Region } from "../db/schema.ts";
 import type { Permission } from "../keys/permissions.ts";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { OpenChanges } from "../platform/change-fence.ts";
 import type { Existence } from "./existence.ts";
 
 /** A member as the requests of its sessions need it. */
@@ -35,7 +36,6 @@ interface HeldRecord {
 const FRESH_MS = 60_000;
 /** The maximum age of a record while the directory is down. */
 const USABLE_MS = 3_600_000;
-const CHANGE_ENDS_AFTER_MS = 60_000;
 const MAX_HELD = 1_000;
 /** More ended sessions of a member are not kept one by one: then all of its sessions end. */
 export const MAX_ENDED = 100;
@@ -56,6 +56,7 @@ export class MemberRecords {
   readonly #env: Env;
   readonly #storage: DurableObjectStorage;
   readonly #existence: Existence;
+  readonly #changes: OpenChanges;
   readonly #held = new BoundedMap<string, HeldRecord>(MAX_HELD);
   /** Reads under way that no change has made outdated. */
   readonly #loading = new Map<string, Promise<MemberRecord | null>>();
@@ -66,6 +67,7 @@ export class MemberRecords {
     this.#env = env;
     this.#storage = storage;
     this.#existence = existence;
+    this.#changes = new OpenChanges(storage.kv, "memberChanges");
   }
 
   /** The member of a session; null if the session has ended. @throws if D1 does not answer */
@@ -81,16 +83,14 @@ export class MemberRecords {
   async begin(organizationId: string, change: string): Promise<void> {
     if (!(await this.#existence.exists(organizationId))) return;
     this.forget();
-    this.#storage.kv.put("memberChanges", { ...this.#changing(), [change]: Date.now() + CHANGE_ENDS_AFTER_MS });
+    this.#changes.begin(change);
   }
 
   /** Step three: the change is in the directory. @param ended the sessions that it ended, if it did */
   end(change: string, ended: { memberId: string; since: number } | null): void {
     this.forget();
     if (!this.#existence.isReady()) return;
-    const { [change]: _ended, ...others } = this.#changing();
-    if (Object.keys(others).length > 0) this.#storage.kv.put("memberChanges", others);
-    else this.#storage.kv.delete("memberChanges");
+    this.#changes.end(change);
     if (ended) this.#endAll(ended.memberId, ended.since);
   }
 
@@ -147,12 +147,6 @@ export class MemberRecords {
     );
   }
 
-  /** The ids of changes under way, each with the time when it expires. */
-  #changing(): Record<string, number> {
-    const stored = this.#storage.kv.get<Record<string, number>>("memberChanges") ?? {};
-    return Object.fromEntries(Object.entries(stored).filter(([, endsAt]) => endsAt > Date.now()));
-  }
-
   async #record(organizationId: string, memberId: string): Promise<MemberRecord | null> {
     const held = this.#held.get(memberId);
     const age = held ? Date.now() - held.readAt : Number.POSITIVE_INFINITY;
@@ -169,7 +163,7 @@ export class MemberRecords {
   /** Reads a record, and caches it unless a change began meanwhile. */
   #read(organizationId: string, memberId: string): Promise<MemberRecord | null> {
     // During a change each request makes its own read, because a shared one may be older than the commit.
-    const isChanging = Object.keys(this.#changing()).length > 0;
+    const isChanging = this.#changes.isAny;
     const shared = isChanging ? undefined : this.#loading.get(memberId);
     if (shared) return shared;
     const generation = this.#generation;
