@@ -105,8 +105,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a new instance takes a report for granted": {
     file: report,
-    right: "    this.#repeatAsNewInstance();\n    const { changes }",
-    wrong: "    const { changes }",
+    right: "    this.#repeatAsNewInstance();\n    const changes =",
+    wrong: "    const changes =",
   },
   "an old answer of D1 counts after the organization was closed": {
     file: existence,
