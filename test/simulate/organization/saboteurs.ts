@@ -1,6 +1,7 @@
 import type { Replacement } from "../objects/bundle.ts";
 
 const organization = "src/organizations/organization-object.ts";
+const organizationParts = "src/organizations/organization-parts.ts";
 const chatTable = "src/organizations/chat-table.ts";
 const existence = "src/organizations/existence.ts";
 const deletions = "src/organizations/deletions.ts";
@@ -44,7 +45,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "events?.first ?? 0;",
   },
   "a chat that nobody adopted stays so": {
-    file: organization,
+    file: organizationParts,
     right: "      adoption: () => this.#adoptions.run(),\n",
     wrong: "",
   },
@@ -99,8 +100,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "now",
   },
   "a deletion that is interrupted is not continued": {
-    file: organization,
-    right: "      deletion: () => this.#deletions.resume(),\n",
+    file: organizationParts,
+    right: "      deletion: () => this.deletions.resume(),\n",
     wrong: "",
   },
   "a new instance takes a report for granted": {
