@@ -1,4 +1,8 @@
 import type { ChannelKind } from "../channels/kinds.ts";
+import type { Unknown } from "./rpc.ts";
+
+/** The answer of a chat's object before it has an identity, and always to other organizations. */
+export const UNKNOWN: Unknown = { outcome: "unknown" };
 
 /** Which chat an object is. Its organization's object gives it, and it never changes. */
 export interface ChatIdentity {

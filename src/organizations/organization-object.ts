@@ -48,8 +48,7 @@ export class OrganizationObject extends PeopleObject {
       return { outcome: "no_channel" };
     this.#refreshIfOld();
     await this.#parts.alarm.standing();
-    const tables = { channels: this.#parts.channels, chats: this.#parts.chats, settings: this.#parts.settings };
-    const { answer, adoptAt } = openForContact(tables, request, Date.now());
+    const { answer, adoptAt } = openForContact(this.#parts, request, Date.now());
     if (answer.outcome === "opened" && answer.created) this.#parts.list.changed();
     await this.#parts.alarm.by(adoptAt);
     return answer;

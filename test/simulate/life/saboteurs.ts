@@ -212,7 +212,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a long delivery delays due messages": {
     file: chat,
-    right: "await this.#parts.alarm.by(this.#parts.scheduled.alarmAt(Date.now()));",
+    right: "await this.parts.alarm.by(this.parts.scheduled.alarmAt(Date.now()));",
     wrong: "",
   },
 };
