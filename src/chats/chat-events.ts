@@ -73,7 +73,7 @@ export class ChatEvents {
 
   #messageOf(fact: EventFact): string | null {
     if (fact.seq !== null) {
-      return fact.seq <= this.#log.floor.seq ? null : this.#log.documents({ low: fact.seq, high: fact.seq });
+      return fact.seq <= this.#log.floor.seq ? null : this.#log.documents.joined({ low: fact.seq, high: fact.seq });
     }
     const id = unplacedId(fact);
     return id === null ? null : this.#chatNow.messageById(id);

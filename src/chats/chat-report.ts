@@ -7,34 +7,27 @@ import { addCounts } from "../platform/counts.ts";
 import { withDeadline } from "../platform/deadline.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { WebhookList } from "../webhooks/rpc.ts";
-import type { ChatActivity, ChatDetails, LastMessage } from "./chat.ts";
+import type { ChatActivity } from "./chat.ts";
+import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { ChatIdentity } from "./identity.ts";
-import type { MessageLog } from "./log/message-log.ts";
-import type { Message } from "./message.ts";
 import type { ChatRetention } from "./retention/decisions.ts";
 
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
 export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
-const LAST_MESSAGE_LENGTH = 160;
 /** A report tells no more events than that, because it reads their types. The next one tells the others. */
 const MAX_EVENTS = 10_000;
 
-/**
- * What the chat object gives to its report. `depth` is how many messages wait for their network; `nextDueAt` is when the
- * next scheduled message is due, Unix milliseconds; `details` are those that a client has changed. `told` gets what the
- * answer says of the retention.
- */
-interface ReportHost {
+/** What the chat object gives to its report. */
+interface ReportHost extends ActivitySources {
   kv: SyncKvStorage;
   env: Env;
-  log: MessageLog;
   webhooks: KnownWebhooks;
   identity(): ChatIdentity | undefined;
+  /** How many messages wait for their network. */
   depth(): number;
-  nextDueAt(): number | null;
-  details(): ChatDetails | null;
+  /** Gets what the answer says of the retention. */
   told(retention: ChatRetention | undefined): void;
 }
 
@@ -71,6 +64,7 @@ type Report = StoredReport & { identity: ChatIdentity };
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #host: ReportHost;
+  readonly #activity: CurrentActivity;
   #attempts: AttemptCounts = {};
   #stored: StoredReport | null | undefined;
   /** Counts what changed in the state besides the log. */
@@ -90,11 +84,11 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
-  #unanswered: { seq: number; since: number | null } | undefined;
 
   constructor(host: ReportHost) {
     super();
     this.#host = host;
+    this.#activity = new CurrentActivity(host);
   }
 
   protected get delayMs(): number {
@@ -134,13 +128,13 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
   answered(): void {
-    this.#unanswered = { seq: this.#host.log.newest().seq, since: null };
+    this.#activity.answered();
     this.stateChanged();
   }
 
   /** The chat's activity as it is now. */
   activity(): ChatActivity {
-    return this.#activity(this.#lastReport());
+    return this.#activity.read(this.#lastReport());
   }
 
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
@@ -191,7 +185,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
     this.#listeningUntil = 0;
-    this.#unanswered = undefined;
+    this.#activity.forget();
   }
 
   /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
@@ -303,49 +297,14 @@ export class ChatReporter extends WriteBehind<Report> {
     const depth = this.#host.depth();
     const oldest = depth > 0 ? this.#host.log.queue.head()?.message.createdAt : undefined;
     return {
-      ...this.#activity(stored),
+      ...this.#activity.read(stored),
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
       attempts: addCounts(stored?.state.attempts ?? {}, this.#attempts),
     };
   }
-
-  #activity(stored: StoredReport | null): ChatActivity {
-    const { log } = this.#host;
-    const { seq, at } = log.newest();
-    const hasLast = !log.isEmpty;
-    return {
-      lastMessageAt: hasLast ? at : null,
-      lastMessage: hasLast ? shortened(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
-      unansweredSince: this.#unansweredSince(stored),
-      nextScheduledAt: this.#host.nextDueAt(),
-      details: this.#host.details(),
-    };
-  }
-
-  /** When the contact wrote the first message since the organization's last one; null if the contact wrote none. */
-  #unansweredSince(stored: StoredReport | null): number | null {
-    this.#unanswered ??= { seq: stored?.seq ?? 0, since: stored?.state.unansweredSince ?? null };
-    const before = this.#unanswered;
-    let earliest: number | null = null;
-    let isAnswered = false;
-    for (const { isInbound, at } of this.#host.log.directionsDownTo(before.seq)) {
-      if (!isInbound) {
-        isAnswered = true;
-        break;
-      }
-      earliest = at;
-    }
-    const since = isAnswered ? earliest : (before.since ?? earliest);
-    this.#unanswered = { seq: this.#host.log.newest().seq, since: this.#host.log.isEmpty ? null : since };
-    return this.#unanswered.since;
-  }
 }
 
 function isSameState(one: ChatState, other: ChatState): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function shortened({ id, seq, direction, type, text, status, createdAt }: Message): LastMessage {
-  return { id, seq, direction, type, text: text.slice(0, LAST_MESSAGE_LENGTH).toWellFormed(), status, createdAt };
 }

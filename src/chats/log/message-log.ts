@@ -2,9 +2,10 @@ import { isMessageId, seqOf } from "../../ids.ts";
 import { prepareSchema } from "../../platform/schema-steps.ts";
 import { expiryOf, type Message } from "../message.ts";
 import { type StatusChange, withStatus } from "../message-status.ts";
+import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type Floor, LogFloor, redactionKey } from "./floor.ts";
-import { CheckedRows, checkComplete } from "./integrity.ts";
+import { checkComplete } from "./integrity.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
@@ -15,7 +16,6 @@ import {
   type OutboundColumns,
   type OutboundRow,
   outboundRow,
-  type SeqRange,
   type UsedTemplate,
 } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
@@ -25,11 +25,12 @@ const RECENT_MESSAGES = 1_000;
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
- * primary key.
+ * primary key; `documents` reads it.
  */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  readonly documents: MessageDocuments;
   readonly events: EventLog;
   readonly queue: QueueIndex;
   readonly floor: LogFloor;
@@ -39,13 +40,13 @@ export class MessageLog {
   redactions = 0;
   /** A copy of the newest row's columns. */
   #newest: { seq: number; at: number; queued: number } | undefined;
-  readonly #checked = new CheckedRows();
   #measured: { changes: number; bytes: number } | undefined;
 
   /** @param onEvent called after an event was stored */
   constructor(storage: DurableObjectStorage, onEvent: () => void) {
     this.#storage = storage;
     this.#sql = storage.sql;
+    this.documents = new MessageDocuments(storage.sql);
     this.events = new EventLog(storage.sql, onEvent);
     this.queue = new QueueIndex(storage, () => this.newest());
     this.floor = new LogFloor(storage);
@@ -62,7 +63,7 @@ export class MessageLog {
     this.redactions++;
     this.events.forget();
     this.#newest = undefined;
-    this.#checked.forget();
+    this.documents.forget();
     this.#measured = undefined;
     this.queue.forget();
     this.floor.forget();
@@ -128,7 +129,7 @@ export class MessageLog {
       insertRow(this.#sql, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
-    this.#checked.add({ low: message.seq, high: message.seq });
+    this.documents.stored(message.seq);
     if (message.status === "QUEUED") this.queue.expiry.joined(expiryOf(message));
     return doc;
   }
@@ -143,54 +144,6 @@ export class MessageLog {
     } catch (error) {
       this.events.forget();
       throw error;
-    }
-  }
-
-  /**
-   * The response body of a list: the messages of a range, newest first, as JSON in UTF-8. SQLite joins them, which is
-   * cheaper than reading rows.
-   * @param pagination JSON
-   */
-  page(range: SeqRange, pagination: string): Uint8Array {
-    const { low, high } = range;
-    try {
-      const { page, found } = this.#sql
-        .exec<{ page: ArrayBuffer; found: number }>(
-          `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '') || '],"pagination":'
-             || ? || '}' as blob) as page, ${this.#countSql(range)} as found from messages where seq between ? and ?`,
-          pagination,
-          low,
-          high,
-        )
-        .one();
-      this.#check(range, found);
-      return new Uint8Array(page);
-    } catch (error) {
-      // SQLite limits a text to 2 MB, and a hundred long messages can have more.
-      if (!String(error).includes("SQLITE_TOOBIG")) throw error;
-    }
-    return new TextEncoder().encode(`{"messages":[${this.documents(range)}],"pagination":${pagination}}`);
-  }
-
-  /** The messages of a range as JSON, newest first, joined by commas. */
-  documents(range: SeqRange): string {
-    const { low, high } = range;
-    try {
-      const { docs, found } = this.#sql
-        .exec<{ docs: string | null; found: number }>(
-          `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countSql(range)} as found
-           from messages where seq between ? and ?`,
-          low,
-          high,
-        )
-        .one();
-      this.#check(range, found);
-      return docs ?? "";
-    } catch (error) {
-      // SQLite limits a text to 2 MB, so each half is read by itself.
-      if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;
-      const middle = Math.floor((low + high) / 2);
-      return `${this.documents({ low: middle + 1, high })},${this.documents({ low, high: middle })}`;
     }
   }
 
@@ -302,16 +255,6 @@ export class MessageLog {
   mediaOf(seq: number): Media | null {
     const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq).toArray();
     return row?.media ? (JSON.parse(row.media) as Media) : null;
-  }
-
-  /** SQL that counts the readable rows of a range. Rows that were checked before are not parsed again. */
-  #countSql(range: SeqRange): string {
-    return this.#checked.covers(range) ? "count(*)" : "count(*) filter (where json_valid(doc))";
-  }
-
-  #check(range: SeqRange, found: number): void {
-    checkComplete(found, range.high - range.low + 1);
-    if (range.low <= range.high) this.#checked.add(range);
   }
 
   /**

@@ -42,6 +42,6 @@ export class MessagePages {
   }
 
   #page({ range, pagination }: ReturnType<typeof pageRange> | ReturnType<typeof rangeBefore>): Uint8Array {
-    return this.#log.page(range, JSON.stringify(pagination));
+    return this.#log.documents.page(range, JSON.stringify(pagination));
   }
 }

@@ -194,7 +194,7 @@ export class VisitorSockets {
 
   /** The messages of a range, oldest first. */
   #messages(range: SeqRange): VisitorMessage[] {
-    const documents = this.#host.log.documents(range);
+    const documents = this.#host.log.documents.joined(range);
     return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
   }
 
