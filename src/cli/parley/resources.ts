@@ -1,8 +1,6 @@
-import { text } from "node:stream/consumers";
-import { PRESETS } from "../../keys/presets.ts";
-import { CommandError } from "../command-error.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { credentialsOf, replaced } from "./credentials.ts";
+import { listOrNull, onOrOff, orNull, presetOrList, rateLimitOf, textOf } from "./option-values.ts";
 import { field, listField, type Resource } from "./resource.ts";
 import { type JsonObject, type Query, type Service, ServiceFault } from "./service.ts";
 
@@ -328,36 +326,4 @@ async function statsOfKeys(service: Service, query: Query): Promise<JsonObject[]
     if (error instanceof ServiceFault && error.code === "permission_denied") return [];
     throw error;
   }
-}
-
-async function textOf(given: string): Promise<string> {
-  return given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
-}
-
-/** Null restores an option's default. */
-function listOrNull(texts: string[]): string[] | null {
-  return texts.length === 1 && texts[0] === "default" ? null : texts;
-}
-
-/** A preset stands alone. */
-function presetOrList(texts: string[]): string[] | string | null {
-  const [only = "", ...others] = texts;
-  return others.length === 0 && Object.hasOwn(PRESETS, only) ? only : listOrNull(texts);
-}
-
-/** On: without changing the ceilings. */
-function onOrOff(given: string): object | null {
-  if (given === "on") return {};
-  if (given === "off") return null;
-  throw new CommandError("--self-service must be on or off.", 2);
-}
-
-function orNull<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {
-  return (given, flag) => (given === "default" ? null : read(given, flag));
-}
-
-function rateLimitOf(given: string): { limit: number; windowSeconds: number } {
-  const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,9})$/.exec(given) ?? [];
-  if (limit !== undefined) return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
-  throw new CommandError("--rate-limit must have the form requests/seconds, for example 300/60.", 2);
 }

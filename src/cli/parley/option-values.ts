@@ -1,0 +1,38 @@
+import { text } from "node:stream/consumers";
+import { PRESETS } from "../../keys/presets.ts";
+import { CommandError } from "../command-error.ts";
+
+/** The text itself; for `-`, what standard input has. */
+export async function textOf(given: string): Promise<string> {
+  return given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
+}
+
+/** A list; null, which restores the default, for `default` alone. */
+export function listOrNull(texts: string[]): string[] | null {
+  return texts.length === 1 && texts[0] === "default" ? null : texts;
+}
+
+/** The name of a preset, which stands alone, or a list of permissions. */
+export function presetOrList(texts: string[]): string[] | string | null {
+  const [only = "", ...others] = texts;
+  return others.length === 0 && Object.hasOwn(PRESETS, only) ? only : listOrNull(texts);
+}
+
+/** `{}` turns the self-service on and leaves its ceilings; null turns it off. */
+export function onOrOff(given: string): object | null {
+  if (given === "on") return {};
+  if (given === "off") return null;
+  throw new CommandError("--self-service must be on or off.", 2);
+}
+
+/** Like `read`; null, which restores the default, for `default`. */
+export function orNull<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {
+  return (given, flag) => (given === "default" ? null : read(given, flag));
+}
+
+/** Reads `300/60`. */
+export function rateLimitOf(given: string): { limit: number; windowSeconds: number } {
+  const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,9})$/.exec(given) ?? [];
+  if (limit !== undefined) return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
+  throw new CommandError("--rate-limit must have the form requests/seconds, for example 300/60.", 2);
+}
