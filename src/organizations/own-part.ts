@@ -1,9 +1,9 @@
 import { eventId } from "../events/event.ts";
 import { renderEvent } from "../events/render.ts";
+import { lineKey } from "../webhooks/kept-line.ts";
 import { newLine, type StoredLine } from "../webhooks/line.ts";
 import type { LineHost } from "../webhooks/line-host.ts";
 import { linePorts } from "../webhooks/line-ports.ts";
-import { lineKey } from "../webhooks/line-sender.ts";
 import { type LinesObject, ObjectLines } from "../webhooks/object-lines.ts";
 import type { Feed } from "./feed.ts";
 import { OwnEvents } from "./own-events.ts";

@@ -3,10 +3,11 @@ import { causeOf } from "../log.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
+import { KeptLine } from "./kept-line.ts";
 import { EXPIRED, GONE, type LineDescription, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
 import type { LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
-import { PendingEvents, SEARCH } from "./pending-events.ts";
+import { SEARCH } from "./pending-events.ts";
 import type { EventRange, ReplayLeft, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
@@ -27,10 +28,8 @@ export class LineSender {
   readonly #host: LineHost;
   readonly #id: string;
   readonly #decisions: LineDecisions;
-  #line: StoredLine;
+  readonly #kept: KeptLine;
   #isBusy = false;
-  #isDeleted = false;
-  readonly #pending: PendingEvents;
   /** The line asks for no permit before this time. */
   #askAt = 0;
   /** How often in a row the webhook's object did not answer. */
@@ -45,9 +44,8 @@ export class LineSender {
   constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
     this.#host = host;
     this.#id = id;
-    this.#line = line;
     this.#decisions = decisions;
-    this.#pending = new PendingEvents(host, decisions);
+    this.#kept = new KeptLine(host, id, line, decisions);
   }
 
   /** Whether a turn is under way. */
@@ -57,12 +55,12 @@ export class LineSender {
 
   /** Whether the webhook's object keeps events that the line gave up. */
   get hasGivenUp(): boolean {
-    return this.#line.hasGivenUp ?? false;
+    return this.#kept.line.hasGivenUp ?? false;
   }
 
   /** How many events of each replay were not sent yet. */
   replaysLeft(): ReplayLeft[] {
-    const { filter, replays } = this.#line;
+    const { filter, replays } = this.#kept.line;
     return replays.map(({ id, ranges }) => {
       return { id, left: ranges.reduce((left, range) => left + this.#host.count(range, filter), 0) };
     });
@@ -70,36 +68,31 @@ export class LineSender {
 
   /** When the line must take a turn; null if nothing waits. */
   dueAt(now: number): number | null {
-    const hasReport = this.#report !== null || this.#line.unreported.length > 0;
+    const hasReport = this.#report !== null || this.#kept.line.unreported.length > 0;
     return hasReport ? Math.max(now, this.#askAt) : this.#workAt(now);
   }
 
   /** When the line may ask for its next permit; null if no event waits. */
   #workAt(now: number): number | null {
-    const next = this.#next(now);
+    const next = this.#kept.next(now);
     const from = next === SEARCH ? now : next?.nextAt;
-    return from === undefined ? null : Math.max(from, this.#askAt, this.#line.waiting?.until ?? 0);
+    return from === undefined ? null : Math.max(from, this.#askAt, this.#kept.line.waiting?.until ?? 0);
   }
 
   /** Applies a new version of the filter. */
   refilter(filter: WebhookFilter): void {
-    if (filter.version <= this.#line.filter.version) return;
-    const head = this.#head();
-    // Events that were not looked at yet are those that the new filter lets through.
-    const newest = head === undefined ? this.#pending.searchedTo : this.#host.newest();
-    this.#save(this.#decisions.withFilter(this.#line, filter, head?.number ?? null, newest));
-    this.#pending.forget();
+    this.#kept.refilter(filter);
   }
 
   wake(number: number, startedAt: number): void {
     this.#woken = Math.max(this.#woken, number);
     this.#askAt = 0;
-    this.#save(this.#decisions.lineAfterWake(this.#line, number, startedAt));
+    this.#kept.save(this.#decisions.lineAfterWake(this.#kept.line, number, startedAt));
   }
 
   /** Gives up the first event that waits. @returns false if another event is the first */
   skip(number: number): boolean {
-    const fact = this.#head();
+    const fact = this.#kept.head();
     if (fact?.number !== number) return false;
     this.#giveUp(fact, null, SKIPPED);
     return true;
@@ -107,29 +100,29 @@ export class LineSender {
 
   /** Ends the first event's wait for its next try. */
   retry(): void {
-    const { head } = this.#line;
+    const { head } = this.#kept.line;
     this.#askAt = 0;
-    if (head) this.#save({ ...this.#line, head: { ...head, nextAt: 0 } });
+    if (head) this.#kept.save({ ...this.#kept.line, head: { ...head, nextAt: 0 } });
   }
 
   /** Sends events again. @returns how many @throws if too many ranges are left */
   async replay(id: string, ranges: EventRange[]): Promise<number> {
     const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());
-    const found = await this.#pending.count(existing, this.#line.filter);
+    const found = await this.#kept.pending.count(existing, this.#kept.line.filter);
     if (found === 0) return 0;
-    const line = this.#decisions.withReplay(this.#line, id, existing);
+    const line = this.#decisions.withReplay(this.#kept.line, id, existing);
     const left = line.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
-    if (line !== this.#line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
-    this.#save(line);
+    if (line !== this.#kept.line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
+    this.#kept.save(line);
     return found;
   }
 
   async describe(): Promise<LineDescription> {
     const host = this.#host;
-    for (; this.#head() === undefined; await this.#pending.pause()) this.#save(this.#pending.search(this.#line));
-    const count = await this.#pending.count([[this.#line.cursor + 1, host.newest()]], this.#line.filter);
-    const { head, recent, waiting } = this.#line;
-    const fact = this.#head() ?? null;
+    for (; this.#kept.head() === undefined; await this.#kept.pending.pause()) this.#kept.search();
+    const count = await this.#kept.pending.count([[this.#kept.line.cursor + 1, host.newest()]], this.#kept.line.filter);
+    const { head, recent, waiting } = this.#kept.line;
+    const fact = this.#kept.head() ?? null;
     const tries = head?.number === fact?.number ? head : null;
     return {
       pending: fact ? count : 0,
@@ -145,7 +138,7 @@ export class LineSender {
   }
 
   forgetResponses(): void {
-    this.#save(this.#decisions.withoutResponses(this.#line));
+    this.#kept.save(this.#decisions.withoutResponses(this.#kept.line));
   }
 
   /**
@@ -158,7 +151,7 @@ export class LineSender {
     try {
       await this.#step();
       // A line that gives up one batch after the other tells each: they are stored until then.
-      const mustTell = this.#line.unreported.length > 1;
+      const mustTell = this.#kept.line.unreported.length > 1;
       if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
     } catch (error) {
       this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
@@ -166,29 +159,29 @@ export class LineSender {
     } finally {
       this.#isBusy = false;
     }
-    return !this.#isDeleted;
+    return !this.#kept.isDeleted;
   }
 
   /** Whether an event is due. */
   #goesOn(): boolean {
     const now = this.#host.clock.now();
-    const at = this.#exists ? this.#workAt(now) : null;
+    const at = this.#kept.exists ? this.#workAt(now) : null;
     return at !== null && at <= now;
   }
 
   async #step(): Promise<void> {
     const askedAt = this.#host.clock.now();
     if (!this.#goesOn()) return;
-    if (this.#next(askedAt) === SEARCH) this.#save(this.#pending.search(this.#line));
-    const next = this.#next(askedAt);
-    if (next === SEARCH) return this.#pending.pause();
+    if (this.#kept.next(askedAt) === SEARCH) this.#kept.search();
+    const next = this.#kept.next(askedAt);
+    if (next === SEARCH) return this.#kept.pending.pause();
     if (!next || !this.#goesOn()) return;
     if (next.replayId === null && this.#decisions.isExpired(next.fact, askedAt)) return this.#expire(next.fact);
     await this.#host.standBy(askedAt + LEASE_MS);
-    if (!this.#exists) return;
+    if (!this.#kept.exists) return;
     const answer = await this.#ask(next);
-    if (!answer || !this.#exists) return;
-    if (answer.outcome === "gone") return this.#delete();
+    if (!answer || !this.#kept.exists) return;
+    if (answer.outcome === "gone") return this.#kept.delete();
     if (answer.outcome === "changed") return this.#change(answer.filter);
     if (answer.outcome === "later") return this.#hold(answer);
     if (answer.outcome === "skip") return this.#skipBefore(answer.before);
@@ -197,7 +190,7 @@ export class LineSender {
 
   /** Asks for a permit. @returns null if the webhook's object did not answer */
   async #ask({ number, replayId, fact }: Next): Promise<WebhookPermitAnswer | null> {
-    const report = this.#report ?? this.#line.unreported[0] ?? null;
+    const report = this.#report ?? this.#kept.line.unreported[0] ?? null;
     const unused = this.#unused;
     // Only a wake-up that comes before the answer to this question can belong to it.
     this.#woken = 0;
@@ -207,7 +200,7 @@ export class LineSender {
         lineId: this.#host.lineId,
         number,
         at: fact.at,
-        version: this.#line.filter.version,
+        version: this.#kept.line.filter.version,
         replayId,
         report,
         ...(unused !== null && { unused }),
@@ -224,23 +217,24 @@ export class LineSender {
 
   #change(filter: WebhookFilter): void {
     // The webhook's object has an older version than this line, and will get the new one soon.
-    if (filter.version <= this.#line.filter.version) this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
+    if (filter.version <= this.#kept.line.filter.version) this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
     this.refilter(filter);
   }
 
   #hold(answer: WebhookPermitAnswer & { outcome: "later" }): void {
     // The wake-up came before this answer.
     if (answer.isWaiting && answer.number <= this.#woken) return;
-    const { line, askAt } = this.#decisions.afterLater(this.#line, answer, this.#host.clock.now());
+    const { line, askAt } = this.#decisions.afterLater(this.#kept.line, answer, this.#host.clock.now());
     this.#askAt = askAt;
-    this.#save(line);
+    this.#kept.save(line);
   }
 
   async #attempt(next: Next, permit: Granted, askedAt: number): Promise<void> {
     const { clock } = this.#host;
     const { fact, replayId, tries } = next;
-    const mayStart = () => this.#exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(askedAt, clock.now());
-    const previous = replayId === null ? this.#line.previous : null;
+    const mayStart = () =>
+      this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(askedAt, clock.now());
+    const previous = replayId === null ? this.#kept.line.previous : null;
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
     this.#unused = permit.permit;
     const result = await callWebhook(this.#host, call, mayStart);
@@ -259,12 +253,14 @@ export class LineSender {
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
     this.#report = attempt;
-    if (!this.#exists) return;
-    this.#save(this.#decisions.lineAfterAttempt(this.#line, next, { attempt, response: result.response, nextAt }));
+    if (!this.#kept.exists) return;
+    this.#kept.save(
+      this.#decisions.lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }),
+    );
   }
 
   #isCurrent({ number, replayId }: Work): boolean {
-    const next = this.#next(this.#host.clock.now());
+    const next = this.#kept.next(this.#host.clock.now());
     return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
   }
 
@@ -272,12 +268,12 @@ export class LineSender {
   #expire(first: EventFact): void {
     const now = this.#host.clock.now();
     const isExpired = (fact: EventFact) => this.#decisions.isExpired(fact, now);
-    this.#giveUp(this.#pending.lastExpired(first, this.#line, isExpired), null, EXPIRED, "", first.number);
+    this.#giveUp(this.#kept.pending.lastExpired(first, this.#kept.line, isExpired), null, EXPIRED, "", first.number);
   }
 
   /** Moves the cursor past events before a time. */
   #skipBefore(before: number): void {
-    this.#save(this.#decisions.skippedTo(this.#line, this.#pending.lastBefore(before, this.#line)));
+    this.#kept.save(this.#decisions.skippedTo(this.#kept.line, this.#kept.pending.lastBefore(before, this.#kept.line)));
   }
 
   #giveUp(
@@ -291,7 +287,7 @@ export class LineSender {
     const ended = { startedAt: this.#host.clock.now(), durationMs: 0, httpStatus: null, retryAfterMs: null, ...reason };
     const report = this.#attemptOf(fact, replayId, { ...ended, outcome: "given_up", permit });
     const ranged = first < number ? { ...report, first } : report;
-    this.#save(this.#decisions.afterGivingUp(this.#line, { number, replayId }, ranged));
+    this.#kept.save(this.#decisions.afterGivingUp(this.#kept.line, { number, replayId }, ranged));
   }
 
   #attemptOf(fact: EventFact, replayId: string | null, ended: AttemptEnd): WebhookAttempt {
@@ -303,8 +299,8 @@ export class LineSender {
   async #sendReports(): Promise<void> {
     // The object did not answer a moment ago.
     if (this.#aways > 0 && this.#askAt > this.#host.clock.now()) return;
-    while (!this.#isDeleted) {
-      const report = this.#report ?? this.#line.unreported[0];
+    while (!this.#kept.isDeleted) {
+      const report = this.#report ?? this.#kept.line.unreported[0];
       if (!report) return;
       try {
         await this.#host.webhook(this.#id).report(report);
@@ -318,7 +314,7 @@ export class LineSender {
 
   #reported(report: WebhookAttempt): void {
     if (this.#report === report) this.#report = null;
-    this.#save(this.#decisions.afterReport(this.#line, report));
+    this.#kept.save(this.#decisions.afterReport(this.#kept.line, report));
   }
 
   #away(error: unknown): void {
@@ -327,42 +323,7 @@ export class LineSender {
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 
-  /** What to do next, at its time. */
-  #next(now: number): Next | typeof SEARCH | null {
-    const next = this.#pending.next(this.#line, now);
-    this.#save(this.#pending.remembered(this.#line));
-    return next;
-  }
-
-  /** The first event after the cursor. Undefined if it must be searched for. */
-  #head(): EventFact | null | undefined {
-    const fact = this.#pending.head(this.#line);
-    this.#save(this.#pending.remembered(this.#line));
-    return fact;
-  }
-
-  get #exists(): boolean {
-    return !this.#isDeleted && this.#host.exists();
-  }
-
-  /** Stores the line, if it has changed. After the owner's deletion nothing is stored. */
-  #save(line: StoredLine): void {
-    if (line === this.#line) return;
-    this.#line = line;
-    if (this.#exists) this.#host.kv.put(lineKey(this.#id), line);
-  }
-
-  #delete(): void {
-    this.#isDeleted = true;
-    this.#host.kv.delete(lineKey(this.#id));
-  }
-
   #log(level: "log" | "warn" | "error", event: string, fields: Record<string, unknown>): void {
     this.#host.logger[level]({ event, lineId: this.#host.lineId, webhookId: this.#id, ...fields });
   }
-}
-
-/** The key of a line's row. */
-export function lineKey(webhookId: string): string {
-  return `line ${webhookId}`;
 }

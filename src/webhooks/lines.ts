@@ -1,8 +1,9 @@
 import { causeOf } from "../log.ts";
+import { lineKey } from "./kept-line.ts";
 import { type LineDescription, newLine, type StoredLine } from "./line.ts";
 import { LINE_DECISIONS, type LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
-import { LEASE_MS, LineSender, lineKey } from "./line-sender.ts";
+import { LEASE_MS, LineSender } from "./line-sender.ts";
 import type { EventRange, WebhookList } from "./rpc.ts";
 
 /** Half of the connections that an object may have open. The others are left to the networks. */

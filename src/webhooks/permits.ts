@@ -1,9 +1,9 @@
 import type { EndedAct } from "../organizations/audit-log.ts";
-import { BoundedMap } from "../platform/bounded-map.ts";
 import { ChangeSignal } from "../platform/change-signal.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { WebhookConfig } from "./configuration.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import { KnownWebhook } from "./known-webhook.ts";
 import { type NoticePorts, Notices } from "./notices.ts";
@@ -18,7 +18,6 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "./rpc.ts";
-import { reportedClass } from "./schedule.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
 import {
   afterTime,
@@ -59,7 +58,6 @@ export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
 
 /** A line that is blocked asks again after this time even if nothing wakes it. */
 const LAST_RESORT_MS = 86_400_000;
-const MAX_REPORTED = 1_000;
 
 /** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
 export class WebhookPermits {
@@ -71,7 +69,7 @@ export class WebhookPermits {
   readonly #notices: Notices;
   readonly #waker: Waker;
   readonly #pings: Pings;
-  readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
+  readonly #ended: EndedAttempts;
   #grants = 0;
   /** A slot is free for one request, or the state changed for all. */
   readonly #changed = new ChangeSignal();
@@ -86,6 +84,10 @@ export class WebhookPermits {
       atomically: (writes) => ports.atomically(writes),
       createdAt: () => this.#config?.createdAt ?? clock.now(),
       changed: (before, state) => this.#stateChanged(before, state),
+    });
+    this.#ended = new EndedAttempts({
+      ...{ ports, decisions, webhook: this.#webhook, slots: this.#slots },
+      release: (lineId, permit) => this.#release(lineId, permit),
     });
     this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#webhook.state });
     this.#waker = new Waker({
@@ -105,7 +107,7 @@ export class WebhookPermits {
     const { clock } = this.#ports;
     let config = await this.#configure(version);
     if (!config) return { outcome: "gone" };
-    if (report) this.#apply(report);
+    if (report) this.#ended.add(report);
     if (unused !== undefined) this.#release(lineId, unused);
     if (version < config.filter.version) {
       await this.#finish();
@@ -138,7 +140,7 @@ export class WebhookPermits {
   /** An attempt ended, or events were given up, and the line has no next event. */
   async report(attempt: WebhookAttempt): Promise<void> {
     if (!(await this.#configure())) return;
-    this.#apply(attempt);
+    this.#ended.add(attempt);
     await this.#finish();
   }
 
@@ -217,7 +219,7 @@ export class WebhookPermits {
     this.#config = undefined;
     this.#slots.clear();
     this.#waker.reset();
-    this.#reported.clear();
+    this.#ended.forget();
   }
 
   async #configure(version = 0): Promise<WebhookConfig | null> {
@@ -294,40 +296,6 @@ export class WebhookPermits {
     const number = this.#ports.waiting.add(lineId);
     await this.#finish();
     return { outcome: "later", waitMs: LAST_RESORT_MS, isWaiting: true, number };
-  }
-
-  /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
-  #apply(attempt: WebhookAttempt): void {
-    const { clock, log, failed, waiting, replays } = this.#ports;
-    const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
-    // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
-    const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
-    if (this.#reported.has(name)) return;
-    const now = clock.now();
-    const [epoch = "0", kind] = permit.split(".");
-    const ended = {
-      lineId,
-      answer: reportedClass(attempt),
-      isGivenUp: outcome === "given_up",
-      isProbe: kind === "probe",
-      epoch: Number(epoch),
-      retryAfterMs,
-    };
-    const change = this.#decisions.webhookAfterAttempt(this.#webhook.current, ended, now);
-    const counts = replays.countsWith(attempt);
-    const held = this.#slots.held(lineId, permit);
-    this.#ports.atomically(() => {
-      // Not when it was granted: the request may have been an old one, and then its line still waits.
-      if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
-      if (outcome === "given_up") failed.add(lineId, [first, number], now);
-      else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
-      this.#webhook.store(change);
-      log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
-    });
-    this.#reported.set(name, true);
-    if (replayId !== null) replays.keep(replayId, counts);
-    this.#release(lineId, permit);
-    this.#webhook.use(change);
   }
 
   #passTime(): void {

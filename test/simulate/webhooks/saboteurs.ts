@@ -5,6 +5,7 @@ const sender = "src/webhooks/line-sender.ts";
 const call = "src/webhooks/call-webhook.ts";
 const lines = "src/webhooks/lines.ts";
 const permits = "src/webhooks/permits.ts";
+const ended = "src/webhooks/ended-attempts.ts";
 const pace = "src/webhooks/pace.ts";
 const probes = "src/webhooks/probes.ts";
 const state = "src/webhooks/state.ts";
@@ -18,8 +19,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "the cursor moves before the answer": {
     file: sender,
     right: "    const result = await callWebhook(this.#host, call, mayStart);",
-    wrong: `    if (replayId === null) this.#save({ ...this.#line, cursor: fact.number, previous: fact.number });
-    const result = await callWebhook(this.#host, call, () => this.#exists);`,
+    wrong: `    if (replayId === null) this.#kept.save({ ...this.#kept.line, cursor: fact.number, previous: fact.number });
+    const result = await callWebhook(this.#host, call, () => this.#kept.exists);`,
   },
   "a report sets no alarm": {
     file: sender,
@@ -51,7 +52,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     file: sender,
     right: "    this.#unused = permit.permit;\n",
     wrong:
-      "    this.#unused = permit.permit;\n    if (replayId === null) this.#save({ ...this.#line, previous: fact.number });\n",
+      "    this.#unused = permit.permit;\n    if (replayId === null) this.#kept.save({ ...this.#kept.line, previous: fact.number });\n",
   },
   "a line gets two permits": {
     file: pace,
@@ -135,7 +136,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
       this.#sql.exec("select seq from attempts_0 union all select seq from attempts_1").next();`,
   },
   "an attempt is known before it is stored": {
-    file: permits,
+    file: ended,
     right: "    if (this.#reported.has(name)) return;\n",
     wrong: "    if (this.#reported.has(name)) return;\n    this.#reported.set(name, true);\n",
   },
@@ -206,7 +207,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a call starts although its chat was deleted": {
     file: sender,
-    right: "const mayStart = () => this.#exists && this.#isCurrent(next) && ",
+    right: "const mayStart = () => this.#kept.exists && this.#isCurrent(next) && ",
     wrong: "const mayStart = () => ",
   },
   "redactions are not compared after signing": {
