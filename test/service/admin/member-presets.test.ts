@@ -1,18 +1,9 @@
 import { expect, test } from "vitest";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PRESETS } from "../../../src/keys/presets.ts";
 import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 
-const AGENT = [
-  "chats:read",
-  "chats:write",
-  "messages:read",
-  "messages:send",
-  "events:read",
-  "members:read",
-  "templates:read",
-  "channels:read",
-];
-const VIEWER = ["chats:read", "messages:read", "events:read", "members:read", "templates:read", "channels:read"];
+const { agent: AGENT, viewer: VIEWER } = PRESETS;
 
 test("an organization's first member is a manager, and the next one an agent", async () => {
   const body = { name: "Acme", owner: { name: "Ada" } };

@@ -44,6 +44,7 @@ import { MAX_PAGE } from "../../../src/http/pagination.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
 import { MAX_BODY as MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PRESETS } from "../../../src/keys/presets.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";
 import { MAX_ROW_BYTES } from "../../../src/organizations/audit-log.ts";
 import {
@@ -107,6 +108,16 @@ test.each([
 ])("the guide %s lists exactly the routes below %s", (name, prefix) => {
   const listed = rows(ROUTE, section(name, "## Routes")).map(([route = ""]) => route.replaceAll("`", ""));
   expect(listed.sort()).toEqual(routesOf(prefix));
+});
+
+test("the guide to the console lists each preset with its permissions", () => {
+  const listed = rows(/^`\w+`$/, guide("console"))
+    .filter(([, , permissions = ""]) => permissions === "all" || permissions.includes(":"))
+    .map(([name = "", , permissions = ""]) => [
+      name.replaceAll("`", ""),
+      permissions === "all" ? [...PERMISSIONS] : permissions.replaceAll("`", "").split(", "),
+    ]);
+  expect(Object.fromEntries(listed)).toEqual(PRESETS);
 });
 
 test("each public route needs the permission that the guide names", async () => {
