@@ -1,16 +1,11 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { hurryDeadlines } from "../../support/deadlines.ts";
 import { breakObject, countCalls } from "../../support/faults.ts";
 import { alarmOf, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
-
-/** Deadlines end after a moment. */
-function hurryDeadlines(): void {
-  const start = setTimeout;
-  vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => start(run, ms >= 5_000 ? 300 : ms));
-}
 
 /** A channel that works again, for which chats wait. */
 async function placeWithWaiting(count: number) {
@@ -32,11 +27,10 @@ function waitingIn(object: DurableObjectStub): Promise<number> {
 test("a chat that never answers to its wake-up holds up no other chat, and no alarm", async () => {
   const { chats, object } = await placeWithWaiting(45);
   const [bad = ""] = chats;
+  hurryDeadlines("CHATS");
   breakObject("CHATS", bad, "wake", "hangs");
-  hurryDeadlines();
   const lines = vi.spyOn(console, "warn");
   await runDurableObjectAlarm(object());
-  vi.unstubAllGlobals();
   expect(await waitingIn(object())).toBe(0);
   const logged = lines.mock.calls.map(([line]) => line);
   expect(logged.filter(({ event }) => event === "chat_not_woken")).toMatchObject([{ chatId: bad }]);
@@ -48,10 +42,9 @@ test("an organization that never answers to a report of health delays no wake-up
   await runInDurableObject(object(), (_object, { storage }) => {
     storage.kv.put("health", { channelId, number: 1, at: Date.now(), isReported: false });
   });
+  hurryDeadlines("CHATS", "ORGANIZATIONS");
   breakObject("ORGANIZATIONS", organizationId, "reportHealth", "hangs");
-  hurryDeadlines();
   await runDurableObjectAlarm(object());
-  vi.unstubAllGlobals();
   expect(await waitingIn(object())).toBe(0);
   const at = await alarmOf(object());
   expect(at).toBeGreaterThan(Date.now());
