@@ -5,6 +5,7 @@ import { configured } from "../../../src/config.ts";
 import { newId } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
+import { hurryDeadlines } from "../../support/deadlines.ts";
 import { aroundCall, breakDirectory, breakObject, breakObjects, countCalls, OUTAGES } from "../../support/faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
