@@ -13,6 +13,8 @@ interface ActionSpec {
   stops?: true;
   /** Whether the requests of an actor in an hour share a row. */
   isSearch?: true;
+  /** Whether requests with `after` go on with one before: then those of an actor and a target in an hour share a row. */
+  isResumed?: true;
 }
 
 /** All actions that leave a row in an organization's audit log. */
@@ -20,7 +22,7 @@ export const ACTIONS = {
   "organization.create": { needs: "operator", target: "org", creates: true },
   "organization.update": { needs: "operator", target: "org" },
   "organization.delete": { needs: "operator", target: "org" },
-  "organization.export": { needs: "data:export", target: "org" },
+  "organization.export": { needs: "data:export", target: "org", isResumed: true },
   "member.create": { needs: "members:write", target: "mbr", creates: true },
   "member.update": { needs: "members:write", target: "mbr" },
   "member.sign_in_link": { needs: "members:write", target: "mbr" },
@@ -53,7 +55,7 @@ export const ACTIONS = {
   "chat.create": { needs: "operator", target: null },
   "chat.delete": { needs: "chats:erase", target: "cht" },
   "chat.search": { needs: "chats:read", target: null, isSearch: true },
-  "chat.export": { needs: "data:export", target: "cht" },
+  "chat.export": { needs: "data:export", target: "cht", isResumed: true },
   "message.redact": { needs: "chats:erase", target: "msg" },
   "message.search": { needs: "messages:read", target: "cht", isSearch: true },
 } as const satisfies Record<string, ActionSpec>;

@@ -84,8 +84,8 @@ const HOUR_MS = 3_600_000;
 export const MAX_ROW_BYTES = 1_024;
 
 /**
- * What the requests have in common that share a row: an actor's searches of an hour, or beyond the ceilings the acts of
- * an hour that stop the same target. What somebody does in sessions of another maker's link has a row of its own.
+ * What the requests have in common that share a row: an actor's searches of an hour, or the requests of an hour that go
+ * on with an export, and beyond the ceilings those that stop the same target. What somebody does in sessions of another maker's link has a row of its own.
  */
 export function mergedBy({ id, actor, action, target }: NewAct, by: "hour" | "target"): string {
   const hour = Math.floor(timeOfId(id) / HOUR_MS);

@@ -128,6 +128,36 @@ test("the searches of an actor in an hour share an entry with their number", asy
   ]);
 });
 
+test("the responses that go on with an export share an entry in an hour, so that a large one does not use up the day's", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
+  const { api, keyId, organizationId, channelId } = await newManager();
+  const chat = await newChat(api, channelId);
+  created(await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }));
+  const paths = ["/export", `/chats/${chat.id}/export`];
+  const exports = async () =>
+    (await entriesOf(organizationId, `&actor=${keyId}`))
+      .filter(({ action }) => String(action).endsWith(".export"))
+      .map(({ action, target, status, count }) => [action, target, status, count]);
+  for (const path of paths) {
+    await wrote(organizationId, keyId, 0);
+    const lines = (await api("GET", path)).text.trim().split("\n");
+    const [next] = lines.flatMap((line) => (JSON.parse(line) as { next?: string }).next ?? []);
+    const goOn = () => api("GET", `${path}?after=${next}`);
+    expect((await goOn()).status).toBe(200);
+    await wrote(organizationId, keyId, ACTOR_ROWS_A_DAY);
+    for (let i = 0; i < 2; i++) expect((await goOn()).status).toBe(200);
+    expectError(await api("GET", path), 409, "audit_full");
+  }
+  expect(new Set(await exports())).toEqual(
+    new Set([
+      ["chat.export", chat.id, 200, 3],
+      ["chat.export", chat.id, 200, 1],
+      ["organization.export", organizationId, 200, 3],
+      ["organization.export", organizationId, 200, 1],
+    ]),
+  );
+});
+
 test("a repeated call of one search counts once", async () => {
   const { keyId, organizationId } = await newManager();
   const id = newSortableId("aud", null, Date.now());
