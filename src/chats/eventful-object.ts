@@ -22,7 +22,7 @@ export abstract class EventfulObject extends DurableObject<Env> {
   }
 
   /** A webhook can be called again; see `Lines.wake`. */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
+  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
     return this.parts.lines.wake(webhookId, number, startedAt);
   }
 

@@ -177,7 +177,7 @@ export class OrganizationObject extends PeopleObject {
   }
 
   /** A webhook's object can be called again. @see Lines.wake */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<number> {
+  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<number | null> {
     return this.#parts.lines.wake(webhookId, number, startedAt, lineId);
   }
 

@@ -37,7 +37,7 @@ export class OwnLines {
   }
 
   /** See `Lines.wake`. @param lineId absent in calls of older versions, which know one line */
-  async wake(webhookId: string, number: number, startedAt?: number, lineId = ""): Promise<number> {
+  async wake(webhookId: string, number: number, startedAt?: number, lineId = ""): Promise<number | null> {
     const part = isNoticeLine(lineId) ? this.#notices : this.#events;
     return part.wake(webhookId, number, startedAt);
   }

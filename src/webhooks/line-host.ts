@@ -14,6 +14,8 @@ import type {
 export interface WebhookPort {
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer>;
   report(attempt: WebhookAttempt): Promise<void>;
+  /** A line does not use its permit, and asks for no other. */
+  giveBack(lineId: string, permit: string): Promise<void>;
   /**
    * The owner of a line was deleted.
    * @param at when, Unix milliseconds

@@ -4,7 +4,12 @@ import type { EventRange } from "./rpc.ts";
 
 /** The methods of the objects with lines: chats, and organizations for their own events. */
 interface LineOwner {
-  /** The line may ask for a permit again. @param number see `WaitingLine` @param startedAt see `WebhookState` */
+  /**
+   * The line may ask for a permit again.
+   * @param number see `WaitingLine`
+   * @param startedAt see `WebhookState`
+   * @returns null if the line has nothing to send, for example because its chat was deleted
+   */
   wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<unknown>;
   /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
   replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId?: string): Promise<number | null>;

@@ -14,6 +14,7 @@ export function linePorts(env: Env): Pick<LineHost, "clock" | "logger" | "webhoo
     webhook: (id) => ({
       permit: (request) => callObject(env.WEBHOOKS, id, (webhook) => webhook.permit(request)),
       report: (attempt) => callObject(env.WEBHOOKS, id, (webhook) => webhook.report(id, attempt)),
+      giveBack: (...given) => callObject(env.WEBHOOKS, id, (webhook) => webhook.giveBack(id, ...given)),
       lineGone: (...gone) => callObject(env.WEBHOOKS, id, (webhook) => webhook.lineGone(id, ...gone)),
     }),
     // An object knows only the hosts in the configuration. The request's host is checked when the URL is written.

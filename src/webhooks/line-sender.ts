@@ -84,10 +84,12 @@ export class LineSender {
     this.#kept.refilter(filter);
   }
 
-  wake(number: number, startedAt: number): void {
+  /** @returns false if nothing is due: the line will not ask for a permit */
+  wake(number: number, startedAt: number): boolean {
     this.#woken = Math.max(this.#woken, number);
     this.#askAt = 0;
     this.#kept.save(this.#decisions.lineAfterWake(this.#kept.line, number, startedAt));
+    return this.#isBusy || this.#goesOn();
   }
 
   /** Gives up the first event that waits. @returns false if another event is the first */
@@ -180,6 +182,7 @@ export class LineSender {
     await this.#host.standBy(askedAt + LEASE_MS);
     if (!this.#kept.exists) return;
     const answer = await this.#ask(next);
+    if (answer?.outcome === "granted") this.#unused = answer.permit;
     if (!answer || !this.#kept.exists) return;
     if (answer.outcome === "gone") return this.#kept.delete();
     if (answer.outcome === "changed") return this.#change(answer.filter);
@@ -236,7 +239,6 @@ export class LineSender {
       this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(askedAt, clock.now());
     const previous = replayId === null ? this.#kept.line.previous : null;
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
-    this.#unused = permit.permit;
     const result = await callWebhook(this.#host, call, mayStart);
     if (result === "stopped") return;
     this.#unused = null;
@@ -301,7 +303,7 @@ export class LineSender {
     if (this.#aways > 0 && this.#askAt > this.#host.clock.now()) return;
     while (!this.#kept.isDeleted) {
       const report = this.#report ?? this.#kept.line.unreported[0];
-      if (!report) return;
+      if (!report) return this.#giveBack();
       try {
         await this.#host.webhook(this.#id).report(report);
       } catch (error) {
@@ -309,6 +311,18 @@ export class LineSender {
       }
       this.#aways = 0;
       this.#reported(report);
+    }
+  }
+
+  /** Gives back a permit that no call used, because the owner or the event was deleted. Otherwise others wait for it. */
+  async #giveBack(): Promise<void> {
+    const unused = this.#unused;
+    if (unused === null) return;
+    this.#unused = null;
+    try {
+      await this.#host.webhook(this.#id).giveBack(this.#host.lineId, unused);
+    } catch (error) {
+      this.#away(error);
     }
   }
 

@@ -80,11 +80,10 @@ export class Lines {
    * A webhook can be called again. The caller runs the lines.
    * @param number the refusal that the wake-up answers
    * @param startedAt when the webhook last got a fresh start: next tries that were planned before are due now
-   * @returns that number: the line does not wait for it any more
+   * @returns that number: the line does not wait for it any more; null if it has nothing to send either, and will not ask
    */
-  wake(webhookId: string, number: number, startedAt = 0): number {
-    this.#senderWith(webhookId)?.wake(number, startedAt);
-    return number;
+  wake(webhookId: string, number: number, startedAt = 0): number | null {
+    return this.#senderWith(webhookId)?.wake(number, startedAt) ? number : null;
   }
 
   /** A line as people see it; null if there is no such line. */

@@ -38,11 +38,11 @@ export abstract class ObjectLines {
   }
 
   /** See `Lines.wake`. */
-  async wake(webhookId: string, number: number, startedAt?: number): Promise<number> {
+  async wake(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
     await this.#object.alarm.standing();
-    this.lines.wake(webhookId, number, startedAt);
+    const answer = this.lines.wake(webhookId, number, startedAt);
     await this.startSafely();
-    return number;
+    return answer;
   }
 
   /** See `Lines.replay`. */

@@ -41,7 +41,7 @@ export interface WebhookPermitPorts extends NoticePorts {
    * @param version a version that exists: an older configuration is read again
    */
   configuration(version?: number): Promise<WebhookConfig | null>;
-  /** Tells a line that it may ask again. @param startedAt see `WebhookState` */
+  /** Tells a line that it may ask again. @param startedAt see `WebhookState` @returns null if it has nothing to send */
   wakeLine(lineId: string, number: number, startedAt: number): Promise<unknown>;
   replays: Pick<Replays, "countsWith" | "keep">;
   /** Runs writes that are stored together or, if it throws, not at all. */
@@ -109,19 +109,18 @@ export class WebhookPermits {
     if (!config) return { outcome: "gone" };
     if (report) this.#ended.add(report);
     if (unused !== undefined) this.#release(lineId, unused);
-    if (version < config.filter.version) {
-      await this.#finish();
-      return { outcome: "changed", filter: config.filter };
-    }
     let canWait = this.#changed.hasRoom;
     let waitLimit: Promise<void> | undefined;
     for (;;) {
+      // Also after a wait: a change that was answered applies to each call after it.
+      if (version < config.filter.version) return this.#outdated(lineId, config, waitLimit !== undefined);
       const { skipBefore } = this.#webhook.state;
-      if (replayId === null && skipBefore !== null && at < skipBefore) return this.#skip(lineId, skipBefore);
+      if (replayId === null && skipBefore !== null && at < skipBefore)
+        return this.#skip(lineId, skipBefore, waitLimit !== undefined);
       const decision = this.#decide(lineId, config);
       if (decision.outcome === "granted") {
-        const granted = await this.#grant(lineId, decision);
-        if (granted) return this.#granted(granted, config);
+        const granted = await this.#grant(lineId, decision, version);
+        if (granted) return this.#granted(granted, this.#config ?? config);
       } else if (decision.outcome === "full" && canWait) {
         waitLimit ??= clock.wait(MAX_HOLD_MS).then(() => {
           canWait = false;
@@ -141,6 +140,13 @@ export class WebhookPermits {
   async report(attempt: WebhookAttempt): Promise<void> {
     if (!(await this.#configure())) return;
     this.#ended.add(attempt);
+    await this.#finish();
+  }
+
+  /** A line does not use its permit. */
+  async giveBack(lineId: string, permit: string): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#release(lineId, permit);
     await this.#finish();
   }
 
@@ -252,7 +258,11 @@ export class WebhookPermits {
   }
 
   /** Takes a slot and waits for the start. @returns null if the webhook changed in the meantime */
-  async #grant(lineId: string, { at, isProbe }: PermitDecision & { outcome: "granted" }): Promise<HeldPermit | null> {
+  async #grant(
+    lineId: string,
+    { at, isProbe }: PermitDecision & { outcome: "granted" },
+    version: number,
+  ): Promise<HeldPermit | null> {
     const { clock, waiting } = this.#ports;
     const { state } = this.#webhook;
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
@@ -260,7 +270,8 @@ export class WebhookPermits {
     if (at > clock.now()) await clock.wait(at - clock.now());
     // Without the permit, everything was erased.
     if (!this.#slots.held(lineId, id)) return null;
-    if (!this.#decisions.isStartValid(state, this.#webhook.state, at)) {
+    const isOutdated = version < (this.#config?.filter.version ?? 0);
+    if (isOutdated || !this.#decisions.isStartValid(state, this.#webhook.state, at)) {
       this.#release(lineId, id);
       return null;
     }
@@ -274,9 +285,24 @@ export class WebhookPermits {
     return { outcome: "granted", permit: id, url, secrets, payload };
   }
 
+  /**
+   * The line applies an old filter. With the new one it may have nothing to send.
+   * @param isResumed whether it was resumed for a slot, which is still free
+   */
+  async #outdated(
+    lineId: string,
+    { filter, perSecond }: WebhookConfig,
+    isResumed: boolean,
+  ): Promise<WebhookPermitAnswer> {
+    if (this.#slots.giveBack(lineId, perSecond) || isResumed) this.#changed.announceToOne();
+    await this.#finish();
+    return { outcome: "changed", filter };
+  }
+
   /** A line that skips events takes no slot: it may have no later event, and would keep the slot for 35 s. */
-  async #skip(lineId: string, before: number): Promise<WebhookPermitAnswer> {
+  async #skip(lineId: string, before: number, isResumed: boolean): Promise<WebhookPermitAnswer> {
     this.#slots.giveUp(lineId);
+    if (isResumed) this.#changed.announceToOne();
     await this.#finish();
     return { outcome: "skip", before };
   }

@@ -89,6 +89,14 @@ export class Slots {
     this.#reserved.delete(lineId);
   }
 
+  /** A woken line has nothing to send: others get its slot and its start. @returns whether it had them */
+  giveBack(lineId: string, perSecond: number): boolean {
+    if (!this.#woken.has(lineId)) return false;
+    this.giveUp(lineId);
+    this.pace = { ...this.pace, clock: this.pace.clock - 1_000 / perSecond };
+    return true;
+  }
+
   /** No reserved start is valid any more. */
   dropReservations(): void {
     this.#reserved.clear();

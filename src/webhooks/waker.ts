@@ -20,7 +20,7 @@ export interface WakerPorts {
   state(): WebhookState;
   /** The webhook's pace; null after all storage was erased. */
   limits(): { perSecond: number; concurrency: number } | null;
-  /** Tells a line that it may ask again. */
+  /** Tells a line that it may ask again. @returns null if it has nothing to send */
   wakeLine(lineId: string, number: number): Promise<unknown>;
   /** Runs work after the answer of the call that started it. */
   background(work: Promise<unknown>): void;
@@ -94,9 +94,11 @@ export class Waker {
   async #wake(lineId: string, number: number): Promise<void> {
     const { clock, waiting, slots } = this.#ports;
     try {
-      await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
+      const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
       // Unless the line asked in vain in the meantime, which raised its number.
       if (this.#ports.limits()) waiting.remove(lineId, number);
+      // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
+      if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);
       this.#unreachable.delete(lineId);
     } catch {
       // The line keeps its row.

@@ -72,6 +72,11 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.report(attempt);
   }
 
+  /** A line does not use its permit. */
+  giveBack(webhookId: string, lineId: string, permit: string): Promise<void> {
+    return this.#of(webhookId).permits.giveBack(lineId, permit);
+  }
+
   /** Null if the webhook was deleted. */
   describe(webhookId: string): Promise<WebhookDescription | null> {
     return this.#of(webhookId).permits.describe();

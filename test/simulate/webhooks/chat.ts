@@ -103,7 +103,7 @@ export class LineChat {
     await this.#announce();
   }
 
-  async wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number> {
+  async wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
     await this.#alarm.standing();
     const woken = this.#lines.wake(webhookId, number, startedAt);
     await this.#resume();
@@ -202,6 +202,7 @@ export class LineChat {
       webhook: (webhookId) => ({
         permit: (request) => callObject(webhooks, webhookId, (object) => object.permit(request)),
         report: (attempt) => callObject(webhooks, webhookId, (object) => object.report(webhookId, attempt)),
+        giveBack: (...given) => callObject(webhooks, webhookId, (object) => object.giveBack(webhookId, ...given)),
         lineGone: (...given) => callObject(webhooks, webhookId, (object) => object.lineGone(webhookId, ...given)),
       }),
       standBy: (at) => this.#alarm.by(at),

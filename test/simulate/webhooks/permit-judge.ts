@@ -86,12 +86,16 @@ export class PermitJudge {
       const arrivedAt = this.#arrives(webhook, report);
       return () => this.#applied(webhook, report, arrivedAt);
     }
+    if (method === "giveBack") {
+      const [, lineId, permit] = given as string[];
+      this.#givenBack(webhook, lineId, permit);
+      return undefined;
+    }
     if (method !== "permit") return undefined;
     const request = given[0] as WebhookPermitRequest;
     const { lineId, report, unused } = request;
-    const known = this.#of(webhook.name);
     const arrivedAt = report ? this.#arrives(webhook, report) : 0;
-    if (unused !== undefined && known.permits.get(lineId)?.id === unused) known.permits.delete(lineId);
+    this.#givenBack(webhook, lineId, unused);
     return (value) => {
       this.#noteLoss(webhook);
       if (report) this.#applied(webhook, report, arrivedAt);
@@ -130,6 +134,11 @@ export class PermitJudge {
     const waiting = webhook.storage.read("waiting", "select 1 from waiting limit 1").length;
     const isSet = state.name === "disabled" || waiting === 0 || webhook.storage.alarm !== null;
     this.#world.check("alarm", isSet, () => `${webhook.name} has no alarm, and lines wait for it`);
+  }
+
+  #givenBack(webhook: SimulatedObject, lineId = "", permit = ""): void {
+    const { permits } = this.#of(webhook.name);
+    if (permits.get(lineId)?.id === permit) permits.delete(lineId);
   }
 
   #checkProbePlan(webhook: SimulatedObject, probeAt: number): void {

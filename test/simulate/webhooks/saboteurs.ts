@@ -50,9 +50,9 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "`previous` is set at the attempt": {
     file: sender,
-    right: "    this.#unused = permit.permit;\n",
+    right: "    const previous = replayId === null ? this.#kept.line.previous : null;\n",
     wrong:
-      "    this.#unused = permit.permit;\n    if (replayId === null) this.#kept.save({ ...this.#kept.line, previous: fact.number });\n",
+      "    const previous = replayId === null ? this.#kept.line.previous : null;\n    if (replayId === null) this.#kept.save({ ...this.#kept.line, previous: fact.number });\n",
   },
   "a line gets two permits": {
     file: pace,
@@ -207,8 +207,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a call starts although its chat was deleted": {
     file: sender,
-    right: "const mayStart = () => this.#kept.exists && this.#isCurrent(next) && ",
-    wrong: "const mayStart = () => ",
+    right: "this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(",
+    wrong: "this.#decisions.isPermitFresh(",
   },
   "redactions are not compared after signing": {
     file: call,

@@ -163,7 +163,7 @@ export class FakeWebhook {
       configuration: () => this.read(),
       wakeLine: async (lineId, number, startedAt) => {
         this.wakes++;
-        await this.onWake(lineId, number, startedAt);
+        return this.onWake(lineId, number, startedAt);
       },
       notify: async (notice) => {
         if (notice.type !== "act") this.notices.push(notice);

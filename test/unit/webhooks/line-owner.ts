@@ -38,6 +38,8 @@ export class LineOwner {
   readonly calls: Received[] = [];
   readonly requests: WebhookPermitRequest[] = [];
   readonly reports: WebhookAttempt[] = [];
+  /** The permits that no call used. */
+  readonly givenBack: string[] = [];
   /** When the webhook's object was told of the owner's deletion. */
   readonly gone: number[] = [];
   /** How each call ends. */
@@ -163,6 +165,7 @@ export class LineOwner {
             await this.report(attempt);
             this.reports.push(attempt);
           }),
+        giveBack: (_lineId, permit) => port(() => void this.givenBack.push(permit)),
         lineGone: (_lineId, at) =>
           port(async () => {
             await this.forgets();

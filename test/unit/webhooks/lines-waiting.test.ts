@@ -29,7 +29,7 @@ test("a wake-up for an earlier refusal changes nothing", async () => {
   const chat = newOwner(1);
   chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 7 });
   await chat.lines.run();
-  expect(chat.lines.wake("w", 6)).toBe(6);
+  expect(chat.lines.wake("w", 6)).toBeNull();
   await chat.lines.run();
   expect(chat.requests).toHaveLength(1);
 });
@@ -108,4 +108,38 @@ test("a fresh start of the webhook brings the next try of a replay forward too",
   chat.lines.wake("w", 1, chat.clock.now());
   await chat.lines.run();
   expect(chat.calls.slice(2).map(({ headers }) => headers.get("parley-attempt"))).toEqual(["1", "2"]);
+});
+
+test("a wake-up says whether the line has anything to send", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 3 });
+  await chat.lines.run();
+  expect(chat.lines.wake("w", 3)).toBe(3);
+  expect(chat.lines.wake("another webhook", 3)).toBeNull();
+  chat.exists = false;
+  chat.lines.forget();
+  expect(chat.lines.wake("w", 3)).toBeNull();
+  const idle = newOwner(0);
+  expect(idle.lines.wake("w", 3)).toBeNull();
+});
+
+test("a permit that comes after the chat's deletion is given back, so that others need not wait for it", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => {
+    chat.exists = false;
+    return null;
+  };
+  await chat.lines.run();
+  expect(chat.calls).toEqual([]);
+  expect(chat.givenBack).toEqual(["permit 1"]);
+});
+
+test("a permit whose event was skipped before the call is given back", async () => {
+  const chat = newOwner(1);
+  chat.beforeSign = () => {
+    chat.lines.skip("w", 1);
+  };
+  await chat.lines.run();
+  expect(chat.calls).toEqual([]);
+  expect(chat.givenBack).toEqual(["permit 1"]);
 });

@@ -306,3 +306,31 @@ test("a report that could not be stored counts when it is repeated, and only the
   expect(webhook.log.filter(({ attempt }) => attempt.httpStatus === 503)).toHaveLength(5);
   expect(await webhook.permits.describe()).toMatchObject({ state: "failing" });
 });
+
+test("a request that waits for a slot or for its start gets a filter that is set meanwhile, and no call", async () => {
+  const { webhook } = await working({ concurrency: 2, perSecond: 1 });
+  const held = await permitOf(webhook, "held");
+  const answers: unknown[] = [];
+  // It has the next start, a second from now.
+  for (const name of ["start", "slot"]) void webhook.permit(name).then((answer) => answers.push(answer));
+  await webhook.clock.pass(10);
+  webhook.config = { ...webhook.config, payload: "thin", filter: { ...webhook.config.filter, version: 2 } };
+  await webhook.permits.refresh();
+  await webhook.permits.report(attemptBy("held", held, 200, webhook.clock.now()));
+  await webhook.clock.pass(1_000);
+  expect(answers).toMatchObject([
+    { outcome: "changed", filter: { version: 2 } },
+    { outcome: "changed", filter: { version: 2 } },
+  ]);
+});
+
+test("a call whose start comes after a rotation is signed with the new secret", async () => {
+  const { webhook } = await working({ perSecond: 1 });
+  await permitOf(webhook, "first");
+  const answer = webhook.permit("second");
+  await webhook.clock.pass(10);
+  webhook.config = { ...webhook.config, secrets: ["whsec_2"] };
+  await webhook.permits.refresh();
+  await webhook.clock.pass(1_000);
+  expect(await answer).toMatchObject({ outcome: "granted", secrets: ["whsec_2"] });
+});

@@ -19,3 +19,22 @@ test("a line that never answers its wake-up is woken again, and holds up no othe
   await webhook.run(40_000);
   expect(woken.filter((lineId) => lineId === "silent").length).toBeGreaterThanOrEqual(2);
 });
+
+test("lines that have nothing to send, such as those of deleted chats, hold up no other", async () => {
+  const webhook = new FakeWebhook({ concurrency: 2, perSecond: 1 });
+  const woken: string[] = [];
+  webhook.onWake = (lineId) => {
+    woken.push(lineId);
+    return lineId === "other" ? undefined : null;
+  };
+  await webhook.permits.disable("customer");
+  for (let line = 0; line < 100; line++) await webhook.permit(`deleted ${line}`);
+  await webhook.permit("other");
+  await webhook.permits.enable("pending");
+  await webhook.run(2_000);
+  expect(woken).toHaveLength(101);
+  expect(woken).toContain("other");
+  expect(webhook.waiting.rows.filter(({ lineId }) => lineId !== "other")).toEqual([]);
+  // Nor do they use up starts.
+  expect(await webhook.ask("other")).toMatchObject({ outcome: "granted" });
+});
