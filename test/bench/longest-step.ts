@@ -1,44 +1,76 @@
 import { cpuTimeOf } from "../support/cpu-time.ts";
+import { type CpuProfile, startProfile, stopProfile } from "./cpu-profile.ts";
+import { openInspector } from "./inspector.ts";
 import type { Server } from "./server.ts";
+import type { Turn } from "./step-call.ts";
 
-/** How long the thread that runs all objects was held up. */
-export interface Held {
-  /** The longest step, in ms. */
-  longest: number;
-  pings: number;
+/** The runtime's CPU time at a moment, in ms. */
+interface Sample {
+  at: number;
+  cpu: number;
 }
 
+const SAMPLE_MS = 1;
+
 /**
- * Watches the runtime's thread in two ways while something runs, and takes the lesser figure, because each can only be too
- * high. All isolates of the local runtime share this thread.
+ * Measures the longest step of objects' code while something runs, in ms: for how long an object lets no other call in. A
+ * step ends where the event loop turns. An `await` ends none, unless it waits for a timer, a socket or a call.
  *
- * Objects that call each other without a pause count as one step here, and deployed they do not.
+ * An object with nothing to do notes each turn of the event loop. Of a turn only the CPU time counts that the runtime's thread
+ * used meanwhile, which is read each millisecond. So a busy machine changes little: the figure may have short steps from
+ * before and after. Collections of garbage don't count: the heap that they clear is that of all objects here.
  *
- * A Worker beats each millisecond: the longest time between two beats is a step, and what the machine did meanwhile. And a
- * route that does nothing is asked again and again: the most CPU time of the thread from a question to its answer is a step,
- * with the route's own 0.3 ms, or several short ones if the questions came late.
+ * All objects share the thread here. Calls between them pass one by one, each in a turn of its own, as when they come over
+ * a network (`workers/turns.ts`). So a chain of short steps is no long step.
+ * @param inspector the port of the server's inspector
  */
-export async function longestStep(server: Server, run: () => Promise<unknown>): Promise<Held> {
-  const url = (path: string) => new URL(path, server.url("floors"));
-  const ask = async (path: string) => (await fetch(url(path))).json();
-  await ask("/bare");
-  let isOver = false;
-  const beats = ask("/beat") as Promise<{ longest: number }>;
-  await ask("/bare");
-  const running = run().finally(() => {
-    isOver = true;
-  });
-  running.catch(() => {});
-  let used = 0;
-  let pings = 0;
-  for (let before = await cpuTimeOf(server.pid); !isOver; pings++) {
-    await ask("/bare");
-    const now = await cpuTimeOf(server.pid);
-    used = Math.max(used, now - before);
-    before = now;
+export async function longestStep(server: Server, inspector: number, run: () => Promise<unknown>): Promise<number> {
+  const ask = (path: string) => fetch(new URL(path, server.url("parley")), { method: "POST" });
+  const isolates = await Promise.all(["parley", "parley-objects"].map((name) => openInspector(name, inspector)));
+  await Promise.all(isolates.map((isolate) => startProfile(isolate, SAMPLE_MS * 1_000)));
+  const samples: Sample[] = [];
+  const sample = () => void samples.push({ at: Date.now(), cpu: cpuTimeOf(server.pid) });
+  sample();
+  const sampling = setInterval(sample, SAMPLE_MS);
+  try {
+    await ask("/bench/watch");
+    const failed = await run().then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    const turns = (await (await ask("/bench/watch/end")).json()) as Turn[];
+    if (failed) throw failed.error;
+    sample();
+    const profiles = await Promise.all(isolates.map(stopProfile));
+    const collections = profiles.flatMap(collectionsIn);
+    const steps = turns.map((turn) => Math.min(turn.to - turn.from, cpuIn(turn, samples)) - within(turn, collections));
+    return Math.max(0, ...steps);
+  } finally {
+    clearInterval(sampling);
+    for (const isolate of isolates) isolate.close();
   }
-  await ask("/beat/end");
-  const { longest } = await beats;
-  await running;
-  return { longest: Math.min(longest, used), pings };
+}
+
+/** The CPU time that was used from the last sample before a turn to the first one after it. */
+function cpuIn({ from, to }: Turn, samples: Sample[]): number {
+  const before = samples.findLast(({ at }) => at < from) ?? samples[0];
+  const after = samples.find(({ at }) => at > to) ?? samples.at(-1);
+  return (after?.cpu ?? 0) - (before?.cpu ?? 0);
+}
+
+/** When each sample of a profile was taken that found the isolate collecting garbage, Unix milliseconds. */
+function collectionsIn({ nodes, samples, startTime, timeDeltas }: CpuProfile): number[] {
+  const collector = nodes.find(({ callFrame }) => callFrame.functionName === "(garbage collector)")?.id;
+  // Both clocks now, so that one can be told from the other.
+  const ahead = Date.now() - Number(process.hrtime.bigint()) / 1e6;
+  let at = startTime / 1_000 + ahead;
+  return samples.flatMap((id, n) => {
+    at += (timeDeltas[n] ?? 0) / 1_000;
+    return id === collector ? [at] : [];
+  });
+}
+
+/** How long garbage was collected during a turn, in ms. No more than it was: samples are at least so far apart. */
+function within({ from, to }: Turn, collections: number[]): number {
+  return collections.filter((at) => at >= from && at <= to).length * SAMPLE_MS;
 }

@@ -4,19 +4,13 @@ import { freePort } from "../../src/cli/local/port.ts";
 import { prepare, type RunSettings, withSetup } from "./bench.ts";
 import type { Scripts } from "./build.ts";
 import type { Case } from "./cases.ts";
-import { type Inspector, openInspector } from "./inspector.ts";
+import { type CpuProfile, startProfile, stopProfile } from "./cpu-profile.ts";
+import { openInspector } from "./inspector.ts";
 import { runOnce } from "./rounds.ts";
 import { type Front, withServer } from "./server.ts";
 
 const WARM_UP_SECONDS = 1;
 const SAMPLE_EVERY_MICROS = 200;
-
-/** The CPU profile of one isolate, as the Chrome DevTools Protocol has it. */
-interface CpuProfile {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
-  /** The id of the node of each sample. */
-  samples: number[];
-}
 
 export interface FunctionSamples {
   name: string;
@@ -51,9 +45,9 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
       await run(WARM_UP_SECONDS);
       const inspectors = await Promise.all(workers.map(({ name }) => openInspector(name, port)));
       log("Profiling");
-      await Promise.all(inspectors.map(start));
+      await Promise.all(inspectors.map((each) => startProfile(each, SAMPLE_EVERY_MICROS)));
       const { unexpected } = await run(seconds);
-      const profiles = await Promise.all(inspectors.map(stop));
+      const profiles = await Promise.all(inspectors.map(stopProfile));
       if (unexpected !== null) throw new Error(`${each.name} got a wrong response:\n${unexpected}`);
       return Promise.all(
         workers.map(async ({ name, script }, n) => {
@@ -75,18 +69,6 @@ function workersOf(front: Front, scripts: Scripts): { name: string; script: stri
     { name: front, script: isDelayed ? scripts.delayed : scripts[service] },
     { name: `${service}-objects`, script: scripts[service] },
   ];
-}
-
-async function start(inspector: Inspector): Promise<void> {
-  await inspector.call("Profiler.enable");
-  await inspector.call("Profiler.setSamplingInterval", { interval: SAMPLE_EVERY_MICROS });
-  await inspector.call("Profiler.start");
-}
-
-async function stop(inspector: Inspector): Promise<CpuProfile> {
-  const { profile: made } = await inspector.call<{ profile: CpuProfile }>("Profiler.stop");
-  inspector.close();
-  return made;
 }
 
 /**

@@ -87,14 +87,16 @@ function receiverPort(): Promise<number> {
   return receiver;
 }
 
-/** Starts a replay, and gives it some seconds. */
+/** Starts a replay, and gives it some seconds. @throws Error if it does not find so many events until then */
 export async function replay(
   place: StepPlace,
   office: Office,
   id: string,
-  since: string,
-  seconds: number,
+  { since, count, seconds }: { since: string; count: number; seconds: number },
 ): Promise<void> {
-  await place.api(office, "POST", `/webhooks/${id}/replays`, { since });
+  const path = `/webhooks/${id}/replays`;
+  const { replay: started } = await place.api(office, "POST", path, { since });
   await delay(seconds * 1_000);
+  const { replay } = await place.api(office, "GET", `${path}/${started.id}`);
+  if (replay.found < count) throw new Error(`The replay found ${replay.found} events`);
 }

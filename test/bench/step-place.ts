@@ -3,7 +3,7 @@ import { type Channel, createChannel, createChat, createKey, createOrganization 
 import { caller, type World, worldAt } from "../support/world/world.ts";
 import { Place } from "./place.ts";
 import type { Server, Statement } from "./server.ts";
-import type { StepCall } from "./step-call.ts";
+import type { Named, StepCall } from "./step-call.ts";
 
 /** The numbers from ? to ?, as `numbers`. */
 const NUMBERS = "with recursive numbers (n) as (select ? union all select n + 1 from numbers where n + 1 <= ?)";
@@ -61,8 +61,8 @@ export class StepPlace implements Pick<World, "call" | "adminToken"> {
   }
 
   object(binding: StepCall["binding"], id: string) {
-    const ask = async (statements: Statement[]) => {
-      const body = JSON.stringify({ binding, id, statements } satisfies StepCall);
+    const ask = async (statements: Statement[], repeated: Pick<StepCall, "times" | "by"> = {}) => {
+      const body = JSON.stringify({ binding, id, statements, ...repeated } satisfies StepCall);
       const response = await fetch(new URL("/bench/object", this.#url), { method: "POST", body });
       if (!response.ok) throw new Error(`${binding} ${id}: ${await response.text()}`);
       return (await response.json()) as Record<string, string | number | null>[];
@@ -76,6 +76,8 @@ export class StepPlace implements Pick<World, "call" | "adminToken"> {
           await ask([{ sql: `${NUMBERS} ${sql}`, values: [first, last, ...values] }]);
         }
       },
+      /** Runs a statement again and again; see `StepCall`. */
+      repeat: (sql: string, times: number, by?: Named) => ask([{ sql, values: [] }], { times, ...(by && { by }) }),
       ring: () => ask([]),
     };
   }

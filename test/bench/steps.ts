@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../../src/cli/local/port.ts";
 import { piecesOf } from "../../src/web/visitor/links.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { longestStep } from "./longest-step.ts";
@@ -39,7 +40,8 @@ export function measureSteps(
   const cases = stepCases(sizes).filter(({ name }) => only === null || name.includes(only));
   return withSetup(settings, { minify: false }, async (shared) => {
     const setup = { ...shared, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
-    const options = { counted: true, showErrors: false };
+    const inspector = await freePort(0, "127.0.0.1");
+    const options = { counted: true, showErrors: false, inspector };
     const { ADMIN_TOKEN } = setup.secrets;
     const made = await withServer(setup, options, async (server) => {
       await StepPlace.migrate(server, ADMIN_TOKEN);
@@ -57,10 +59,13 @@ export function measureSteps(
       // Objects that start anew see what was written into their storage from outside, and no case goes on beside the next.
       const row = await withServer(setup, options, async (server) => {
         const place = new StepPlace(server, ADMIN_TOKEN);
-        idle = Math.max(idle, (await longestStep(server, () => delay(IDLE_MS))).longest);
+        const watched = (work: () => Promise<unknown>) => longestStep(server, inspector, work);
+        // The first calls load the objects.
+        await watched(() => delay(IDLE_MS));
+        idle = Math.max(idle, await watched(() => delay(IDLE_MS)));
         return measured(each, async () => {
           if (run instanceof Error) throw run;
-          return (await longestStep(server, () => run(place))).longest;
+          return watched(() => run(place));
         });
       });
       settings.log(`${row.longest.toFixed(1)} ms: ${each.name}, ${each.data}`);

@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 
-/** The CPU time of a process's first thread, in ms. Where the system does not tell, the clock's time counts. */
-export async function cpuTimeOf(pid: number | null): Promise<number> {
-  const text = pid === null ? null : await textOf(`/proc/${pid}/task/${pid}/schedstat`);
+/**
+ * The CPU time of a process's first thread, in ms. Where the system does not tell, the clock's time counts. It is read at
+ * once: work that begins while a file is being read would count to what came before it.
+ */
+export function cpuTimeOf(pid: number | null): number {
+  const text = pid === null ? null : textNow(`/proc/${pid}/task/${pid}/schedstat`);
   return text === null ? performance.now() : Number(text.split(" ")[0]) / 1e6;
 }
 
@@ -14,6 +18,14 @@ export async function runtimeProcess(): Promise<number | null> {
     if ((await textOf(`/proc/${pid}/comm`))?.trim() === "workerd") return Number(pid);
   }
   return null;
+}
+
+function textNow(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
 }
 
 function textOf(path: string): Promise<string | null> {

@@ -62,23 +62,4 @@ const app = new Hono<{ Bindings: FloorEnv }>()
     return c.json(OK);
   });
 
-let isBeating = false;
-
-/** Beats each millisecond until `/beat/end`, and answers with the longest time between two beats, in ms. */
-app.get("/beat", async (c) => {
-  isBeating = true;
-  let longest = 0;
-  for (let last = Date.now(); isBeating; ) {
-    await scheduler.wait(1);
-    const now = Date.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  }
-  return c.json({ longest });
-});
-app.get("/beat/end", (c) => {
-  isBeating = false;
-  return c.json(OK);
-});
-
 export default app;

@@ -13,10 +13,10 @@ export async function findDearest(count: number, seed: number): Promise<Dearest[
     const send: Send = async ({ method, path, as, headers = {}, body }) => {
       const token = tokens[as];
       const all = { ...(token !== null && { Authorization: `Bearer ${token}` }), ...headers };
-      const before = await cpuTimeOf(pid);
+      const before = cpuTimeOf(pid);
       const response = await fetch(new URL(path, service.url), { method, headers: all, body: body ?? null });
       await response.arrayBuffer();
-      return { status: response.status, cost: (await cpuTimeOf(pid)) - before };
+      return { status: response.status, cost: cpuTimeOf(pid) - before };
     };
     return await dearest(place, send, count, new Random(seed));
   } finally {
