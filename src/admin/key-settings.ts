@@ -65,7 +65,7 @@ export const keyPatch = z.object({
 });
 
 /** A key's rate limit, or the default, which is lowered to the ceiling. */
-export function rateLimitOf(
+export function rateOrDefault(
   env: Env,
   rateLimit: { limit: number; windowSeconds: number } | null | undefined,
   ceilings: SelfService | null,
@@ -83,7 +83,7 @@ export function mergedRate(
   patch: z.output<typeof keyPatch>["rateLimit"],
   ceilings: SelfService | null,
 ): RateLimit {
-  if (!patch) return rateLimitOf(env, null, ceilings);
+  if (!patch) return rateOrDefault(env, null, ceilings);
   const windowSeconds =
     patch.windowSeconds === undefined
       ? before.windowSeconds
@@ -91,5 +91,5 @@ export function mergedRate(
   const most = (ceilings?.maxPerSecond ?? MAX_PER_SECOND) * windowSeconds;
   const limit =
     patch.limit === undefined ? before.rateLimit : (patch.limit ?? Math.min(configured(env, "RATE_LIMIT"), most));
-  return rateLimitOf(env, parse(fields.rateLimit, { limit, windowSeconds }, ["rateLimit"]), ceilings);
+  return rateOrDefault(env, parse(fields.rateLimit, { limit, windowSeconds }, ["rateLimit"]), ceilings);
 }

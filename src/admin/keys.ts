@@ -31,7 +31,7 @@ import {
   refuseIfFull,
 } from "./key-ceilings.ts";
 import { purgeRevokedKeys } from "./key-purge.ts";
-import { type keyPatch, mergedRate, type newKeyBody, rateLimitOf } from "./key-settings.ts";
+import { type keyPatch, mergedRate, type newKeyBody, rateOrDefault } from "./key-settings.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { activeOrganization } from "./organizations.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
@@ -63,7 +63,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       hash,
       previousHash: null,
       previousUntil: null,
-      ...rateLimitOf(env, body.rateLimit, authority && ceilingsOf(authority)),
+      ...rateOrDefault(env, body.rateLimit, authority && ceilingsOf(authority)),
       permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
       ipAllowlist: body.ipAllowlist ?? [],
       monthlyQuota: body.monthlyQuota ?? null,

@@ -62,7 +62,7 @@ export async function* exportParts(
     return;
   }
   const lists = scope.chatId === null ? yield* listParts(env, scope, from, calls) : NO_LISTS;
-  if (lists.isComplete) yield* chatParts(env, scope, null, calls, lists.place);
+  if (lists.isComplete) yield* chatParts(env, scope, null, calls, lists);
   else yield endPart(scope, 0, lists.place);
 }
 
@@ -72,9 +72,11 @@ interface ListsRead {
   place: ListPlace | null;
   /** False if the response must end, because it may make no more calls. */
   isComplete: boolean;
+  /** Whether the response has a part. */
+  hasBegun: boolean;
 }
 
-const NO_LISTS: ListsRead = { place: null, isComplete: true };
+const NO_LISTS: ListsRead = { place: null, isComplete: true, hasBegun: false };
 
 /** The lists of an organization. */
 async function* listParts(
@@ -84,36 +86,38 @@ async function* listParts(
   calls: { count: number },
 ): AsyncGenerator<Uint8Array, ListsRead, undefined> {
   let place = from;
+  let hasBegun = false;
   for (const list of LISTS.slice(from ? LISTS.indexOf(from.list) : 0)) {
     for (let isComplete = false; !isComplete; ) {
-      if (calls.count >= MAX_CALLS - CALLS_A_PAGE) return { place, isComplete: false };
+      if (calls.count >= MAX_CALLS - CALLS_A_PAGE) return { place, isComplete: false, hasBegun };
       calls.count++;
       const page = await listLines(env, scope.organizationId, list, place?.list === list ? place : null);
       ({ isComplete } = page);
       if (!page.place) continue;
       place = page.place;
       yield part(page.lines, null, { type: "checkpoint", next: writeExportCursor(scope, place) });
+      hasBegun = true;
     }
   }
-  return { place, isComplete: true };
+  return { place, isComplete: true, hasBegun };
 }
 
 /**
  * The one chat, or all chats, and the last line.
- * @param before where to go on if no chat could be read
+ * @param lists what stands before it in the response
  */
 async function* chatParts(
   env: Env,
   scope: Scope,
   from: ChatPlace | null,
   calls: { count: number },
-  before: ListPlace | null = null,
+  lists: ListsRead = NO_LISTS,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { organizationId, chatId, region = null } = scope;
   let place = from;
   let waiting: ExportedChat[] = [];
   let isLast = chatId !== null && from !== null;
-  let hasBegun = false;
+  let { hasBegun } = lists;
   let isHeld = false;
   let pause = 0;
 
@@ -184,7 +188,7 @@ async function* chatParts(
   const isComplete = !isHeld && isLast && waiting.length === 0 && (!place || isAtEnd(place));
   if (isComplete && chatId === null && !(await readOrganization(env, organizationId)))
     throw new ApiError(scope.missing);
-  yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? before), place?.unreadable ?? 0);
+  yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? lists.place), place?.unreadable ?? 0);
 }
 
 function startOf({ id, life }: ExportedChat): Asked {

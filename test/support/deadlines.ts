@@ -19,23 +19,24 @@ export function hurryDeadlines(...namespaces: (typeof NAMESPACES)[number][]): vo
   for (const namespace of namespaces) {
     const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
     const getByName = objects.getByName.bind(objects);
-    vi.spyOn(objects, "getByName").mockImplementation(
-      (name, options) =>
-        new Proxy(getByName(name, options), {
-          get(target, property) {
-            const own = Reflect.get(target, property, target) as AsyncMethod;
-            if (typeof own !== "function") return own;
-            return async (...given: unknown[]) => {
-              underWay++;
-              try {
-                return await own(...given);
-              } finally {
-                underWay--;
-              }
-            };
-          },
-        }),
-    );
+    // No spy, because `breakObject` has one.
+    const counting = (name: string, options?: object) =>
+      new Proxy(getByName(name, options), {
+        get(target, property) {
+          const own = Reflect.get(target, property, target) as AsyncMethod;
+          if (typeof own !== "function") return own;
+          return async (...given: unknown[]) => {
+            underWay++;
+            try {
+              return await own(...given);
+            } finally {
+              underWay--;
+            }
+          };
+        },
+      });
+    Object.defineProperty(objects, "getByName", { value: counting, configurable: true, writable: true });
+    onTestFinished(() => void Reflect.deleteProperty(objects, "getByName"));
   }
   const start = setTimeout;
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
