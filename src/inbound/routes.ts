@@ -13,7 +13,7 @@ type WebhookEnv = { Bindings: Env; Variables: RequestVariables };
 type WebhookContext = Context<WebhookEnv, `/${string}/:channelId`>;
 
 /** A call of a network. */
-export const MAX_BODY = 4 * 1_024 * 1_024;
+export const MAX_CALL_BODY = 4 * 1_024 * 1_024;
 
 // A network calls for all its customers from a few addresses. One customer's wrong secret must not limit the others.
 const limit = blockStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
@@ -40,7 +40,7 @@ function requireChannel(kind: string): MiddlewareHandler<WebhookEnv, `/${string}
 }
 
 async function receive(c: WebhookContext, adapter: Adapter): Promise<Response> {
-  const request = { headers: c.req.raw.headers, body: await readBytes(c.req.raw, MAX_BODY) };
+  const request = { headers: c.req.raw.headers, body: await readBytes(c.req.raw, MAX_CALL_BODY) };
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) => {
     const receipt = await adapter.receive(request, channel.credentials, channel.verifyToken ?? "");
     return receipt.genuine ? receipt : null;

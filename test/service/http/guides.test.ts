@@ -42,7 +42,7 @@ import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
 import { MAX_PAGE } from "../../../src/http/pagination.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
-import { MAX_BODY as MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
+import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { PRESETS } from "../../../src/keys/presets.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";

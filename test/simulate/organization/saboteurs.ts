@@ -91,8 +91,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "any alarm ends the time of a tombstone": {
     file: erasure,
-    right: "Date.now() < until ?",
-    wrong: "false ?",
+    right: "if (now < until) return alarm.set(until);",
+    wrong: "",
   },
   "a later life may be as great as the one before": {
     file: chatTable,
