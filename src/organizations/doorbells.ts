@@ -1,3 +1,4 @@
+import { causeOf } from "../log.ts";
 import { isRecent } from "../platform/clock.ts";
 
 /**
@@ -101,27 +102,31 @@ export class Doorbells {
   async #sendAll(group: Group): Promise<void> {
     const unsent = this.#unsent[group];
     this.#isSending[group] = true;
-    while (unsent.size > 0) {
-      for (const [tag, number] of unsent) {
-        for (const socket of this.#open(tag)) send(socket, number);
+    try {
+      while (unsent.size > 0) {
+        for (const [tag, number] of unsent) {
+          for (const socket of this.#open(tag)) send(socket, number);
+        }
+        unsent.clear();
+        await scheduler.wait(RING_EVERY_MS[group]);
       }
-      unsent.clear();
-      await scheduler.wait(RING_EVERY_MS[group]);
+    } finally {
+      // Whatever failed: the next event rings again.
+      this.#isSending[group] = false;
     }
-    this.#isSending[group] = false;
   }
 
   /**
-   * Whether a stream can have a doorbell. Closes its earlier one, and those of streams that are over. A session that has
+   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session that has
    * too many ends its oldest stream: a page that was loaded again must not wait for the one before. A key's streams are
    * different programs, so none ends another.
    */
   #makeRoom(id: string, session: string | null, now: number): boolean {
     const others: { socket: WebSocket; session: string | null; openedAt: number }[] = [];
     for (const socket of this.#open()) {
-      const attachment = socket.deserializeAttachment() as Attachment;
-      if (attachment.kind !== "stream") continue;
-      if (attachment.id === id || !isRecent(attachment.openedAt, MAX_AGE_MS, now)) close(socket);
+      const attachment = attachmentOf(socket);
+      if (attachment?.kind === "poll") continue;
+      if (!attachment || attachment.id === id || !isRecent(attachment.openedAt, MAX_AGE_MS, now)) close(socket);
       else others.push({ socket, session: attachment.session ?? null, openedAt: attachment.openedAt });
     }
     if (session === null) return others.filter((each) => each.session === null).length < MAX_STREAMS;
@@ -135,6 +140,16 @@ export class Doorbells {
 
   #open(tag?: string): WebSocket[] {
     return this.#state.getWebSockets(tag).filter(({ readyState }) => readyState === WebSocket.OPEN);
+  }
+}
+
+/** Null if it can't be read. */
+function attachmentOf(socket: WebSocket): Attachment | null {
+  try {
+    return socket.deserializeAttachment() as Attachment | null;
+  } catch (error) {
+    console.error({ event: "doorbell_not_readable", error: causeOf(error) });
+    return null;
   }
 }
 

@@ -87,7 +87,13 @@ export class SocketCheck {
     }
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
-    for (const action of waiting) action();
+    for (const action of waiting) {
+      try {
+        action();
+      } catch (error) {
+        console.error({ event: "frame_not_sent", channelId: first?.visitor.channelId, error: causeOf(error) });
+      }
+    }
   }
 }
 

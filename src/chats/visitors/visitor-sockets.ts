@@ -328,8 +328,18 @@ export class VisitorSockets {
     if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame));
   }
 
+  /** The open sockets. One whose data can't be read is closed and holds up no other: its page connects again. */
   #openSockets(): WebSocket[] {
-    return this.#host.state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
+    return this.#host.state.getWebSockets().filter((socket) => {
+      if (socket.readyState !== WebSocket.OPEN) return false;
+      try {
+        return attached(socket).chatId !== "";
+      } catch (error) {
+        console.error({ event: "socket_not_readable", error: causeOf(error) });
+        close(socket, TRY_LATER);
+        return false;
+      }
+    });
   }
 
   /** The open sockets of this chat's visitor. Closes sockets of anyone else. */

@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { OWN_PAGE, signIn } from "../../support/console.ts";
@@ -86,6 +87,51 @@ test("a stream whose place a newer one took ends, and opens no doorbell again", 
   expect(await streams[0]?.next()).toBeNull();
   await untilDoorbells(organizationId, 6);
   for (const stream of streams.slice(1)) await stream.close();
+});
+
+test("a doorbell that always fails holds up no other, no later ring and no new stream", async () => {
+  const { api, organizationId, chat } = await newListenerWithChat();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const opened = [];
+  for (let count = 0; count < 3; count++) opened.push(await doorbell(organizationId, { stream: `k${count}` }));
+  const [before, bad, after] = opened;
+  const broken = vi.fn(() => {
+    throw new Error("The socket is broken");
+  });
+  await runInDurableObject(object, (_object, state) => {
+    for (const socket of state.getWebSockets()) {
+      if ((socket.deserializeAttachment() as { id: string }).id !== "k1") continue;
+      socket.send = broken;
+      socket.deserializeAttachment = broken;
+    }
+  });
+  for (let count = 1; count <= 2; count++) {
+    await send(api, chat.id);
+    await report(chat.id);
+    await vi.waitUntil(() => [before, after].every((each) => each?.heard.length === count));
+  }
+  expect(bad?.heard).toEqual([]);
+  expect(broken.mock.calls.length).toBeGreaterThanOrEqual(2);
+  // Its place is free again.
+  for (let count = 3; count <= 10; count++) {
+    expect(await doorbell(organizationId, { stream: `k${count}` })).not.toBeNull();
+  }
+  await vi.waitUntil(() => bad?.closed() === 1000);
+});
+
+test("rings go on after one that failed as a whole", async () => {
+  const { api, organizationId, chat } = await newListenerWithChat();
+  const listener = await doorbell(organizationId, { stream: "k" });
+  const wait = vi.spyOn(scheduler, "wait").mockRejectedValueOnce(new Error("A timer can't be set"));
+  const ring = async () => {
+    await send(api, chat.id);
+    await report(chat.id);
+  };
+  await ring();
+  await vi.waitUntil(() => listener?.heard.length === 1);
+  await vi.waitUntil(() => wait.mock.calls.length > 0);
+  await ring();
+  await vi.waitUntil(() => listener?.heard.length === 2);
 });
 
 test("sessions are rung at most once a second, and keys ten times", async () => {
