@@ -1,5 +1,6 @@
 import type { EventFact } from "../events/event.ts";
 import { causeOf } from "../log.ts";
+import { type Backoff, doublingMs } from "../platform/backoff.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
@@ -15,6 +16,8 @@ type Granted = WebhookPermitAnswer & { outcome: "granted" };
 /** An attempt that is this old was lost with its object. */
 export const LEASE_MS = 35_000;
 const AFTER_FAULT_MS = 30_000;
+/** A line that fails again and again rests ever longer. */
+const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
 /** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
 const MAX_RANGES = 1_000;
 
@@ -32,6 +35,8 @@ export class LineSender {
   #isBusy = false;
   /** The line asks for no permit before this time. */
   #askAt = 0;
+  /** How often in a row a fault interrupted the line. */
+  #faults = 0;
   /** How often in a row the webhook's object did not answer. */
   #aways = 0;
   /** The highest refusal that the webhook's object has ended. */
@@ -66,10 +71,16 @@ export class LineSender {
     });
   }
 
-  /** When the line must take a turn; null if nothing waits. */
+  /** When the line must take a turn; null if nothing waits. Never throws: the owner's other lines must go on. */
   dueAt(now: number): number | null {
     const hasReport = this.#report !== null || this.#kept.line.unreported.length > 0;
-    return hasReport ? Math.max(now, this.#askAt) : this.#workAt(now);
+    if (hasReport || (this.#faults > 0 && this.#askAt > now)) return Math.max(now, this.#askAt);
+    try {
+      return this.#workAt(now);
+    } catch (error) {
+      this.#rest(error);
+      return this.#askAt;
+    }
   }
 
   /** When the line may ask for its next permit; null if no event waits. */
@@ -152,16 +163,21 @@ export class LineSender {
     this.#isBusy = true;
     try {
       await this.#step();
+      this.#faults = 0;
       // A line that gives up one batch after the other tells each: they are stored until then.
       const mustTell = this.#kept.line.unreported.length > 1;
       if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
     } catch (error) {
-      this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
-      this.#log("error", "line_interrupted", { error: causeOf(error) });
+      this.#rest(error);
     } finally {
       this.#isBusy = false;
     }
     return !this.#kept.isDeleted;
+  }
+
+  #rest(error: unknown): void {
+    this.#askAt = this.#host.clock.now() + doublingMs(FAULT, this.#faults++);
+    this.#log("error", "line_interrupted", { times: this.#faults, error: causeOf(error) });
   }
 
   /** Whether an event is due. */

@@ -33,22 +33,30 @@ export class Lines {
 
   /**
    * Applies a list of webhooks. A webhook that is not in the list keeps its line until its object says that it was
-   * deleted, because the list may be old.
+   * deleted, because the list may be old. If a line can't be changed, the others are, and the owner gets the list again.
    * @param startAfter a new webhook gets the events after this number
    */
   configure({ version, webhooks }: WebhookList, startAfter: number): void {
     const all = this.#all();
     if (!all) return;
+    let areDone = true;
     for (const filter of webhooks) {
       const known = all.senders.get(filter.id);
-      if (known) known.refilter(filter);
-      else {
+      if (!known) {
         const line = newLine(filter, startAfter);
         all.host.kv.put(lineKey(filter.id), line);
         all.senders.set(filter.id, this.#senderOf(all.host, filter.id, line));
+        continue;
+      }
+      try {
+        known.refilter(filter);
+      } catch (error) {
+        areDone = false;
+        const { lineId, logger } = all.host;
+        logger.error({ event: "line_not_changed", lineId, webhookId: filter.id, error: causeOf(error) });
       }
     }
-    all.host.kv.put(VERSION, version);
+    if (areDone) all.host.kv.put(VERSION, version);
   }
 
   /** Delivers due events until none is due. Never throws. Concurrent callers share the attempts. */

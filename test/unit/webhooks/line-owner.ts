@@ -59,6 +59,8 @@ export class LineOwner {
   puts = 0;
   underWay = 0;
   most = 0;
+  /** Called before a line looks for its events. */
+  beforeMatching: (webhookId: string) => void = () => {};
   /** Most events that a line looked at in one statement. */
   longestRange = 0;
   lines: Lines;
@@ -138,7 +140,10 @@ export class LineOwner {
       } as LineHost["kv"],
       exists: () => this.exists && !isLost(),
       newest: () => this.facts.length,
-      matching: (range, filter, limit) => this.#matching(range, filter).slice(0, limit),
+      matching: (range, filter, limit) => {
+        this.beforeMatching(filter.id);
+        return this.#matching(range, filter).slice(0, limit);
+      },
       count: (range, filter) => this.#matching(range, filter).length,
       eventId: (number) => `evt_${number}`,
       redactions: () => this.redactionCount,

@@ -305,6 +305,39 @@ test("a line that can't render its event tries again later, and gives its permit
   expect(chat.numbers()).toEqual([1]);
 });
 
+test("a line that always fails holds up no other, is changed with no other, and tries again ever later", async () => {
+  const chat = newOwner(3);
+  chat.configure({ w: {}, bad: {}, x: {} });
+  const errors: { event: string; webhookId: string; times?: number }[] = [];
+  chat.onError = (line) => errors.push(line as (typeof errors)[number]);
+  let isBad = true;
+  chat.beforeMatching = (webhookId) => {
+    if (isBad && webhookId === "bad") throw new Error("A row can't be read");
+  };
+  await chat.pass(60 * MINUTE);
+  expect([chat.numbers("w"), chat.numbers("bad"), chat.numbers("x")]).toEqual([[1, 2, 3], [], [1, 2, 3]]);
+  expect(errors.map(({ event, webhookId }) => `${event} ${webhookId}`)).toContain("line_interrupted bad");
+  expect(errors.length).toBeGreaterThan(5);
+  expect(errors.length).toBeLessThan(13);
+  // A change of all filters reaches the others, and the owner gets the list again.
+  chat.configure(
+    { bad: { types: ["message.received"], version: 2 }, x: { types: ["message.received"], version: 2 } },
+    0,
+    "v2",
+  );
+  expect(errors.at(-1)).toMatchObject({ event: "line_not_changed", webhookId: "bad" });
+  expect(chat.lines.version).toBe("v1");
+  chat.append("message.created", "message.received");
+  await chat.pass(MINUTE);
+  expect([chat.numbers("w"), chat.numbers("x")]).toEqual([
+    [1, 2, 3, 4, 5],
+    [1, 2, 3, 5],
+  ]);
+  isBad = false;
+  await chat.pass(60 * MINUTE);
+  expect(chat.numbers("bad")).toEqual([1, 2, 3, 4, 5]);
+});
+
 test("the description of a line has what waits and its last attempts, newest first", async () => {
   const chat = newOwner(25);
   await chat.lines.run();
