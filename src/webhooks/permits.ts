@@ -99,6 +99,7 @@ export class WebhookPermits {
       wakeLine: (lineId, number) => ports.wakeLine(lineId, number, this.#webhook.state.startedAt ?? 0),
       background: (work) => ports.background(work),
       woken: () => this.#finish(),
+      warn: (fields) => ports.warn(fields),
     });
   }
 

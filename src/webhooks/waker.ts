@@ -1,3 +1,5 @@
+import { causeOf } from "../log.ts";
+import { type Backoff, doublingMs } from "../platform/backoff.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import { withDeadline } from "../platform/deadline.ts";
@@ -7,7 +9,7 @@ import type { WebhookState } from "./state.ts";
 import type { WaitingLines } from "./waiting-lines.ts";
 
 /** When a line that did not answer is woken again. */
-const AGAIN_AFTER_MS = 15_000;
+const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };
 /** Until then a line must answer. */
 const CALL_MS = 10_000;
 const AT_ONCE = 20;
@@ -26,13 +28,14 @@ export interface WakerPorts {
   background(work: Promise<unknown>): void;
   /** A line was woken, or did not answer. */
   woken(): Promise<void>;
+  warn(fields: { event: string } & Record<string, unknown>): void;
 }
 
 /** Wakes the lines that wait for a webhook, in the order in which they began to wait, and only as many as can start. */
 export class Waker {
   readonly #ports: WakerPorts;
-  /** Lines that did not answer, and when they may be woken again. */
-  readonly #unreachable = new BoundedMap<string, number>(MAX_UNREACHABLE);
+  /** Lines that did not answer: how often, and when they may be woken again. */
+  readonly #unreachable = new BoundedMap<string, { tries: number; nextAt: number }>(MAX_UNREACHABLE);
   /** The lines that have not answered a wake-up yet. */
   readonly #underWay = new Set<string>();
   /** Whether all lines that wait were woken already or did not answer. */
@@ -51,7 +54,7 @@ export class Waker {
       if (!limits || !this.#canWake(limits.concurrency)) return;
       const { probes } = this.#ports.state();
       const isBusy = (lineId: string) =>
-        slots.has(lineId) || this.#underWay.has(lineId) || (this.#unreachable.get(lineId) ?? 0) > clock.now();
+        slots.has(lineId) || this.#underWay.has(lineId) || (this.#unreachable.get(lineId)?.nextAt ?? 0) > clock.now();
       // The line of the last probe only makes another one if no other waits.
       const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
       const line = other ?? waiting.next(isBusy);
@@ -72,7 +75,7 @@ export class Waker {
     if (at === null || !waiting.hasAny()) return null;
     const isFree = slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
     const freeAt = isFree ? now : slots.nextFreeAt();
-    if (this.#isNoneLeft) return Math.max(at, freeAt, now + AGAIN_AFTER_MS);
+    if (this.#isNoneLeft) return Math.max(at, freeAt, now + AGAIN.firstMs);
     // Not more often than once a second, because an alarm is a write.
     return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
   }
@@ -100,10 +103,12 @@ export class Waker {
       // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
       if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);
       this.#unreachable.delete(lineId);
-    } catch {
+    } catch (error) {
       // The line keeps its row.
       slots.giveUp(lineId);
-      this.#unreachable.set(lineId, clock.now() + AGAIN_AFTER_MS);
+      const tries = (this.#unreachable.get(lineId)?.tries ?? 0) + 1;
+      this.#unreachable.set(lineId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
+      this.#ports.warn({ event: "line_not_woken", lineId, tries, error: causeOf(error) });
     } finally {
       this.#underWay.delete(lineId);
     }

@@ -215,7 +215,7 @@ export class WebhookObject extends DurableObject<Env> {
       replayLine: (lineId, replayId, ranges) =>
         callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
       lineGone: (lineId, at) => failed.removeLine(lineId, at),
-      warn: (fields) => console.warn({ ...fields, webhookId: this.#id() }),
+      warn: (fields) => this.#warn(fields),
       countsInLog: (replayId) => log.replayCounts(replayId),
     });
     const permits = new WebhookPermits({
@@ -228,6 +228,7 @@ export class WebhookObject extends DurableObject<Env> {
       wakeLine: (lineId, number, startedAt) =>
         callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt, lineId)),
       notify: (notice) => this.#notify(notice),
+      warn: (fields) => this.#warn(fields),
       replays,
       atomically: (writes) => this.ctx.storage.transactionSync(writes),
       alarmBy: (at) => this.#alarm.by(at),
@@ -267,6 +268,10 @@ export class WebhookObject extends DurableObject<Env> {
       first,
       last,
     }));
+  }
+
+  #warn(fields: { event: string } & Record<string, unknown>): void {
+    console.warn({ ...fields, webhookId: this.#id() });
   }
 
   async #notify(notice: OrganizationNotice): Promise<void> {

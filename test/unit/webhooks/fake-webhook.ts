@@ -67,6 +67,9 @@ export class FakeWebhook {
   decisions = 0;
   /** How many of the next attempts can't be stored. */
   logFails = 0;
+  /** Whether the organization takes a notice. */
+  onNotice: (id: string) => unknown = () => {};
+  readonly warnings: { event: string }[] = [];
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
   onWake: (lineId: string, number: number, startedAt: number) => unknown = () => {};
@@ -166,8 +169,10 @@ export class FakeWebhook {
         return this.onWake(lineId, number, startedAt);
       },
       notify: async (notice) => {
+        await this.onNotice(notice.id);
         if (notice.type !== "act") this.notices.push(notice);
       },
+      warn: (fields) => void this.warnings.push(fields),
       replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },
       atomically: (writes) => writes(),
       alarmBy: async (at) => this.#alarmBy(at),

@@ -17,7 +17,37 @@ test("a line that never answers its wake-up is woken again, and holds up no othe
   await webhook.run(20_000);
   expect(woken).toContain("other");
   await webhook.run(40_000);
-  expect(woken.filter((lineId) => lineId === "silent").length).toBeGreaterThanOrEqual(2);
+  const times = () => woken.filter((lineId) => lineId === "silent").length;
+  expect(times()).toBeGreaterThanOrEqual(2);
+  expect(webhook.warnings).toContainEqual(
+    expect.objectContaining({ event: "line_not_woken", lineId: "silent", tries: 2 }),
+  );
+  // Ever later: a wait of five minutes at most, and of ten seconds for its answer.
+  await webhook.run(3_600_000);
+  expect(times()).toBeGreaterThan(10);
+  expect(times()).toBeLessThan(20);
+});
+
+test("a notice that the organization never takes holds up no other, and is sent again ever later", async () => {
+  const webhook = new FakeWebhook();
+  const sent: string[] = [];
+  webhook.onNotice = (id) => {
+    sent.push(id);
+    if (id.startsWith("disabled:")) throw new Error("A fault of the organization's object");
+  };
+  await webhook.permits.disable("operator");
+  const act = { id: "act_1" } as never;
+  await webhook.permits.enable("now");
+  await webhook.permits.disable("customer", act);
+  await webhook.run(3_600_000);
+  expect(sent.filter((id) => id === "act_1")).toEqual(["act_1"]);
+  const [bad = ""] = sent.filter((id) => id.startsWith("disabled:"));
+  const times = sent.filter((id) => id === bad).length;
+  expect(times).toBeGreaterThan(6);
+  expect(times).toBeLessThan(15);
+  expect(webhook.warnings).toContainEqual(
+    expect.objectContaining({ event: "notice_not_taken", id: bad, tries: times }),
+  );
 });
 
 test("lines that have nothing to send, such as those of deleted chats, hold up no other", async () => {
