@@ -1,4 +1,5 @@
 import { causeOf, type Logger } from "../../log.ts";
+import { earliest } from "../../platform/alarm.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
@@ -24,6 +25,10 @@ import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./schedule
 
 /** After a fault, due messages rest for so long. */
 const AGAIN_AFTER_MS = 30_000;
+/** A message that can't be placed holds up the others for so long, so that a passing fault changes no order. */
+const HOLD_MS = 300_000;
+/** Then it is tried by itself, after as long as it has been due, and at least so often. */
+const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;
 
@@ -52,6 +57,8 @@ export class ScheduledMessages {
   readonly #rows: ScheduledRows;
   readonly #ended: EndedRows;
   #rest: Rest | null = null;
+  /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
+  readonly #stuck = new Map<string, number>();
 
   constructor(host: SchedulingHost, decisions = SCHEDULING_DECISIONS) {
     this.#host = host;
@@ -69,23 +76,34 @@ export class ScheduledMessages {
 
   /** Whether a message is about to take its place. */
   hasSoon(): boolean {
-    return (this.nextDueAt() ?? Number.POSITIVE_INFINITY) <= this.#host.clock.now() + SOON_MS;
+    const soon = this.#host.clock.now() + SOON_MS;
+    if (!this.#host.identity()) return false;
+    return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#stuckUntil(id) <= soon);
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */
   alarmAt(now: number): number | null {
     if (!this.#host.identity()) return null;
-    const [dueAt, oldestAt] = [this.nextDueAt(), this.#ended.oldestAt()];
-    const placeAt = dueAt === null ? null : this.#decisions.placeAt(dueAt, this.#rest, now);
+    const oldestAt = this.#ended.oldestAt();
+    const placeAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
     const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
-    return placeAt === null || purgeAt === null ? (placeAt ?? purgeAt) : Math.min(placeAt, purgeAt);
+    return earliest([placeAt, purgeAt]);
+  }
+
+  /** When a message tries to take its place. */
+  #placeAt({ id, dueAt }: ScheduledEntry, now: number): number {
+    return Math.max(this.#decisions.placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
+  }
+
+  #stuckUntil(id: string): number {
+    return this.#stuck.get(id) ?? 0;
   }
 
   /** When a scheduled message tries to take its place, Unix milliseconds; null if it is not scheduled. */
   nextTryAt(id: string): number | null {
     const entry = this.#rows.entries().find((each) => each.id === id);
     const now = this.#host.clock.now();
-    return entry ? Math.max(now, this.#decisions.placeAt(entry.dueAt, this.#rest, now)) : null;
+    return entry ? Math.max(now, this.#placeAt(entry, now)) : null;
   }
 
   /** When the oldest message that ended without a place ended, Unix milliseconds; null if there is none. */
@@ -156,25 +174,48 @@ export class ScheduledMessages {
 
   /**
    * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Never throws: after
-   * a fault, the alarm rings again. Each send calls this first, so that it takes no room for which due messages wait.
+   * a fault, the alarm rings again, and a message that can't be placed for minutes is passed over. Each send calls this first, so that it takes no room for which due messages wait.
    */
   placeDue(): void {
     const now = this.#host.clock.now();
     const identity = this.#host.identity();
     if (!identity) return;
-    const { bySoonest, isDue, placeAt, purgeAt } = this.#decisions;
+    const { bySoonest, isDue, purgeAt } = this.#decisions;
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
       this.#ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
-      const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
-      for (const entry of due.sort(bySoonest)) if (!this.#placeOne(identity, entry, now)) return;
+      const due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
+      for (const entry of due.sort(bySoonest)) if (!this.#tryToPlace(identity, entry, now)) return;
       this.#rest = null;
     } catch (error) {
-      this.#forgetRows();
-      this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
-      this.#host.logger.error({ event: "scheduled_not_placed", chatId: identity.chatId, error: causeOf(error) });
+      this.#interrupted(identity, error, now);
     }
+  }
+
+  /** @returns whether the next message may follow */
+  #tryToPlace(identity: ChatIdentity, entry: ScheduledEntry, now: number, isRepeat = false): boolean {
+    const { id, dueAt } = entry;
+    try {
+      const isNext = this.#placeOne(identity, entry, now);
+      this.#stuck.delete(id);
+      return isNext;
+    } catch (error) {
+      const lateMs = now - dueAt;
+      this.#interrupted(identity, error, now, id);
+      if (lateMs < HOLD_MS) return false;
+      this.#rest = null;
+      if (!isRepeat) return this.#tryToPlace(identity, entry, now, true);
+      this.#stuck.set(id, now + Math.min(lateMs, MAX_AGAIN_MS));
+      return true;
+    }
+  }
+
+  /** @param messageId the message that can't be placed; absent for another fault */
+  #interrupted({ chatId }: ChatIdentity, error: unknown, now: number, messageId?: string): void {
+    this.#forgetRows();
+    this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
+    this.#host.logger.error({ event: "scheduled_not_placed", chatId, messageId, error: causeOf(error) });
   }
 
   /**
@@ -238,6 +279,7 @@ export class ScheduledMessages {
   forget(): void {
     this.#forgetRows();
     this.#rest = null;
+    this.#stuck.clear();
   }
 
   /** @returns whether the next message may follow */

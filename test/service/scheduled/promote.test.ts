@@ -203,6 +203,38 @@ test("an alarm that is lost at any step gives each message one place", async () 
   );
 });
 
+test("a message that can't be placed holds up the others for some minutes, and is tried again ever later", async () => {
+  const { schedule, messages, ringIn, object, evict, post } = await scheduledPlace();
+  const bad = await schedule(MINUTE, { content: "bad" });
+  await schedule(MINUTE, { content: "after it" });
+  const later = await schedule(60 * MINUTE, { content: "later" });
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  await runInDurableObject(object(), (_object, { storage }) => {
+    storage.sql.exec("update scheduled set doc = '{' where id = ?", bad.id);
+  });
+  const texts = async () => (await messages()).map(({ text }) => text);
+  await ringIn(2 * MINUTE);
+  expect(await texts()).toEqual([]);
+  await evict();
+  await ringIn(5 * MINUTE);
+  expect(await texts()).toEqual(["after it"]);
+  expect(logged).toHaveBeenCalledWith(
+    expect.objectContaining({ event: "scheduled_not_placed", messageId: bad.id, error: expect.any(String) }),
+  );
+  // A send finds that nothing is about to come, and the next message is on time.
+  expect((await post({ content: "between", ifSeq: 1 })).status).toBe(201);
+  logged.mockClear();
+  let rang = 0;
+  for (let until = Date.now() + 60 * MINUTE; Date.now() < until; rang++) {
+    await ringIn(Math.max(0, ((await alarmOf(object())) ?? until) - Date.now()));
+  }
+  expect(await texts()).toEqual(["after it", "between", "later"]);
+  expect((await messages())[2]?.id).toBe(later.id);
+  expect(logged.mock.calls.length).toBeGreaterThan(0);
+  expect(logged.mock.calls.length).toBeLessThan(12);
+  expect(rang).toBeLessThan(20);
+});
+
 test("a thousand due messages take their places in one alarm", async () => {
   const { schedule, object, ringIn, api, chatId, evict, waiting } = await scheduledPlace();
   const { id } = await schedule(MINUTE);
