@@ -6,6 +6,7 @@ export {
   type ApiSchemas,
   type ChatListOptions,
   dataOf,
+  type MessageListOptions,
   Parley,
   type ParleyOptions,
   type SendOptions,

@@ -26,10 +26,29 @@ export interface ChatListOptions {
   channel?: string;
   /** A contact's exact address. */
   contact?: string;
+  /** The beginning of a contact's address, or of words of its name. */
+  search?: string;
+  /** Only the chats whose contact waits for an answer, longest wait first. */
+  unanswered?: boolean;
+  /** Only the chats with a scheduled message, the next one due first. */
+  scheduled?: boolean;
+}
+
+/** Which messages of a chat. `after` can't be combined with the others. */
+export interface MessageListOptions {
+  /** A message's id: the messages after it, oldest first. */
+  after?: string;
+  status?: Exclude<ApiSchemas["Message"]["status"], "SCHEDULED">;
+  direction?: ApiSchemas["Message"]["direction"];
+  type?: ApiSchemas["Message"]["type"];
+  /** A text that the messages contain. */
+  search?: string;
 }
 
 /** Rows that are asked for at once. */
 const PAGE = 100;
+
+const YES = "true" as const;
 
 /** A client of one organization. Its methods throw ParleyError. */
 export class Parley {
@@ -74,13 +93,20 @@ export class Parley {
   }
 
   /** The chats, latest activity first, each once. */
-  async *chats(filter: ChatListOptions = {}): AsyncGenerator<ApiSchemas["Chat"], void, undefined> {
-    for (let before: string | undefined; ; ) {
-      const query = { ...filter, limit: PAGE, ...(before !== undefined && { before }) };
+  async *chats({
+    unanswered = false,
+    scheduled = false,
+    ...filter
+  }: ChatListOptions = {}): AsyncGenerator<ApiSchemas["Chat"], void, undefined> {
+    const waiting = { ...(unanswered && { unanswered: YES }), ...(scheduled && { scheduled: YES }) };
+    for (let after: string | undefined, before: string | undefined; ; ) {
+      const from = after !== undefined ? { after } : before !== undefined ? { before } : {};
+      const query = { ...filter, ...waiting, limit: PAGE, ...from };
       const { chats, pagination } = dataOf(await this.api.GET("/chats", { params: { query } }));
       yield* chats;
+      after = cursorOf(pagination);
       before = chats.at(-1)?.id;
-      if (!pagination.hasMore || before === undefined) return;
+      if (!pagination.hasMore || (after ?? before) === undefined) return;
     }
   }
 
@@ -90,16 +116,16 @@ export class Parley {
    */
   async *messages(
     chatId: string,
-    { after }: { after?: string } = {},
+    { after, ...filter }: MessageListOptions = {},
   ): AsyncGenerator<ApiSchemas["Message"], void, undefined> {
     const isForward = after !== undefined;
     for (let cursor = after; ; ) {
       const from = cursor === undefined ? {} : isForward ? { after: cursor } : { before: cursor };
-      const params = { path: { id: chatId }, query: { ...from, limit: PAGE } };
+      const params = { path: { id: chatId }, query: { ...filter, ...from, limit: PAGE } };
       const { messages, pagination } = dataOf(await this.api.GET("/chats/{id}/messages", { params }));
       const rows = isForward ? [...messages].reverse() : messages;
       yield* rows;
-      cursor = rows.at(-1)?.id;
+      cursor = cursorOf(pagination) ?? rows.at(-1)?.id;
       if (!pagination.hasMore || cursor === undefined) return;
     }
   }
@@ -108,6 +134,11 @@ export class Parley {
   events(options: EventOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
     return followEvents(this.#source, options);
   }
+}
+
+/** Where a filtered list continues. A page of it can be empty before the end. */
+function cursorOf(pagination: object | { cursor: string | null }): string | undefined {
+  return "cursor" in pagination ? (pagination.cursor ?? undefined) : undefined;
 }
 
 /** The data of a call of `api`. @throws ParleyError for an error */

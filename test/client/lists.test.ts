@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { clientOf, json } from "./server.ts";
+
+const messages = (ids: string[], cursor: string | null) =>
+  json(200, {
+    messages: ids.map((id) => ({ id })),
+    pagination: { limit: 100, hasMore: cursor !== null, cursor },
+  });
+const chats = (ids: string[], cursor: string | null) =>
+  json(200, { chats: ids.map((id) => ({ id })), pagination: { limit: 100, hasMore: cursor !== null, cursor } });
+
+test("messages are filtered by the service, and an empty page is not the end of the list", async () => {
+  const { parley, asked } = await clientOf([messages(["msg_9"], "c1"), messages([], "c2"), messages(["msg_1"], null)]);
+  const found = await Array.fromAsync(
+    parley.messages("cht_g1", { search: "lamp", status: "FAILED", direction: "OUTBOUND", type: "TEXT" }),
+  );
+  expect(found.map(({ id }) => id)).toEqual(["msg_9", "msg_1"]);
+  const filter = { search: "lamp", status: "FAILED", direction: "OUTBOUND", type: "TEXT", limit: "100" };
+  expect(asked.map(({ query }) => query)).toEqual([filter, { ...filter, before: "c1" }, { ...filter, before: "c2" }]);
+});
+
+test("chats that a search finds, that wait for an answer or for their time continue with the cursor of the page", async () => {
+  for (const filter of [{ search: "maya" }, { unanswered: true }, { scheduled: true, channel: "web" }]) {
+    const { parley, asked } = await clientOf([chats(["cht_1"], "c1"), chats([], "c2"), chats(["cht_2"], null)]);
+    const found = await Array.fromAsync(parley.chats(filter));
+    expect(found.map(({ id }) => id)).toEqual(["cht_1", "cht_2"]);
+    const first = { ...Object.fromEntries(Object.entries(filter).map(([k, v]) => [k, String(v)])), limit: "100" };
+    expect(asked.map(({ query }) => query)).toEqual([first, { ...first, after: "c1" }, { ...first, after: "c2" }]);
+  }
+});
