@@ -63,7 +63,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
     text: "ifSeq is 7, but the chat's newest message has the seq 9",
   },
   schedule_full: { when: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.` },
-  not_scheduled: { when: "The message is not scheduled, or not any more." },
+  not_scheduled: { when: "The message is not scheduled, or no longer." },
   not_cancelable: {
     when: "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
   },
