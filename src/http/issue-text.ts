@@ -11,7 +11,7 @@ const TYPES: Record<string, string> = {
 };
 
 const FORMATS: Record<string, string> = {
-  email: "an e-mail address",
+  email: "an email address",
   datetime: "a time such as 2027-01-31T00:00:00Z",
 };
 

@@ -168,7 +168,10 @@ test.for([
   [-59_000, "59 sec. ago"],
   [-60_000, "1 min. ago"],
   [-7_200_000, "2 hr. ago"],
-  [90_000, "in 1 min."],
+  [59_900, "in 59 sec."],
+  [80_000, "in 1 min."],
+  [3_599_700, "in 1 hr."],
+  [7_199_700, "in 2 hr."],
   [-40 * 86_400_000, "1 mo. ago"],
 ] as const)("%i ms from now is %s", ([ms, words]) => {
   const now = Date.UTC(2026, 10, 20);

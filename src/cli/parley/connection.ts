@@ -24,6 +24,9 @@ export interface ServiceConnection {
   apiKey: Secret | null;
 }
 
+/** Where the key of the demo organization comes from. */
+export const FROM_DEMO = "npm start's demo";
+
 const LOCAL_URL = "http://localhost:8787";
 const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -118,6 +121,6 @@ async function localSecrets(root: string): Promise<{ adminToken?: Secret; apiKey
   const key = readDemo(demo)?.key;
   return {
     ...(token && TOKEN.test(token) && { adminToken: { value: token, from: ".dev.vars" } }),
-    ...(key && { apiKey: { value: key, from: "npm start's demo" } }),
+    ...(key && { apiKey: { value: key, from: FROM_DEMO } }),
   };
 }

@@ -8,6 +8,11 @@ const SECRETS = {
   "app-secret": { field: "appSecret", variable: "PARLEY_APP_SECRET", prompt: "Secret of the Meta app" },
 } as const;
 
+/** The variable of each secret, by its field's path. Errors name the variable. */
+export const VARIABLE_OF: Record<string, string> = Object.fromEntries(
+  Object.values(SECRETS).map(({ field, variable }) => [`credentials.${field}`, variable]),
+);
+
 type Name = keyof typeof SECRETS;
 const NAMES = Object.keys(SECRETS) as Name[];
 

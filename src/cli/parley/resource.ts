@@ -1,4 +1,5 @@
 import { type Command, command, type Option, ORGANIZATION_OPTION, PAGE_OPTIONS, YES_OPTION } from "./command.ts";
+import { VARIABLE_OF } from "./credentials.ts";
 import { confirm, deleteUntilDone } from "./deletion.ts";
 import type { Columns } from "./output.ts";
 import type { JsonObject, Query, Service, ServiceRequest } from "./service.ts";
@@ -177,7 +178,7 @@ export async function collection(
 /** The request body, and the option that sets each field of it, for the service's errors. */
 async function bodyOf(resource: Resource, options: Options, verb: "create" | "change"): Promise<ServiceRequest> {
   const body: JsonObject = {};
-  const optionOf: Record<string, string> = {};
+  const optionOf: Record<string, string> = { ...VARIABLE_OF };
   for (const [flag, { to, read }] of Object.entries(resource.fields)) {
     const given = options[flag];
     optionOf[to] = `--${flag}`;

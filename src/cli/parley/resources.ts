@@ -7,10 +7,9 @@ import { type JsonObject, type Query, type Service, ServiceFault } from "./servi
 const WHOSE_CHATS =
   "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.";
 
-const WHOSE_WEBHOOKS =
-  "Uses the operator's token if it is known, else the API key, which needs webhooks:read or webhooks:write.";
-
-const WHOSE = "Uses the operator's token if it is known, else the API key, which needs the permission to manage them.";
+/** Whose secret a command uses. @param permission what an API key needs for it */
+const whose = (permission: string) =>
+  `Uses the operator's token if it is known, else the API key, which needs ${permission}.`;
 
 const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
@@ -27,7 +26,7 @@ export const RESOURCES = {
     fields: {
       name: field("name", "name", "The organization's name"),
       owner: field("name", "owner.name", "The first member's name"),
-      "owner-email": field("address", "owner.email", "The first member's e-mail address"),
+      "owner-email": field("address", "owner.email", "The first member's email address"),
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
       region: field("region", "region", "Where the data should be, for example weur"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
@@ -99,7 +98,7 @@ export const RESOURCES = {
       email: field(
         "address",
         "email",
-        "The member's e-mail address",
+        "The member's email address",
         orNull((given) => given),
       ),
       permission: listField(
@@ -110,10 +109,13 @@ export const RESOURCES = {
       ),
     },
     required: ["name"],
-    list: { about: "List members, oldest first; the first one sends messages that name no sender", details: WHOSE },
+    list: {
+      about: "List members, oldest first; the first one sends messages that name no sender",
+      details: whose("members:read"),
+    },
     create: { about: "Create a member" },
     change: {
-      about: "Change a member's name, e-mail address or permissions",
+      about: "Change a member's name, email address or permissions",
       details:
         "The permissions given replace all that the member has. --permission agent, viewer or manager gives those of a preset. --email default removes the address.",
     },
@@ -146,7 +148,7 @@ export const RESOURCES = {
       ),
     },
     required: ["kind", "name"],
-    list: { about: "List an organization's channels and their health, oldest first", details: WHOSE },
+    list: { about: "List an organization's channels and their health, oldest first", details: whose("channels:read") },
     create: {
       about: "Create a channel",
       details: `${SECRETS}\nThe identity secret of a web channel is shown only once, in the output of this command.`,
@@ -175,7 +177,7 @@ export const RESOURCES = {
       body: field("text", "body", "The text with {{placeholders}}; - reads it from standard input", textOf),
     },
     required: ["name", "language", "body"],
-    list: { about: "List an organization's templates, oldest first", details: WHOSE },
+    list: { about: "List an organization's templates, oldest first", details: whose("templates:read") },
     create: { about: "Create a template" },
     show: { about: "Show a template" },
     change: { about: "Change a template; messages sent with it stay as they are" },
@@ -260,9 +262,9 @@ export const RESOURCES = {
     required: ["name"],
     list: {
       about: "List an organization's API keys, oldest first",
-      details: `${WHOSE}\nLAST USED can be about a minute late, and refused requests count too. With an API key, it needs stats:read.`,
+      details: `${whose("keys:read")}\nLAST USED can be about a minute late, and refused requests count too. With an API key, it needs stats:read.`,
     },
-    create: { about: "Create an API key; its secret is shown only once", details: WHOSE },
+    create: { about: "Create an API key; its secret is shown only once", details: whose("keys:write") },
     show: { about: "Show an API key" },
     change: {
       about: "Change an API key from its next request on",
@@ -299,10 +301,10 @@ export const RESOURCES = {
       description: field("text", "description", "What it is for", orNull(String)),
     },
     required: ["url"],
-    list: { about: "List an organization's webhooks and their states, oldest first", details: WHOSE_WEBHOOKS },
+    list: { about: "List an organization's webhooks and their states, oldest first", details: whose("webhooks:read") },
     create: {
       about: "Create a webhook; its signing secret is shown only once",
-      details: `${WHOSE_WEBHOOKS}\nEvents from now on are sent, one at a time until the first succeeds.`,
+      details: `${whose("webhooks:write")}\nEvents from now on are sent, one at a time until the first succeeds.`,
     },
     show: { about: "Show a webhook with its state" },
     change: {

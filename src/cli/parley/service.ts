@@ -1,5 +1,5 @@
 import { CommandError } from "../command-error.ts";
-import type { Secret, ServiceConnection } from "./connection.ts";
+import { FROM_DEMO, type Secret, type ServiceConnection } from "./connection.ts";
 import { printable } from "./table.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -180,9 +180,12 @@ function faultOf(
   const faults = Array.isArray(body.errors) ? (body.errors as { path: string; message: string }[]) : [];
   const lines = faults.map(({ path, message }) => `\n  ${nameOf(path, optionOf)}: ${printable(message)}`);
   const whose = status === 401 && secret ? ` The secret comes from ${secret.from}.` : "";
+  // Nothing in the command says which organization it asked.
+  const isDemo = status === 404 && secret?.from === FROM_DEMO;
+  const where = isDemo ? " The API key is that of the demo organization. For another one, set PARLEY_API_KEY." : "";
   const seconds = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   const wait = status === 429 && seconds >= 0 ? ` Try again in ${seconds} s.` : "";
-  const sentence = `${text} (${names}).${whose}${wait}${lines.join("")}`;
+  const sentence = `${text} (${names}).${whose}${where}${wait}${lines.join("")}`;
   return new ServiceFault(sentence, status, code, seconds >= 0 ? seconds : null);
 }
 

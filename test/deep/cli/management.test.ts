@@ -140,7 +140,7 @@ test("parley stats history of a channel shows how its attempts ended", async () 
 });
 
 const ORGANIZATION = {
-  limits: { chats: 5_000 },
+  limits: { chats: 5_000, members: 1_000, templates: 1_000, channels: 200 },
   selfService: { maxKeys: 10, maxPerSecond: null, monthlyQuota: 1_000 },
 };
 const rateLimit = { limit: 300, windowSeconds: 60 };
@@ -160,10 +160,16 @@ test("parley limits shows what is used of each limit", async () => {
     "/api/v1/organization",
     "/api/v1/keys?limit=100&page=1",
     "/api/v1/chats?limit=1",
+    "/api/v1/members?limit=1",
+    "/api/v1/templates?limit=1",
+    "/api/v1/channels?limit=1",
   ]);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
     ["LIMIT", "USED", "MAXIMUM"],
     ["Chats", "12", "5000"],
+    ["Members", "12", "1000"],
+    ["Templates", "12", "1000"],
+    ["Channels", "12", "200"],
     ["Keys that are not revoked", "2", "10"],
     ["Requests per second of a key", "7", "–"],
     ["Sum of the keys' monthly quotas", "120", "1000"],
@@ -178,6 +184,9 @@ test("parley limits shows what is used of each limit", async () => {
     "/admin/v1/organizations/org_g1",
     "/admin/v1/organizations/org_g1/keys?limit=100&page=1",
     "/admin/v1/organizations/org_g1/chats?limit=1",
+    "/admin/v1/organizations/org_g1/members?limit=1",
+    "/admin/v1/organizations/org_g1/templates?limit=1",
+    "/admin/v1/organizations/org_g1/channels?limit=1",
   ]);
   expect(asOperator.stdout).toBe(stdout);
 });

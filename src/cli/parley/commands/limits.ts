@@ -1,8 +1,12 @@
 import { command, ORGANIZATION_OPTION } from "../command.ts";
 import { type JsonObject, type Service, ServiceFault } from "../service.ts";
 
+/** What a list counts. */
+const COUNTED = ["members", "templates", "channels"] as const;
+type Counted = (typeof COUNTED)[number];
+
 interface Organization {
-  limits: { chats: number | null };
+  limits: Record<"chats" | Counted, number | null>;
   selfService: { maxKeys: number | null; maxPerSecond: number | null; monthlyQuota: number | null } | null;
 }
 
@@ -15,12 +19,15 @@ interface Key {
 /** Reads a path below an organization. Null if the API key lacks the permission. */
 type Read = (path: string, query?: Record<string, number>) => Promise<JsonObject | null>;
 
+const ONE = { limit: 1 };
+
 /** What an organization may have, and what it has. */
 export const limitsCommands = [
   command({
     name: "limits",
     about: "Show an organization's limits, the ceilings of its self-service, and what is used of them",
-    details: `Uses the operator's token if it is known, else the API key, which needs keys:read and chats:read to show what is used.
+    details: `Uses the operator's token if it is known, else the API key, which needs keys:read, chats:read, members:read,
+templates:read and channels:read to show what is used.
 The sum of quotas has those of keys that were revoked this month. A quota that was lowered this month counts more in the
 service than here.`,
     options: ORGANIZATION_OPTION,
@@ -29,9 +36,12 @@ service than here.`,
       // Needs no permission.
       const { organization } = (await read(path)) as unknown as { organization: Organization };
       const { limits, selfService } = organization;
-      const [keys, chats] = [await allKeys(read), await read("/chats", { limit: 1 })];
+      const [keys, chats] = [await allKeys(read), await read("/chats", ONE)];
+      const counts: [Counted, number | null][] = [];
+      for (const name of COUNTED) counts.push([name, totalOf(await read(`/${name}`, ONE))]);
       const used = {
-        chats: (chats?.pagination as { total: number } | undefined)?.total ?? null,
+        chats: totalOf(chats),
+        ...(Object.fromEntries(counts) as Record<Counted, number | null>),
         ...(keys ? usedOf(keys, new Date()) : { maxKeys: null, maxPerSecond: null, monthlyQuota: null }),
       };
       if (out.json) {
@@ -40,6 +50,9 @@ service than here.`,
       }
       const rows = [
         { name: "Chats", used: used.chats, limit: limits.chats },
+        { name: "Members", used: used.members, limit: limits.members },
+        { name: "Templates", used: used.templates, limit: limits.templates },
+        { name: "Channels", used: used.channels, limit: limits.channels },
         { name: "Keys that are not revoked", used: used.maxKeys, limit: selfService?.maxKeys },
         { name: "Requests per second of a key", used: used.maxPerSecond, limit: selfService?.maxPerSecond },
         { name: "Sum of the keys' monthly quotas", used: used.monthlyQuota, limit: selfService?.monthlyQuota },
@@ -49,6 +62,11 @@ service than here.`,
     },
   }),
 ];
+
+/** How many rows a list has; null if the API key may not read it. */
+function totalOf(list: JsonObject | null): number | null {
+  return (list?.pagination as { total: number } | undefined)?.total ?? null;
+}
 
 /** What counts in each ceiling at `now`. */
 function usedOf(keys: Key[], now: Date) {
