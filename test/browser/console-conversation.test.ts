@@ -55,7 +55,7 @@ test.for([1440, 1024, 390])("long words push nothing off the screen: %i px", asy
   await page.getByRole("button", { name: "Change the metadata" }).click();
   await check();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Erase this chat" }).click();
+  await page.getByRole("button", { name: "Delete this chat" }).click();
   await check();
   await page.keyboard.press("Escape");
   if (width < 1351) await page.getByRole("button", { name: "Close the details" }).click();

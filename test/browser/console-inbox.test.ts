@@ -241,7 +241,7 @@ test("a member signs in by a link, sees only what it may, and hears of new messa
   await page.getByRole("link", { name: /Hal Member/ }).click();
   await page.getByText("Write the first one.").waitFor();
   expect(await page.getByRole("link", { name: "Keys" }).count()).toBe(0);
-  expect(await page.getByRole("button", { name: "Erase this chat" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Delete this chat" }).count()).toBe(0);
   await desk.writes(chat.address, "Is anybody there?");
   await log(page).getByText("Is anybody there?").waitFor();
   await box(page).fill("Yes");

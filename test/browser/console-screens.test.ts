@@ -245,6 +245,13 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   await newest.getByText("Mel").waitFor();
   await newest.getByText("By a link of operator").waitFor();
   await newest.getByText("Done").waitFor();
+  // Searches of an hour share an entry, which says how many they are.
+  const again = member.waitForResponse(/search=otto/);
+  await member.goto(`${base}${screenOf(audited, "inbox")}`);
+  await member.getByLabel("Find a contact").fill("otto");
+  await again;
+  await member.getByRole("link", { name: "Audit" }).click();
+  await newest.getByText("Searched the chats (2 times)").waitFor();
   await member.getByLabel("What").selectOption({ label: "Changed a member" });
   await expect.poll(() => rows.count()).toBe(1);
   expect(await rows.first().textContent()).toContain("name, email, permissions");
@@ -253,6 +260,38 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   await member.getByRole("button", { name: "Clear the filters" }).click();
   await newest.waitFor();
   await Promise.all([page.context().close(), member.context().close()]);
+});
+
+test("an organization that does not exist leads back to the start", async () => {
+  const page = await openConsole(browser, "/console/o/org_gXXXXXXXXXXXXXXXX/inbox");
+  await page.getByRole("main").getByRole("heading", { name: "Not found" }).waitFor();
+  await page.getByRole("link", { name: "Go to the start" }).click();
+  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await page.context().close();
+});
+
+test("members show their preset, and the settings every limit", async () => {
+  const own = await openDesk("Roles");
+  const add = (name: string, permissions: unknown) =>
+    own.operator("POST", `/organizations/${own.organization.id}/members`, { name, permissions });
+  await add("Agnes", "agent");
+  await add("Vera", "viewer");
+  await add("Otto", ["chats:read", "stats:read"]);
+  const page = await openConsole(browser, screenOf(own, "members"));
+  for (const [name, role] of [
+    ["Ann", "Manager"],
+    ["Agnes", "Agent"],
+    ["Vera", "Viewer"],
+    ["Otto", "2 permissions"],
+  ] as const) {
+    await page.getByRole("listitem").filter({ hasText: name }).getByText(role, { exact: true }).waitFor();
+  }
+  await page.getByRole("link", { name: "Settings" }).click();
+  for (const fact of ["Members", "Templates", "Channels"]) {
+    await page.getByRole("main").getByText(fact, { exact: true }).waitFor();
+  }
+  await page.getByText("At most 200", { exact: true }).waitFor();
+  await page.context().close();
 });
 
 test("what a member may not see is named, and what a member may not change has no button", async () => {

@@ -84,7 +84,7 @@ test("a webhook is changed, rotated, disabled, enabled and deleted", async () =>
   await page.getByLabel("message.received").uncheck();
   await page.getByLabel("Site", { exact: true }).check();
   await page.getByLabel("Content").selectOption("thin");
-  await page.getByLabel("Calls in a second").fill("9");
+  await page.getByLabel("Calls per second").fill("9");
   await button(page, "Save").click();
   await page.getByText("At most 9 a second").waitFor();
   expect(await read()).toMatchObject({ types: null, channels: [desk.channel.id], payload: "thin", perSecond: 9 });

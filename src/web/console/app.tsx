@@ -6,18 +6,9 @@ import { Failure } from "./parts/states.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { AccessSignIn } from "./screens/access.tsx";
 import { Home } from "./screens/home.tsx";
-import { NotFound } from "./screens/not-found.tsx";
+import { Elsewhere } from "./screens/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
-
-/** An address outside of any organization. */
-function Elsewhere(): JSX.Element {
-  return (
-    <main class="lone lone-wide">
-      <NotFound />
-    </main>
-  );
-}
 
 /** The console: the sign-in, or the screens. */
 export function App(): JSX.Element {

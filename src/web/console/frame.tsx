@@ -18,7 +18,7 @@ import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
 import { Scheduled } from "./scheduled/scheduled.tsx";
-import { NotFound } from "./screens/not-found.tsx";
+import { Elsewhere, NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
@@ -41,6 +41,7 @@ export function OrganizationFrame({ organization: id = "" }: { organization?: st
     return (await apiOf(id).GET("/organization")).organization;
   });
   const { data, error, reload } = organization;
+  if (!data && error?.status === 404) return <Elsewhere />;
   if (!data) {
     return <main class="lone">{error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={3} />}</main>;
   }

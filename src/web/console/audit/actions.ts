@@ -35,7 +35,7 @@ export const ACTION_WORDS: Record<AuditAction, string> = {
   "webhook.skip": "Skipped an event",
   "webhook.replay": "Replayed events",
   "chat.create": "Created a chat",
-  "chat.delete": "Erased a chat",
+  "chat.delete": "Deleted a chat",
   "chat.search": "Searched the chats",
   "chat.export": "Exported a chat",
   "message.redact": "Redacted a message",

@@ -39,7 +39,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
         <OriginsField origins={settings.allowedOrigins ?? []} />
       ) : (
         <Input
-          label="Messages in a second"
+          label="Messages per second"
           path="settings.perSecond"
           hint="Over all chats. Empty: the network’s default."
           name="pace"

@@ -46,12 +46,12 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
   );
   const erase = () => (
     <Confirm
-      title="Erase this chat?"
-      submit="Erase"
+      title="Delete this chat?"
+      submit="Delete"
       typed={contactName(chat)}
       onSubmit={async () => {
         await api.DELETE("/chats/{id}", { path: { id } });
-        say("Erased");
+        say("Deleted");
         route(to("inbox"));
       }}
     >
@@ -82,8 +82,8 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           <bdi>{channel.name}</bdi>
         </Fact>
         {channel.kind === "whatsapp" && <Window store={store} />}
-        <Fact name="Since">
-          <Time at={createdAt} />
+        <Fact name="Began">
+          <Time at={createdAt} long />
         </Fact>
         <Fact name="Chat">
           <Copyable text={id} />
@@ -120,7 +120,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
         )}
         {may("chats:erase") && (
           <button type="button" class="link link-danger" onClick={() => openDialog(erase())}>
-            Erase this chat
+            Delete this chat
           </button>
         )}
       </section>

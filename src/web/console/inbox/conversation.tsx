@@ -57,8 +57,8 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
   if (store.state.value === "gone") {
     return (
       <section class="conversation conversation-none" aria-label="Conversation">
-        <Empty icon="inbox" title="This chat doesn’t exist any more">
-          It was deleted.
+        <Empty icon="inbox" title="There is no such chat">
+          It may have been deleted.
         </Empty>
       </section>
     );

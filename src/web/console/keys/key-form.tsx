@@ -80,7 +80,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
       <PermissionPicker given={given} choices={OF_KEYS} />
       <div class="pair-even">
         <Input
-          label="Requests in a window"
+          label="Requests per window"
           path="rateLimit.limit"
           hint="Empty: the service’s default."
           name="limit"

@@ -18,8 +18,8 @@ export function stateOf({ revokedAt, expiresAt, previousSecretExpiresAt }: Key, 
   return hasTwo ? { name: "Two secrets", tone: "warn", isLive: true } : { name: "Active", tone: "good", isLive: true };
 }
 
-/** A rate limit in words: "300 in a minute". */
+/** A rate limit in words: "300 per minute". */
 export function rateText({ limit, windowSeconds }: Key["rateLimit"], number: (value: number) => string): string {
-  const named: Record<number, string> = { 1: "a second", 60: "a minute", 3600: "an hour" };
-  return `${number(limit)} in ${named[windowSeconds] ?? `${number(windowSeconds)} seconds`}`;
+  const named: Record<number, string> = { 1: "second", 60: "minute", 3600: "hour" };
+  return `${number(limit)} per ${named[windowSeconds] ?? `${number(windowSeconds)} seconds`}`;
 }

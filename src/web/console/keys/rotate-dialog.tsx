@@ -26,7 +26,7 @@ export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key
                 before the old one ends, <Time at={key.previousSecretExpiresAt} future />.
               </>
             ) : (
-              ". The old one does not work any more."
+              ". The old one no longer works."
             )}
           </SecretDialog>,
         );

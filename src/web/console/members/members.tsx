@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import type { Member } from "../api.ts";
-import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { openDialog } from "../parts/dialog.tsx";
 import { ListScreen } from "../parts/list-screen.tsx";
+import { roleOf } from "../parts/permission-picker.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
@@ -78,7 +78,7 @@ function MemberRow({ member, isFirst, onChange }: RowProps): JSX.Element {
         </p>
       </div>
       <p class="row-aside">
-        <span title={permissions.join("\n")}>{plural(permissions.length, "permission")}</span>
+        <span title={permissions.join("\n")}>{roleOf(permissions)}</span>
         <span class="quiet">
           Added <Time at={createdAt} long />
         </span>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { PRESETS } from "../../../keys/presets.ts";
+import { plural } from "../format.ts";
 import { may } from "../session.ts";
 import { Chips } from "./chips.tsx";
 
@@ -39,6 +40,15 @@ export const OF_KEYS: Choices = {
   Everything: PERMISSIONS,
 };
 export const OF_MEMBERS: Choices = { Agent: PRESETS.agent, Viewer: PRESETS.viewer, Manager: PRESETS.manager };
+
+/** What a member may do, in a word or two: "Agent", or "3 permissions". */
+export function roleOf(permissions: readonly Permission[]): string {
+  const isAll = (preset: readonly Permission[]) =>
+    preset.length === permissions.length && preset.every((one) => permissions.includes(one));
+  return (
+    Object.keys(OF_MEMBERS).find((name) => isAll(OF_MEMBERS[name] ?? [])) ?? plural(permissions.length, "permission")
+  );
+}
 
 /** The permissions that a person can give: those of that person. */
 export function mayGive(permissions: readonly Permission[]): boolean {

@@ -99,7 +99,7 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
           {(rows) =>
             rows.length === 0 ? (
               <div class="group-rows">
-                <p class="row quiet">Nothing is scheduled any more.</p>
+                <p class="row quiet">Nothing is scheduled now.</p>
               </div>
             ) : (
               <ul class="group-rows">

@@ -64,7 +64,7 @@ function Organizations(): JSX.Element {
                     <bdi>{name}</bdi>
                   </a>
                   <p class="row-detail">
-                    {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
+                    {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} long />
                   </p>
                 </div>
               </li>

@@ -20,3 +20,12 @@ export function NotFound(): JSX.Element {
     </Screen>
   );
 }
+
+/** An address outside of any organization, or in one that doesn't exist. */
+export function Elsewhere(): JSX.Element {
+  return (
+    <main class="lone lone-wide">
+      <NotFound />
+    </main>
+  );
+}

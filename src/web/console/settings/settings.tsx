@@ -67,14 +67,17 @@ export function Settings(): JSX.Element {
             onChange={isOperator ? () => openDialog(<LimitsDialog organization={organization} onSave={save} />) : null}
           />
           <Facts>
-            <Fact name="Chats">{limits.chats === null ? "No limit" : number(limits.chats)}</Fact>
+            <Fact name="Chats">{ceiling(limits.chats)}</Fact>
+            <Fact name="Members">{ceiling(limits.members)}</Fact>
+            <Fact name="Templates">{ceiling(limits.templates)}</Fact>
+            <Fact name="Channels">{ceiling(limits.channels)}</Fact>
             <Fact name="Self-service for keys">
               {selfService === null ? "Off: only the operator creates keys" : "On: members and keys can create keys"}
             </Fact>
             {selfService && (
               <>
                 <Fact name="Keys">{ceiling(selfService.maxKeys)}</Fact>
-                <Fact name="Requests of a key in a second">{ceiling(selfService.maxPerSecond)}</Fact>
+                <Fact name="Requests per second, per key">{ceiling(selfService.maxPerSecond)}</Fact>
                 <Fact name="Sum of monthly quotas">{ceiling(selfService.monthlyQuota)}</Fact>
               </>
             )}

@@ -103,7 +103,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
           </option>
         </Select>
         <Input
-          label="Calls in a second"
+          label="Calls per second"
           path="perSecond"
           hint="Empty: 50."
           name="pace"

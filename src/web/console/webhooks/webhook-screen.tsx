@@ -247,7 +247,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
               <Copyable text={id} />
             </Fact>
             <Fact name="Pace">
-              At most {number(perSecond)} a second, {number(concurrency)} at a time
+              At most {number(perSecond)} per second, {number(concurrency)} at a time
             </Fact>
             {previousSecretExpiresAt && (
               <Fact name="The old secret ends">
