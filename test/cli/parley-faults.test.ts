@@ -28,6 +28,6 @@ test("parley audit shows how many requests an entry stands for", async () => {
   const entries = [{ ...entry, status: 200, requestId: "r", changed: [], count: 37 }];
   const { url } = await fakeService({ entries, pagination: { limit: 20, hasMore: false, cursor: null } });
   const { stdout } = await run(["audit"], { PARLEY_URL: url, XDG_CONFIG_HOME: await newHome() });
-  expect(stdout).toMatch(/^WHEN +ACTOR +ACTOR'S ID +ACTION +COUNT/);
-  expect(stdout).toMatch(/chat\.search +37 /);
+  expect(stdout).toMatch(/^WHEN +ACTOR +ACTOR'S ID +ACTION .*COUNT/);
+  expect(stdout).toMatch(/chat\.search .* 37 /);
 });

@@ -27,7 +27,6 @@ export const auditCommands = [
         ACTOR: "actor.name",
         "ACTOR'S ID": "actor.id",
         ACTION: "action",
-        COUNT: "count",
         TARGET: "target",
         STATUS: "status",
         CHANGED: "changed",
