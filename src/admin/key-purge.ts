@@ -13,7 +13,8 @@ const ERASE_TIMEOUT_MS = 5_000;
 
 /**
  * Deletes up to 20 of an organization's keys that were revoked at least 31 days ago: their objects, their numbers, and
- * last their rows, so that a key for which that fails is left for another purge. Never throws: the caller does not depend on it.
+ * last their rows, so that a key for which that fails is left for another purge. Never throws, because its caller does
+ * something else.
  */
 export async function purgeRevokedKeys(env: Env, organizationId: string, now: number): Promise<void> {
   const db = directory(env);

@@ -10,7 +10,10 @@ type Member = typeof members.$inferSelect;
 /** A member without a sign-in link. */
 export const NO_LINK = { signInHash: null, signInUntil: null, signInBy: null } as const;
 
-/** Checks that a member has no permission that the key or member which manages it lacks. @throws ApiError `permission_denied` */
+/**
+ * Checks that a member has only permissions that the key or member that manages it has too.
+ * @throws ApiError `permission_denied`
+ */
 export function checkWithin({ power }: Authority, permissions: readonly Permission[]): void {
   const lacked = [...new Set(permissions)].filter((permission) => !power.permissions.includes(permission));
   if (lacked.length === 0) return;

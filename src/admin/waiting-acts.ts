@@ -9,6 +9,8 @@ import { waitingActs } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import type { EndedAct, NewAct } from "../organizations/audit-log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { inTime } from "../platform/deadline.ts";
 
 /** How many rows of an organization wait at most. Beyond them an act leaves only its line in the service's log. */
 export const MAX_WAITING_ACTS = 1_000;
@@ -49,10 +51,7 @@ export function keepAct(
  * that a log that hangs holds nothing up. Never throws.
  */
 export async function tellAct(env: Env, organizationId: string, act: EndedAct): Promise<void> {
-  const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, PATIENCE_MS);
-  await Promise.race([tellActs(env, organizationId, [act]), patience.promise]);
-  clearTimeout(timer);
+  await inTime(SYSTEM_CLOCK, PATIENCE_MS, tellActs(env, organizationId, [act]));
 }
 
 /** Tells an organization's log what waits for it. Never throws: what could not be told waits on. */

@@ -37,7 +37,8 @@ const HELD_MS = 3_000;
 
 /**
  * Reads page after page. When nothing is left it waits for the doorbell, for 20 seconds at most, and reads again. So a
- * page is empty if nothing came, and the last one comes at `endsAt` or later. A page that is held is read again. The caller may stop after any page.
+ * page is empty if nothing came, and the last one comes at `endsAt` or later. A page that is held is read again. The
+ * caller may stop after any page.
  * @param doorbell is open already; otherwise one is opened when it is needed
  * @throws ApiError as the reader and `openDoorbell` do
  */

@@ -67,7 +67,11 @@ export const ERRORS = {
   webhook_disabled: { status: 409, shape: "error", text: "The webhook is disabled" },
   replay_running: { status: 409, shape: "error", text: "A replay of this webhook is running" },
   not_head: { status: 409, shape: "error", text: "The event is not the next one of its chat" },
-  stream_limit: { status: 409, shape: "error", text: "The organization's keys already have 10 open streams" },
+  stream_limit: {
+    status: 409,
+    shape: "error",
+    text: "The organization's keys already have 10 open streams. Close one first",
+  },
   cursor_expired: { status: 410, shape: "error", text: "The cursor is too old or from before a deletion" },
   body_too_large: { status: 413, shape: "message", text: "The request body is too large" },
   media_type: { status: 415, shape: "error", text: "The request body must not have a Content-Encoding" },

@@ -35,7 +35,12 @@ export async function checkHost(db: Directory, row: WebhookRow): Promise<void> {
     const left = HOST_CEILING[field] - (used?.[field] ?? 0);
     if (row[field] <= left) continue;
     const all = `all webhooks of ${new URL(row.url).host} together can make ${HOST_CEILING[field]} ${UNITS[field]}`;
-    throw fault(field, left > 0 ? `must be at most ${left}, because ${all}` : `has nothing left: ${all}`);
+    throw fault(
+      field,
+      left > 0
+        ? `must be at most ${left}, because ${all}`
+        : `has nothing left: ${all}. Lower that of another one first`,
+    );
   }
 }
 

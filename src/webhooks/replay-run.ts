@@ -2,6 +2,7 @@ import { unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { type Backoff, backoffMs } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
+import { doEach, MAX_CONCURRENT } from "../platform/concurrency.ts";
 import { inTime, withDeadline } from "../platform/deadline.ts";
 import { joinedRanges } from "./event-ranges.ts";
 import type { FailedRange } from "./failed-events.ts";
@@ -50,7 +51,6 @@ export interface ReplayRunPorts {
 
 /** How many ranges are handed out in one step. */
 const PER_STEP = 200;
-const LINES_AT_ONCE = 20;
 /** Who does not answer for this long is asked again later. */
 const CALL_MS = 10_000;
 /** While so many lines do not answer, no others are asked: then it is more than one chat that is away. */
@@ -154,21 +154,18 @@ export class ReplayRun {
   async #step({ id, search: before }: StoredReplay): Promise<void> {
     const { ranges, search } = await this.#nextRanges(before);
     const { unreached } = this.#ports;
-    const left = [...Map.groupBy(ranges, ({ lineId }) => lineId)].map(([lineId, of]): UnreachedLine => {
+    const lines = [...Map.groupBy(ranges, ({ lineId }) => lineId)].map(([lineId, of]): UnreachedLine => {
       return { lineId, ranges: joinedRanges(of.map(({ range }) => range)), tries: 0 };
     });
     const missed: UnreachedLine[] = [];
     let found = 0;
-    const ask = async () => {
-      for (let line = left.shift(); line; line = left.shift()) {
-        if (this.stored()?.id !== id) return;
-        // A line gets its events in order.
-        const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);
-        if (count === null) missed.push(line);
-        else found += count;
-      }
-    };
-    await Promise.all(Array.from({ length: LINES_AT_ONCE }, ask));
+    await doEach(lines, async (line) => {
+      if (this.stored()?.id !== id) return;
+      // A line gets its events in order.
+      const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);
+      if (count === null) missed.push(line);
+      else found += count;
+    });
     const stored = this.stored();
     // The object may have been erased in the meantime.
     if (stored?.id !== id) return;
@@ -183,7 +180,7 @@ export class ReplayRun {
       const stored = this.stored();
       if (!stored) return;
       if (this.isStale(stored)) return this.#giveUp(stored);
-      const due = this.#ports.unreached.due(LINES_AT_ONCE, PER_STEP);
+      const due = this.#ports.unreached.due(MAX_CONCURRENT, PER_STEP);
       if (due.length === 0) return;
       await Promise.all(due.map((line) => this.#handOutAgain(stored.id, line)));
     }

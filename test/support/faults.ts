@@ -32,7 +32,8 @@ type Method = (...given: unknown[]) => unknown;
 type AsyncMethod = (...given: unknown[]) => Promise<unknown>;
 
 /**
- * Replaces one method of a namespace's objects, or those that match. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it.
+ * Replaces one method of a namespace's objects, or those that match. `replace` gets the object's own method.
+ * `vi.restoreAllMocks()` ends it.
  * @returns a function that ends it too
  */
 export function replaceMethod(

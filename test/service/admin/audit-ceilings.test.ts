@@ -1,11 +1,16 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newSortableId } from "../../../src/ids.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";
 import { MAX_ROW_BYTES } from "../../../src/organizations/audit-log.ts";
 import { admin, client, created, expectError, newChat, newKey } from "../../support/harness.ts";
 import { newManager } from "../management/manager.ts";
+
+/** Noon, so that no hour and no day ends during a test. No alarm runs years ahead of the platform's clock. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
+});
 
 afterEach(() => {
   vi.useRealTimers();
@@ -30,8 +35,7 @@ async function entriesOf(organizationId: string, query = ""): Promise<Record<str
 }
 
 test("an actor writes 2,000 entries a day, and then nothing happens without one, but others and the next day go on", async () => {
-  // No alarm runs years ahead of the platform's clock.
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 23, 59) });
+  vi.setSystemTime(Date.UTC(2096, 4, 30, 23, 59));
   const { api, keyId, organizationId } = await newManager();
   const other = client((await newKey(organizationId, { permissions: ["members:write"] })).secret);
   const add = (asking = api) => asking("POST", "/members", { name: "Bea" });
@@ -69,7 +73,6 @@ test("a refused act counts too", async () => {
 });
 
 test("what stops somebody goes on beyond the ceilings, and then an hour's acts on one target share an entry", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
   const { api, keyId, organizationId } = await newManager();
   const { secret, key } = await newKey(organizationId);
   const { member } = created(await api("POST", "/members", { name: "Bea" }));
@@ -99,7 +102,6 @@ test("what stops somebody goes on beyond the ceilings, and then an hour's acts o
 });
 
 test("the searches of an actor in an hour share an entry with their number", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
   const { api, keyId, organizationId, channelId } = await newManager();
   const [one, two] = [await newChat(api, channelId), await newChat(api, channelId)];
   const searches = async (action = "chat.search") =>
@@ -129,7 +131,6 @@ test("the searches of an actor in an hour share an entry with their number", asy
 });
 
 test("the responses that go on with an export share an entry in an hour, so that a large one does not use up the day's", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
   const { api, keyId, organizationId, channelId } = await newManager();
   const chat = await newChat(api, channelId);
   created(await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }));
