@@ -8,7 +8,7 @@ import { useGet, usePlace } from "./organization.ts";
 import { closeDialog, Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 
-/** Each search is written down in the audit log. */
+/** A search begins once nothing was typed for so long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
 const MAX_CHATS = 8;
 

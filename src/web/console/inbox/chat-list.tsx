@@ -14,7 +14,7 @@ import type { Filter, View } from "./chat-rows.ts";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
-/** Each search is written down in the audit log. */
+/** A search begins once nothing was typed for so long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
 const VIEWS: readonly { view: View; label: string }[] = [
   { view: "unanswered", label: "Unanswered" },
@@ -168,7 +168,7 @@ function previewOf({ lastMessage, lastMessageAt }: Chat): string {
   return lastMessageAt !== null && !may("messages:read") ? "You may not read messages" : "No messages yet";
 }
 
-/** How far the organization's last message is. The list does not have its sender. */
+/** The status of the organization's last message. The list does not know who sent it. */
 function StatusMark({ status }: { status: Message["status"] }): JSX.Element {
   const { word, icon } = STATUSES[status];
   const isFailed = status === "FAILED";

@@ -44,7 +44,7 @@ export function withChat(rows: readonly Chat[], chat: Chat, view: View, openId: 
 export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
   const { chat: shown, message, scheduledAt } = event.data;
   if (shown) return { ...shown, lastMessage: shown.lastMessage ?? chat.lastMessage };
-  // Whether another message is due before it is known to the chat alone.
+  // Another message may be due before this one, which only the chat itself knows.
   if (typeof scheduledAt === "string") return { ...chat, nextScheduledAt: chat.nextScheduledAt ?? scheduledAt };
   return message ? afterMessage(chat, message) : chat;
 }

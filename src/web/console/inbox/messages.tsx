@@ -21,7 +21,7 @@ interface MessagesProps {
 /** How near to the end counts as being at the end, in pixels. */
 const AT_END = 80;
 
-/** The messages of a chat. The reader stays where the reader is; what is new below is counted on a button. */
+/** The messages of a chat. What one reads stays in its place, and a button counts what is new below. */
 export function Messages({ store, members, chosen, onChoose }: MessagesProps): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const wasAtEnd = useRef(true);

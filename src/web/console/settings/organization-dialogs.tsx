@@ -92,7 +92,7 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
 interface LimitProps {
   label: string;
   name: string;
-  /** The object of the request that it is in. */
+  /** The field of the request that has it: `limits`. */
   within: string;
   value: number | null;
   /** What an empty field means. */
