@@ -18,6 +18,12 @@ test("the log, the text box and the button exist before the first message", asyn
   expect(page.faults).toEqual([]);
 });
 
+test("the chat has one landmark, so that it brings no second banner into a page that shows it in a frame", async () => {
+  const page = await visit(browser, place);
+  expect(await page.getByRole("banner").count()).toBe(0);
+  expect(await page.getByRole("main").getByRole("heading", { level: 1 }).count()).toBe(1);
+});
+
 test("Enter sends, Shift and Enter begin a new line, and the focus stays in the box", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });

@@ -22,7 +22,8 @@ export function ChatView({ view, words, storage, actions }: ChatProps): JSX.Elem
   const { entries, outbox } = view.conversation;
   const isEmpty = entries.length === 0 && outbox.length === 0;
   return (
-    <div class="chat">
+    // The header is inside of `main`: a page that shows the chat in a frame has a banner of its own.
+    <main class="chat">
       <header class="header">
         <span class="avatar" aria-hidden="true">
           {Array.from(title)[0]?.toLocaleUpperCase()}
@@ -43,12 +44,12 @@ export function ChatView({ view, words, storage, actions }: ChatProps): JSX.Elem
           </button>
         )}
       </header>
-      <main class="main">
+      <div class="main">
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
         <MessageList view={view} words={words} actions={actions} />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && <Composer texts={texts} locale={words.locale} storage={storage} onSend={actions.write} />}
-      </main>
-    </div>
+      </div>
+    </main>
   );
 }
