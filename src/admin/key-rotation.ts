@@ -49,7 +49,9 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
           hash,
           previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
           previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
-          setBy: actor.id,
+          previousBy: sql`case when ${isUnused} then ${apiKeys.previousBy}
+            else coalesce(${apiKeys.secretBy}, ${apiKeys.setBy}, ${apiKeys.createdBy}) end`,
+          secretBy: actor.id,
         })
         .where(condition)
         .returning();

@@ -73,6 +73,8 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       revokedAt: null,
       createdBy: actor.id,
       setBy: null,
+      secretBy: null,
+      previousBy: null,
       createdAt: now,
     };
     if (!authority) await insertIfActive(db, actor.scope, apiKeys, key);

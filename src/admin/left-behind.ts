@@ -46,20 +46,33 @@ export async function withLeftBehind<Row>(
 ): Promise<{ changed: Row | undefined; leftBehind: LeftBehind }> {
   const now = Date.now();
   const limit = MAX_SHOWN + 1;
-  const made = (table: {
-    organizationId: SQLiteColumn;
-    createdBy: SQLiteColumn;
-    setBy: SQLiteColumn;
-  }): SQL | undefined =>
-    and(eq(table.organizationId, organizationId), or(eq(table.createdBy, id), eq(table.setBy, id)));
+  const made = (
+    table: { organizationId: SQLiteColumn; createdBy: SQLiteColumn; setBy: SQLiteColumn },
+    ...others: (SQL | undefined)[]
+  ): SQL | undefined =>
+    and(eq(table.organizationId, organizationId), or(eq(table.createdBy, id), eq(table.setBy, id), ...others));
+  const knowsSecret = or(
+    eq(apiKeys.secretBy, id),
+    and(eq(apiKeys.previousBy, id), isNotNull(apiKeys.previousHash), gt(apiKeys.previousUntil, now)),
+  );
   const statements = [
     change,
     db
       .select({ id: apiKeys.id, name: apiKeys.name })
       .from(apiKeys)
-      .where(and(made(apiKeys), isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now))))
+      .where(
+        and(
+          made(apiKeys, knowsSecret),
+          isNull(apiKeys.revokedAt),
+          or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
+        ),
+      )
       .limit(limit),
-    db.select({ id: members.id, name: members.name }).from(members).where(made(members)).limit(limit),
+    db
+      .select({ id: members.id, name: members.name })
+      .from(members)
+      .where(made(members, eq(members.emailBy, id)))
+      .limit(limit),
     db
       .select({ memberId: members.id, until: members.signInUntil })
       .from(members)
@@ -81,7 +94,7 @@ export async function withLeftBehind<Row>(
     db
       .select({ id: webhooks.id, url: webhooks.url })
       .from(webhooks)
-      .where(and(made(webhooks), isNull(webhooks.erasingAt)))
+      .where(and(made(webhooks, eq(webhooks.urlBy, id)), isNull(webhooks.erasingAt)))
       .limit(limit),
     db
       .select({ channelId: channels.id })

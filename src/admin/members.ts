@@ -84,12 +84,13 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const gained = after.filter((permission) => !before.permissions.includes(permission));
     const now = Date.now();
     // With Cloudflare Access, an email lets somebody in.
-    const isGiven = gained.length > 0 || (patch.email !== undefined && patch.email !== before.email);
+    const isNewEmail = patch.email !== undefined && patch.email !== before.email;
+    const isGiven = gained.length > 0 || isNewEmail;
     const changes = {
       ...patch,
       permissions,
-      ...(isGiven && { setBy: actor.id }),
-      ...(gained.length > 0 && { sessionsSince: now }),
+      ...(isNewEmail && { emailBy: actor.id }),
+      ...(gained.length > 0 && { setBy: actor.id, sessionsSince: now }),
       ...NO_LINK,
     };
     if (authority) checkWithin(authority, [...before.permissions, ...gained]);
@@ -174,6 +175,7 @@ export function newMember(
     ...NO_LINK,
     createdBy,
     setBy: null,
+    emailBy: null,
     createdAt,
   };
 }

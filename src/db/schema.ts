@@ -85,8 +85,9 @@ export const members = sqliteTable(
     /** Who made the link: the id of a key or a member, or `operator`. */
     signInBy: text(),
     createdBy: createdBy(),
-    /** Of its email and its permissions. */
+    /** Of its permissions, and before `emailBy` was stored of its email. */
     setBy: setBy(),
+    emailBy: setBy(),
     createdAt: integer().notNull(),
   },
   (table) => [
@@ -175,8 +176,11 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdBy: createdBy(),
-    /** Of its secret, its permissions, its end and its addresses. */
+    /** Of its permissions, its end and its addresses, and before `secretBy` was stored of its secret. */
     setBy: setBy(),
+    secretBy: setBy(),
+    /** Who gave it the old secret of an overlap. */
+    previousBy: setBy(),
     createdAt: integer().notNull(),
   },
   // Lists an organization's keys.
@@ -206,8 +210,9 @@ export const webhooks = sqliteTable(
     version: integer().notNull(),
     /** The id of the key or member that created it, or `operator`. */
     createdBy: text().notNull(),
-    /** Of its URL and its secret. */
+    /** Of its secret, and before `urlBy` was stored of its URL. */
     setBy: setBy(),
+    urlBy: setBy(),
     createdAt: integer().notNull(),
     erasingAt: integer(),
   },

@@ -58,12 +58,18 @@ export async function updateWebhook(
     const after = { ...before, ...values };
     const isStillFree = values.url === undefined ? undefined : isUrlFree(db, after);
     const stillFits = callsHostMore(before, after) ? fitsHost(db, after) : undefined;
-    const isSet = values.secret !== undefined || (values.url !== undefined && values.url !== before.url);
-    const authority = isSet ? await lastingAuthority(db, scope.actor, "set a webhook's URL or secret") : null;
+    const isNewSecret = values.secret !== undefined;
+    const isNewUrl = values.url !== undefined && values.url !== before.url;
+    const authority =
+      isNewSecret || isNewUrl ? await lastingAuthority(db, scope.actor, "set a webhook's URL or secret") : null;
     const isSame = and(isAsReadWebhook(before), isStillFree, stillFits, authority?.isAsRead);
     const [webhook] = await db
       .update(webhooks)
-      .set({ ...values, ...(isSet && { setBy: scope.actor.id }) })
+      .set({
+        ...values,
+        ...(isNewSecret && { setBy: scope.actor.id }),
+        ...(isNewUrl && { urlBy: scope.actor.id }),
+      })
       .where(and(eq(webhooks.id, id), isNull(webhooks.erasingAt), isSame))
       .returning();
     if (webhook) return webhook;

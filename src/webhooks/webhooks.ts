@@ -83,6 +83,7 @@ export async function createWebhook(
       version: 1,
       createdBy: scope.actor.id,
       setBy: null,
+      urlBy: null,
       createdAt: Date.now(),
       erasingAt: null,
     };

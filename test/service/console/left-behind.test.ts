@@ -141,6 +141,35 @@ test("a webhook of somebody else that a key sent elsewhere is among what the key
   expect(leftBehind.webhooks).toEqual([{ id: webhook.id, url: "https://evil.test/hook" }]);
 });
 
+test("a key still leaves behind what it gave of a thing after somebody else gave the rest", async () => {
+  const { api, bea, keyId, organizationId } = await newPlace();
+  const url = "https://acme.test/hook";
+  const { webhook } = created(await admin("POST", `/organizations/${organizationId}/webhooks`, { url }));
+  const other = (await newKey(organizationId, { permissions: ["chats:read"] })).key;
+  await api("PATCH", `/members/${bea}`, { email: "eve@evil.test" });
+  await admin("PATCH", `/members/${bea}`, { permissions: "manager" });
+  await api("PATCH", `/webhooks/${webhook.id}`, { url: "https://evil.test/hook" });
+  created(await admin("POST", `/webhooks/${webhook.id}/rotate`));
+  const theirs = created(await api("POST", `/keys/${other.id}/rotate`)).secret;
+  await client(theirs)("GET", "/key");
+  const rotate = (overlapSeconds: number) => admin("POST", `/keys/${other.id}/rotate`, { overlapSeconds });
+  const { secret } = created(await rotate(3_600));
+  const left = async () => (await admin("DELETE", `/keys/${keyId}`)).body.leftBehind;
+  const all = {
+    ...NOTHING,
+    keys: [{ id: other.id, name: other.name }],
+    members: [{ id: bea, name: "Bea" }],
+    webhooks: [{ id: webhook.id, url: "https://evil.test/hook" }],
+  };
+  expect(await left()).toEqual(all);
+  await client(secret)("GET", "/key");
+  created(await rotate(0));
+  expect(await left()).toEqual({ ...all, keys: [] });
+  await admin("PATCH", `/members/${bea}`, { email: null });
+  await admin("PATCH", `/webhooks/${webhook.id}`, { url });
+  expect(await left()).toEqual(NOTHING);
+});
+
 test("a member's removal or loss of a permission says what the member leaves behind", async () => {
   const { organizationId, bea } = await newPlace();
   const manager = await newManager(organizationId);
