@@ -19,6 +19,8 @@ export interface ReplayPorts extends ReplayRunPorts {
 export class Replays {
   readonly #ports: ReplayPorts;
   readonly #run: ReplayRun;
+  /** Whether the chat of a replay's only event was asked and has not answered yet. */
+  #isStarting = false;
   #counts: { replayId: string; counts: ReplayCounts } | undefined;
 
   constructor(ports: ReplayPorts) {
@@ -30,10 +32,17 @@ export class Replays {
   async start(request: ReplayRequest, id: string): Promise<ReplayAnswer> {
     const running = this.#run.stored();
     const now = this.#ports.clock.now();
+    if (this.#isStarting) return { outcome: "replay_running" };
     if (running && this.#present(running).state === "running" && !this.#run.isStale(running)) {
       return { outcome: "replay_running" };
     }
-    if ("eventId" in request) return this.#startOne(request.eventId, id, now);
+    if ("eventId" in request) {
+      // Another one that begins meanwhile would be replaced, with what it did not hand out yet.
+      this.#isStarting = true;
+      return this.#startOne(request.eventId, id, now).finally(() => {
+        this.#isStarting = false;
+      });
+    }
     const search: StoredReplay["search"] =
       "failed" in request
         ? { kind: "failed", after: null }

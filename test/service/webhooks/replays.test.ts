@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { eventId } from "../../../src/events/event.ts";
 import type { ReplayAnswer } from "../../../src/webhooks/rpc.ts";
 import { countCalls } from "../../support/faults.ts";
 import { admin, send } from "../../support/harness.ts";
@@ -170,4 +171,29 @@ test("a chat without a line answers a replay with null, and the organization wit
   expect(await chat.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBeNull();
   const organization = env.ORGANIZATIONS.getByName(webhook.organizationId);
   expect(await organization.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBe(0);
+});
+
+test("a replay is refused while the one before it waits for its chat, so that neither is lost", async () => {
+  const webhook = await webhookWithFailed(2);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<number>();
+  const { replayed } = fakeLines({
+    onReplay: ({ lineId, ranges }) => {
+      if (lineId !== lineOf(1) || ranges[0]?.[0] !== 9) return undefined;
+      asked.resolve();
+      return answered.promise;
+    },
+  });
+  const one = webhook.object().replay(webhook.webhookId, { eventId: eventId(lineOf(1), "0AbCdEf1", 9) });
+  await asked.promise;
+  const other = await webhook.object().replay(webhook.webhookId, { failed: true });
+  answered.resolve(1);
+  const answer = (await one) as ReplayAnswer;
+  if (answer.outcome !== "started") throw new Error(`the answer is ${answer.outcome}`);
+  expect(other).toEqual({ outcome: "replay_running" });
+  expect(await webhook.object().replayState(answer.replay.id)).toMatchObject({ state: "running", found: 1 });
+  await webhook.report(1, { number: 9, replayId: answer.replay.id });
+  await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(3));
 });
