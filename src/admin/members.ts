@@ -102,7 +102,8 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
       env,
       before,
       () => withLeftBehind(db, change, before),
-      ({ changed }) => (changed && gained.length > 0 ? now : null),
+      // After the commit, so that it also ends a session that began during the request.
+      ({ changed }) => (changed && gained.length > 0 ? Date.now() : null),
     );
     const hasLost = before.permissions.some((permission) => !after.includes(permission));
     if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };

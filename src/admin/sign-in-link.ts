@@ -75,7 +75,8 @@ export async function endSessions(env: Env, actor: Actor, act: RequestAct, id: s
     env,
     before,
     () => db.batch([keepAct(db, act, members, isIt), db.update(members).set(ended).where(isIt).returning()]),
-    () => ended.sessionsSince,
+    // After the commit, so that it also ends a session that began during the request.
+    () => Date.now(),
   );
   if (!member) throw new ApiError("member_not_found");
   return member;

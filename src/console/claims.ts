@@ -24,7 +24,14 @@ export const claims = z.union([
 export type Claims = z.output<typeof claims>;
 export type MemberClaims = Claims & { kind: "member" };
 
-/** Whose session it is. */
+/** Whose session it is. `usedAt`: when its link was used up, Unix milliseconds. */
 export type Subject =
   | { kind: "operator"; email: string | null }
-  | { kind: "member"; memberId: string; organizationId: string; email: string | null; linkBy?: string };
+  | {
+      kind: "member";
+      memberId: string;
+      organizationId: string;
+      email: string | null;
+      linkBy?: string;
+      usedAt?: number;
+    };

@@ -30,7 +30,9 @@ export async function beginSession(c: ConsoleContext, subject: Subject): Promise
   // Cloudflare Access may no longer let a person in after some hours.
   const isShort = subject.kind === "operator" || subject.email !== null;
   const exp = now + (isShort ? OPERATOR_LASTS_MS : MEMBER_LASTS_MS);
-  await write(c, { ...subject, jti: crypto.randomUUID(), iat: now, seenAt: now, exp });
+  // A sign-out since the link was used up ends this session too.
+  const { usedAt: iat = now, ...person } = { usedAt: undefined, ...subject };
+  await write(c, { ...person, jti: crypto.randomUUID(), iat, seenAt: now, exp });
 }
 
 /**

@@ -77,7 +77,7 @@ export async function takeLink(env: Env, code: string): Promise<Subject | null> 
         }),
       db.update(members).set(NO_LINK).where(isAsRead).returning({ id: members.id }),
     ]);
-    if (taken.length > 0) return { kind: "member", memberId, organizationId, email: null, linkBy: madeBy };
+    if (taken.length > 0) return { kind: "member", memberId, organizationId, email: null, linkBy: madeBy, usedAt: at };
   }
   return null;
 }

@@ -2,8 +2,8 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { fakeAccess, newSigningKey, type SigningKey, tokenFor } from "../../support/access.ts";
-import { browser, cookieOf, OWN_PAGE, signIn, signInMember } from "../../support/console.ts";
-import { breakDirectory, breakObjects } from "../../support/faults.ts";
+import { browser, codeOf, cookieOf, OWN_PAGE, signIn, signInMember } from "../../support/console.ts";
+import { aroundCall, breakDirectory, breakObjects } from "../../support/faults.ts";
 import { admin, call, created, expectError, newOrganization } from "../../support/harness.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -222,4 +222,39 @@ test("a session that began before sessions had their organization goes on", asyn
   const claims = { kind: "member", memberId: ownerId, email: null, jti: "j", iat: 1, seenAt: 1, exp: 2 } as const;
   expect(await found.organizationOf(env, claims)).toBe(organizationId);
   expect(await found.organizationOf(env, { ...claims, memberId: "mbr_none" })).toBeNull();
+});
+
+test("signing a member out also ends a session whose link was used at that moment", async () => {
+  const { bea } = await newPlace();
+  const newLink = async () => ({ code: codeOf(created(await admin("POST", `/members/${bea}/sign-in-link`))) });
+  const signOutEverywhere = async () => {
+    expect((await admin("DELETE", `/members/${bea}/sessions`)).status).toBe(200);
+  };
+  const pass = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+  pass(0);
+  // The link is used up, and its session has not begun.
+  const batch = env.DB.batch.bind(env.DB);
+  const body = await newLink();
+  vi.spyOn(env.DB, "batch").mockImplementationOnce(async (...given) => {
+    const results = await batch(...given);
+    pass(1_000);
+    await signOutEverywhere();
+    pass(1_000);
+    return results as never;
+  });
+  expect(await statusOf(await signIn(body))).toBe(401);
+  // The members' sign-out has begun, and is not written.
+  const link = await newLink();
+  let cookie = "";
+  aroundCall("ORGANIZATIONS", "beginMemberChange", {
+    after: async () => {
+      pass(1_000);
+      cookie = await signIn(link);
+      pass(1_000);
+    },
+  });
+  await signOutEverywhere();
+  expect(await statusOf(cookie)).toBe(401);
+  pass(1);
+  expect(await statusOf(await signIn(await newLink()))).toBe(200);
 });
