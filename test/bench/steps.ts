@@ -1,3 +1,5 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../../src/cli/local/port.ts";
 import { piecesOf } from "../../src/web/visitor/links.ts";
@@ -39,29 +41,25 @@ export function measureSteps(
 ): Promise<{ rows: StepRow[]; idle: number }> {
   const cases = stepCases(sizes).filter(({ name }) => only === null || name.includes(only));
   return withSetup(settings, { minify: false }, async (shared) => {
-    const setup = { ...shared, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
     const inspector = await freePort(0, "127.0.0.1");
     const options = { counted: true, showErrors: false, inspector };
-    const { ADMIN_TOKEN } = setup.secrets;
-    const made = await withServer(setup, options, async (server) => {
-      await StepPlace.migrate(server, ADMIN_TOKEN);
-      const place = new StepPlace(server, ADMIN_TOKEN);
-      const runs: { each: StepCase; run: Awaited<ReturnType<StepCase["make"]>> | Error }[] = [];
-      for (const each of cases) {
-        settings.log(`Making: ${each.name}, ${each.data}`);
-        runs.push({ each, run: await each.make(place).catch((error: unknown) => new Error(String(error))) });
-      }
-      return runs;
-    });
+    const { ADMIN_TOKEN } = shared.secrets;
     const rows: StepRow[] = [];
     let idle = 0;
-    for (const { each, run } of made) {
-      // Objects that start anew see what was written into their storage from outside, and no case goes on beside the next.
+    for (const [number, each] of cases.entries()) {
+      // Each case has storage of its own: the alarms of one would run beside another.
+      const folder = join(shared.folder, `case-${number}`);
+      await mkdir(join(folder, "data"), { recursive: true });
+      const setup = { ...shared, folder, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
+      settings.log(`Making: ${each.name}, ${each.data}`);
+      const run = await withServer(setup, options, async (server) => {
+        await StepPlace.migrate(server, ADMIN_TOKEN);
+        return each.make(new StepPlace(server, ADMIN_TOKEN)).catch((error: unknown) => new Error(String(error)));
+      });
+      // Objects that start anew see what was written into their storage from outside.
       const row = await withServer(setup, options, async (server) => {
         const place = new StepPlace(server, ADMIN_TOKEN);
         const watched = (work: () => Promise<unknown>) => longestStep(server, inspector, work);
-        // The first calls load the objects.
-        await watched(() => delay(IDLE_MS));
         idle = Math.max(idle, await watched(() => delay(IDLE_MS)));
         return measured(each, async () => {
           if (run instanceof Error) throw run;
@@ -70,6 +68,7 @@ export function measureSteps(
       });
       settings.log(`${row.longest.toFixed(1)} ms: ${each.name}, ${each.data}`);
       rows.push(row);
+      await rm(folder, { recursive: true });
     }
     if (only === null || "links".includes(only)) rows.push(linksRow());
     return { rows, idle };
