@@ -38,6 +38,12 @@ type Expiring = { message: Pick<Message, "expiresAt">; delivery: Pick<Delivery, 
 /** The error of a message that expired. */
 export const MESSAGE_EXPIRED: DeliveryError = { code: "expired", message: "It expired before it was delivered" };
 
+/** The error of a message that a fault of ours stopped each time. */
+export const STUCK: DeliveryError = {
+  code: "delivery_timeout",
+  message: "Not delivered within a day: an internal error interrupted each attempt",
+};
+
 /**
  * Whether a queued message fails because it has expired. An open attempt ends first, and counts.
  * @param isMarked whether the open attempt was stored with the message and this instance has not made it yet

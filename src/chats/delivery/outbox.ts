@@ -1,9 +1,10 @@
 import type { Outcome } from "../../channels/adapter.ts";
+import { causeOf } from "../../log.ts";
 import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
-import { MESSAGE_EXPIRED } from "./head.ts";
+import { MESSAGE_EXPIRED, STUCK } from "./head.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
 import { type DeliveryError, notBegun } from "./retry.ts";
@@ -108,7 +109,29 @@ export class Outbox {
   async #steps(host: OutboxHost): Promise<void> {
     const { clock, decisions } = host;
     const startedAt = clock.now();
-    for (let steps = 0; decisions.mayGoOn(steps, startedAt, clock.now()) && (await this.#step(host)); steps++);
+    for (let steps = 0; decisions.mayGoOn(steps, startedAt, clock.now()) && (await this.#tryStep(host)); steps++);
+  }
+
+  /**
+   * Like `#step`. A message that causes a fault each time ends with its deadline: it must not hold up the chat for ever.
+   * @throws as `#step`
+   */
+  async #tryStep(host: OutboxHost): Promise<boolean> {
+    try {
+      return await this.#step(host);
+    } catch (error) {
+      const { clock, decisions, identity, log, logger } = host;
+      const head = host.exists() ? log.head() : null;
+      if (!head || !decisions.isOverdue(head.delivery, clock.now())) throw error;
+      logger.error({
+        event: "message_failed",
+        chatId: identity.chatId,
+        messageId: head.message.id,
+        error: causeOf(error),
+      });
+      this.#end(host, head, "FAILED", STUCK);
+      return true;
+    }
   }
 
   /** Takes the head of the queue one step further. @returns whether another step may follow at once */

@@ -27,6 +27,30 @@ test("a message that does not come through within a day is FAILED, and lets the 
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 }, 30_000);
 
+test("a message that causes a fault at each attempt ends after a day, and lets the rest pass", async () => {
+  const calls = fakeNetworks((call, number) => (number === 1 ? refuse(500, "Internal error") : accept)(call, number));
+  const chat = await conversation("telegram");
+  const [bad] = await sendMany(chat.api, chat.chatId, 2);
+  await chat.run();
+  const setText = (text: string | null) =>
+    runInDurableObject(chat.object(), (_object, { storage }) => {
+      storage.sql.exec("update messages set doc = json_set(doc, '$.text', ?) where seq = 1", text);
+    });
+  await setText(null);
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  pass(3_600_000);
+  await chat.run();
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "delivery_interrupted" }));
+  expect(await chat.queue()).toMatchObject({ depth: 2 });
+  pass(DAY);
+  await chat.run();
+  await setText("Message 1");
+  expect(await chat.message(bad?.id ?? "")).toMatchObject({ status: "FAILED", error: { code: "delivery_timeout" } });
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "message_failed", messageId: bad?.id }));
+  expect(calls.at(-1)?.text).toBe("Message 2");
+  expect(await chat.queue()).toMatchObject({ depth: 0 });
+});
+
 test("the day ends when it ends, however long the network would have us wait", async () => {
   fakeNetworks(refuse(429, "Slow down", { parameters: { retry_after: 80_000 } }));
   const chat = await conversation("telegram");
