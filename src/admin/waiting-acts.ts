@@ -6,10 +6,12 @@ import { asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Directory, directory } from "../db/client.ts";
 import { waitingActs } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import type { EndedAct, NewAct } from "../organizations/audit-log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { settleEach } from "../platform/concurrency.ts";
 import { inTime } from "../platform/deadline.ts";
 
 /** How many rows of an organization wait at most. Beyond them an act leaves only its line in the service's log. */
@@ -73,12 +75,32 @@ async function tellActs(env: Env, organizationId: string, ended: EndedAct[]): Pr
     if (rows.length === 0) return;
     const known = new Set(ended.map(({ id }) => id));
     const untold = rows.filter(({ id }) => !known.has(id)).map(({ act }) => act as EndedAct);
-    if (untold.length > 0) await store(env, organizationId, untold);
-    const ids = JSON.stringify(rows.map(({ id }) => id));
+    const refused = await storeEach(env, organizationId, untold);
+    const ids = JSON.stringify(rows.map(({ id }) => id).filter((id) => !refused.has(id)));
     await db.delete(waitingActs).where(inArray(waitingActs.id, sql`(select value from json_each(${ids}))`));
   } catch (error) {
     console.warn({ event: "audit_not_told", organizationId, error: causeOf(error) });
   }
+}
+
+/**
+ * Stores acts, together if that succeeds. A row that the log refuses holds up no other, and waits on.
+ * @returns the ids of those that it refused
+ * @throws if the log does not answer
+ */
+async function storeEach(env: Env, organizationId: string, acts: EndedAct[]): Promise<Set<string>> {
+  const refused = new Set<string>();
+  if (acts.length === 0) return refused;
+  try {
+    await store(env, organizationId, acts);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    for (const { item, error: cause } of await settleEach(acts, (act) => store(env, organizationId, [act]))) {
+      refused.add(item.id);
+      console.error({ event: "audit_row_refused", organizationId, id: item.id, error: causeOf(cause) });
+    }
+  }
+  return refused;
 }
 
 function store(env: Env, organizationId: string, acts: EndedAct[]): Promise<void> {

@@ -47,6 +47,31 @@ function breakLog(): void {
   breakObjects("ORGANIZATIONS", CALLS);
 }
 
+test("a row that the log refuses each time holds up none of those that wait with it", async () => {
+  const ids = await everything();
+  const { organizationId } = ids;
+  const keyIds: string[] = [];
+  while (keyIds.length < 3) keyIds.push((await newKey(organizationId)).key.id);
+  breakLog();
+  for (const id of keyIds) expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
+  vi.restoreAllMocks();
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  const first = env.DB.prepare("select id from waiting_acts where organization_id = ? order by id");
+  const bad = await first.bind(organizationId).first<string>("id");
+  replaceMethod("ORGANIZATIONS", "storeActs", (original) => async (...given) => {
+    const [, acts] = given as [string, { id: string }[]];
+    if (acts.some(({ id }) => id === bad)) throw Object.assign(new Error("A row can't be stored"), { remote: true });
+    return original(...given);
+  });
+  const entries = await entriesOf(ids, "key.revoke");
+  expect(entries).toHaveLength(2);
+  expect(await waitingIn(organizationId)).toBe(1);
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "audit_row_refused", id: bad }));
+  vi.restoreAllMocks();
+  expect(await entriesOf(ids, "key.revoke")).toHaveLength(3);
+  expect(await waitingIn(organizationId)).toBe(0);
+});
+
 test("the acts that stop somebody are those that the guide names", () => {
   const stops = ACTION_NAMES.filter((action) => actionSpec(action).stops);
   expect(stops).toEqual(["member.end_sessions", "member.delete", "key.revoke", "webhook.disable"]);
