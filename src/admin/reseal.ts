@@ -7,6 +7,7 @@ import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
 import { isAsRead } from "./channels.ts";
 
 const ROWS_PER_READ = 100;
+/** After so many failures in a row, more than single rows fail: the directory does not answer. */
 const MAX_FAILED = 10;
 
 /** The result of a reseal. */
@@ -69,6 +70,7 @@ async function resealTable<Row extends SealedRow>(
   const keys = sealingKeys(env);
   const { table } = sealed;
   let after = "";
+  let failedInARow = 0;
   for (;;) {
     const rows = (await db
       .select()
@@ -81,6 +83,7 @@ async function resealTable<Row extends SealedRow>(
         const outcome = await resealRow(db, keys, sealed, row);
         if (outcome === "resealed") done.resealed++;
         if (outcome === "unreadable") done.unreadable.push(row.id);
+        failedInARow = 0;
       } catch (error) {
         failed.push(error);
         console.warn({
@@ -89,8 +92,7 @@ async function resealTable<Row extends SealedRow>(
           id: row.id,
           error: causeOf(error),
         });
-        // More than single rows fail: the directory does not answer.
-        if (failed.length >= MAX_FAILED) throw error;
+        if (++failedInARow >= MAX_FAILED) throw error;
       }
     }
     const last = rows.at(-1);

@@ -219,6 +219,26 @@ test("a row that can't be written holds up the reseal of no other row, and is re
   expect((await admin("POST", "/reseal", undefined, rotated)).body).toEqual({ resealed: 6, unreadable: [] });
 });
 
+test("many rows that can't be written hold up the reseal of no other row", async () => {
+  await withoutChannels();
+  const ids: string[] = [];
+  while (ids.length < 22) ids.push((await web()).id);
+  ids.sort();
+  const bad = ids.filter((_id, index) => index % 2 === 0);
+  await env.DB.exec(
+    `create trigger broken before update on channels when old.id in ('${bad.join("', '")}') begin select raise(abort, 'broken'); end`,
+  );
+  const rotated = { CREDENTIALS_KEY: newSecret(), CREDENTIALS_KEY_PREVIOUS: env.CREDENTIALS_KEY };
+  expect((await admin("POST", "/reseal", undefined, rotated)).status).toBeGreaterThanOrEqual(500);
+  await env.DB.exec("drop trigger broken");
+  const last = ids.at(-1) ?? "";
+  const cell = { id: last, column: "identity_secret" };
+  await expect(open(keys(rotated.CREDENTIALS_KEY), cell, (await rowOf(last)).identity_secret)).resolves.toBeTypeOf(
+    "string",
+  );
+  expect((await admin("POST", "/reseal", undefined, rotated)).status).toBe(200);
+});
+
 test("a reseal does not change what the current key already opens", async () => {
   await withoutChannels();
   const channel = await whatsapp();
