@@ -123,7 +123,7 @@ export async function listWebhooks(
   const page = rows.slice(start, start + limit);
   const hasMore = start + limit < rows.length;
   return {
-    webhooks: await Promise.all(page.map((row) => describeWebhook(env, row))),
+    webhooks: (await Promise.all(page.map((row) => describeIfThere(env, row)))).filter((shown) => shown !== null),
     pagination: { limit, hasMore, cursor: hasMore ? (page.at(-1)?.id ?? null) : null },
   };
 }
@@ -211,6 +211,16 @@ export async function describeWebhook(env: Env, row: WebhookRow) {
   if (known) return presentWebhook(row, known, Date.now());
   if (row.erasingAt === null) throw new ApiError("webhook_not_found");
   return presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
+}
+
+/** Null if it was deleted meanwhile: the others of its list are still there. */
+async function describeIfThere(env: Env, row: WebhookRow) {
+  try {
+    return await describeWebhook(env, row);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "webhook_not_found") return null;
+    throw error;
+  }
 }
 
 /** Has the organization's object read the list of webhooks again, which the chats get from it. */

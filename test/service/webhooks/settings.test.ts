@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { eventId } from "../../../src/events/event.ts";
 import { TYPE_PATTERNS } from "../../../src/events/filter.ts";
 import { newId } from "../../../src/ids.ts";
+import { replaceMethod } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -13,7 +14,7 @@ import {
   newOrganization,
 } from "../../support/harness.ts";
 import { newConfigurer, newUrl, webhookRow } from "./configured.ts";
-import { breakWebhook, lineOf, newWebhook } from "./object-place.ts";
+import { breakWebhook, insertWebhook, lineOf, newWebhook } from "./object-place.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -160,6 +161,17 @@ test("of two concurrent requests with one URL, one creates the webhook", async (
   const url = newUrl();
   const answers = await Promise.all([1, 2, 3].map(() => api("POST", "/webhooks", { url })));
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(["201", "409", "409"]);
+});
+
+test("a webhook that is deleted while it is listed takes no other off the list", async () => {
+  const { organizationId } = await newOrganization();
+  const ids: string[] = [];
+  while (ids.length < 3) ids.push(await insertWebhook(organizationId));
+  const [gone, ...others] = ids;
+  replaceMethod("WEBHOOKS", "describe", (original) => async (id) => (id === gone ? null : original(id)));
+  const { body } = await admin("GET", `/organizations/${organizationId}/webhooks`);
+  vi.restoreAllMocks();
+  expect(body.webhooks.map(({ id }: { id: string }) => id).toSorted()).toEqual(others.toSorted());
 });
 
 test("webhooks are listed oldest first, page by page", async () => {
