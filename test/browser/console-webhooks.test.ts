@@ -86,7 +86,7 @@ test("a webhook is changed, rotated, disabled, enabled and deleted", async () =>
   await page.getByLabel("Content").selectOption("thin");
   await page.getByLabel("Calls per second").fill("9");
   await button(page, "Save").click();
-  await page.getByText("At most 9 a second").waitFor();
+  await page.getByText("At most 9 per second").waitFor();
   expect(await read()).toMatchObject({ types: null, channels: [desk.channel.id], payload: "thin", perSecond: 9 });
   await button(page, "More actions").click();
   await page.getByRole("menuitem", { name: "Rotate the secret" }).click();
