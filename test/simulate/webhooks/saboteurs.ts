@@ -24,8 +24,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a report sets no alarm": {
     file: sender,
-    right: "return hasReport ? Math.max(now, this.#askAt) : this.#workAt(now);",
-    wrong: "return hasReport ? null : this.#workAt(now);",
+    right: "    if (hasReport || (this.#faults > 0 && this.#askAt > now)) return Math.max(now, this.#askAt);\n",
+    wrong: "    if (hasReport) return null;\n",
   },
   "what a line gave up is not stored until it is reported": {
     file: line,
