@@ -102,10 +102,10 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByText("Saved", { exact: true }).waitFor();
   await page.getByText("…test").waitFor();
   await page.getByRole("button", { name: "Change" }).click();
-  await page.getByLabel("Messages in a second").fill("7");
+  await page.getByLabel("Messages per second").fill("7");
   await page.getByLabel("Days that messages are kept").fill("30");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("At most 7 a second").waitFor();
+  await page.getByText("At most 7 per second").waitFor();
   await page.getByText("30 days").waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog");

@@ -198,7 +198,9 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
         <section class="box">
           <h2>Settings</h2>
           <Facts>
-            {settings.perSecond !== undefined && <Fact name="Pace">At most {number(settings.perSecond)} a second</Fact>}
+            {settings.perSecond !== undefined && (
+              <Fact name="Pace">At most {number(settings.perSecond)} per second</Fact>
+            )}
             {settings.allowedOrigins !== undefined && (
               <Fact name="Sites that may show it">
                 {settings.allowedOrigins.length === 0 ? (
