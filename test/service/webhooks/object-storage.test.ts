@@ -126,7 +126,7 @@ test("how many events were given up is known without reading them, whatever beco
   await webhook.attempt(1, 200);
   await runInDurableObject(webhook.object(), (_object, { storage: { sql, kv } }) => {
     // An object of the version before, with many ranges.
-    sql.exec("drop table failed; drop table failed_count");
+    sql.exec("drop table failed; drop table failed_count; drop table gone_lines");
     sql.exec(FailedEvents.schema);
     sql.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
       insert into failed (line, first, last, at) select '${lineOf(9)}', i * 10, i * 10 + 4, 0 from n`);
