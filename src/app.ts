@@ -1,7 +1,5 @@
 import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import { ownManagementRoutes } from "./admin/own-routes.ts";
-import { adminRoutes } from "./admin/routes.ts";
 import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
@@ -18,6 +16,8 @@ import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
+import { ownManagementRoutes } from "./management/own-routes.ts";
+import { adminRoutes } from "./management/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 

@@ -46,7 +46,7 @@ execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
-const REPLACES_A_MODULE = "test/service/delivery/third-network.test.ts";
+const REPLACES_A_MODULE = "test/service/chats/object/delivery/third-network.test.ts";
 
 /**
  * In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. Files that share a

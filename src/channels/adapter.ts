@@ -11,7 +11,7 @@
  * 4. Add it to the command line: `credentials.ts`, `resources.ts` and `doctor/channel-checks.ts` in `src/cli/parley/`.
  * 5. Describe it in `src/openapi/` and `src/docs/`, and run `npm run openapi`.
  *
- * No other file names a network. `test/service/delivery/third-network.test.ts` adds a network in this way.
+ * No other file names a network. `test/service/chats/object/delivery/third-network.test.ts` adds a network in this way.
  */
 
 import type { AddressVariable } from "../config.ts";

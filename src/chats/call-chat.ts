@@ -3,9 +3,9 @@ import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
-import type { ChatObject } from "./chat-object.ts";
-import type { ChatIdentity } from "./identity.ts";
-import type { Unknown } from "./rpc.ts";
+import type { ChatIdentity, Unknown } from "./rpc.ts";
+
+export type ChatStub = ReturnType<Env["CHATS"]["getByName"]>;
 
 /**
  * Calls the object of a chat for an organization. An object that has not adopted its chat answers `unknown`. Then this
@@ -17,7 +17,7 @@ export async function callChat<Answer>(
   env: Env,
   owner: { organizationId: string; region?: Region | null },
   chatId: string,
-  call: (chat: DurableObjectStub<ChatObject>, knownIdentity: ChatIdentity | null, isRepeat: boolean) => Answer,
+  call: (chat: ChatStub, knownIdentity: ChatIdentity | null, isRepeat: boolean) => Answer,
   known: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");

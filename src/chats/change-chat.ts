@@ -1,14 +1,12 @@
 import * as z from "zod/mini";
 import type { Region } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { callChat } from "./call-chat.ts";
+import { type ChatStub, callChat } from "./call-chat.ts";
 import type { Chat } from "./chat.ts";
-import type { ChatObject } from "./chat-object.ts";
 import { contactName } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
-import type { ChatIdentity } from "./identity.ts";
 import { metadataPatch } from "./message.ts";
-import type { ChangeAnswer } from "./rpc.ts";
+import type { ChangeAnswer, ChatIdentity } from "./rpc.ts";
 
 type Owner = { organizationId: string; region?: Region | null };
 
@@ -43,7 +41,7 @@ async function changed(
   env: Env,
   owner: Owner,
   chatId: string,
-  change: (chat: DurableObjectStub<ChatObject>, knownIdentity: ChatIdentity | null) => Promise<ChangeAnswer>,
+  change: (chat: ChatStub, knownIdentity: ChatIdentity | null) => Promise<ChangeAnswer>,
 ): Promise<Chat> {
   const answer = await callChat(env, owner, chatId, change);
   if (answer.outcome === "invalid") throw new ApiError("validation_failed", { faults: answer.faults });

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { fault } from "../http/validation.ts";
-import { type Message, type SendBody, typeOf } from "./message.ts";
-import type { Draft, SendAnswer } from "./rpc.ts";
+import { type SendBody, typeOf } from "./message.ts";
 import type { Variables } from "./template.ts";
 
 export const MAX_IDEMPOTENCY_KEY = 255;
@@ -45,20 +44,6 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
       : [body.scheduledAt ?? null, body.expiresAt ?? null]),
   ]);
   return (await sha256(meaning)).toHex();
-}
-
-/**
- * The answer to a used idempotency key. After a redaction there is no fingerprint to compare, so the key returns the
- * redacted message whatever the body.
- * @param first the message that the key stored
- */
-export function replay(first: { doc: string; fingerprint: string | null }, draft: Draft): SendAnswer {
-  if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
-    return { outcome: "refused", code: "idempotency_mismatch" };
-  }
-  // If the id begins with the call's, our own call was repeated, not the client's request.
-  const isOwn = (JSON.parse(first.doc) as Message).id.startsWith(draft.id);
-  return { outcome: "stored", doc: first.doc, replayed: !isOwn };
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import { daily, keyAccess } from "../admin/access.ts";
-import { auditedSearch } from "../admin/audit.ts";
+import { auditedSearch } from "../audit/audited.ts";
 import { ApiError } from "../http/errors.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
+import { daily, keyAccess } from "../keys/access.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
@@ -15,10 +15,10 @@ import { readChat } from "./get-chat.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
 import { chatsQuery, readChats, readChatsAhead } from "./list-chats.ts";
 import { messagesQuery, readMessages, readMessagesAhead } from "./list-messages.ts";
+import { listScheduled, scheduledQuery } from "./list-scheduled.ts";
 import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
-import { listScheduled, scheduledQuery } from "./scheduled/list-scheduled.ts";
-import { messagePatch, moveMessage } from "./scheduled/move-message.ts";
+import { messagePatch, moveMessage } from "./move-message.ts";
 import { sendMessage } from "./send-message.ts";
 
 const searchOfChats = auditedSearch(keyAccess, "chat.search", chatsQuery);

@@ -1,10 +1,9 @@
-import type { StatusUpdate } from "../channels/adapter.ts";
+import type { Outcome, StatusUpdate } from "../channels/adapter.ts";
+import type { ChannelKind } from "../channels/kinds.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
-import type { LineDescription } from "../webhooks/line.ts";
+import type { LineDescription } from "../webhooks/rpc.ts";
 import type { ChatActivity } from "./chat.ts";
-import type { AttemptHistory } from "./delivery/attempt-history.ts";
-import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
 /**
@@ -184,3 +183,63 @@ export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | 
 
 /** A status that a network sent. */
 export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses">;
+
+/** Which chat an object is. Its organization's object gives it, and it never changes. */
+export interface ChatIdentity {
+  chatId: string;
+  organizationId: string;
+  channelId: string;
+  channelKind: ChannelKind;
+  /** The contact's address on the channel when the chat was created. */
+  contactAddress: string;
+  /** When the chat was created, Unix milliseconds. */
+  createdAt: number;
+  /** Distinguishes a chat from a deleted chat with the same id: a later chat has a greater life. */
+  life: number;
+  /** Addresses of the contact that the organization's object had when the chat was adopted. */
+  addresses: string[];
+}
+
+/** The template of a message. A copy is stored, because the template may change while the message is queued. */
+export interface UsedTemplate {
+  name: string;
+  language: string;
+  parameters: { name: string; value: string }[];
+}
+
+/** The media of an inbound message, as the network identifies it. */
+export interface Media {
+  id: string;
+  contentType: string | null;
+  fileName: string | null;
+}
+
+/** An attempt as the API shows it. */
+export interface ShownAttempt {
+  number: number;
+  startedAt: string;
+  durationMs: number | null;
+  outcome: Outcome["outcome"];
+  code: string | null;
+  message: string | null;
+}
+
+export interface AttemptHistory {
+  attempts: ShownAttempt[];
+  /** How many attempts after the first are not kept. */
+  dropped: number;
+}
+
+/** How long a chat keeps its messages, as its organization's object told it. */
+export interface ChatRetention {
+  /** Null: for ever. */
+  days: number | null;
+  /** Grows with each change, so that a late call changes nothing. */
+  version: number;
+}
+
+/** When a message is due, and its turn among those that are due at the same time. */
+export interface Due {
+  dueAt: number;
+  turn: number;
+}

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { AdminEnv } from "../admin/guard.ts";
+import type { AdminEnv } from "../keys/operator-guard.ts";
 import type { Claims } from "./claims.ts";
 import type { Person } from "./people.ts";
 

@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import { OPERATOR } from "../admin/scope.ts";
 import { directory } from "../db/client.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Caller } from "../keys/caller.ts";
 import { lackOf } from "../keys/guard.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
+import { OPERATOR } from "../keys/scope.ts";
 import { ACCESS_HEADER } from "./access.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { findActiveOrganization } from "./member-rows.ts";

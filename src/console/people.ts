@@ -1,5 +1,5 @@
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { MemberRecord } from "../organizations/member-records.ts";
+import type { MemberRecord } from "../organizations/rpc.ts";
 import { emailFromAccess, isOperatorEmail, lowerCase } from "./access.ts";
 import type { Claims } from "./claims.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";

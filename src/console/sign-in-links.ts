@@ -1,13 +1,13 @@
 import { and, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
-import { isMemberAsRead } from "../admin/key-authority.ts";
-import { NO_LINK } from "../admin/member-authority.ts";
-import type { Actor } from "../admin/scope.ts";
-import { OPERATOR } from "../admin/scope.ts";
-import { authorityForLink, hashOfLink } from "../admin/sign-in-link.ts";
 import { directory } from "../db/client.ts";
 import { members, organizations, signIns } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
+import type { Actor } from "../keys/scope.ts";
+import { OPERATOR } from "../keys/scope.ts";
+import { isMemberAsRead } from "../management/key-authority.ts";
+import { NO_LINK } from "../management/member-authority.ts";
+import { authorityForLink, hashOfLink } from "../management/sign-in-link.ts";
 import { MEMBER_LASTS_MS, type Subject } from "./claims.ts";
 
 interface Link {

@@ -1,12 +1,12 @@
 import { eq, lte } from "drizzle-orm";
 import * as z from "zod/mini";
-import { hashOfLink } from "../admin/sign-in-link.ts";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { usedCodes } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional } from "../http/fields.ts";
 import { fault } from "../http/validation.ts";
+import { hashOfLink } from "../management/sign-in-link.ts";
 import { isSameSecret } from "../secrets/compare.ts";
 import { ACCESS_HEADER, emailFromAccess, isOperatorEmail } from "./access.ts";
 import type { Subject } from "./claims.ts";

@@ -1,11 +1,11 @@
 import { ApiError } from "../http/errors.ts";
 import type { FeedAnswer, FeedPointer } from "../organizations/rpc.ts";
-import { HOLD_MS } from "../organizations/unreadable-chats.ts";
 import { MAX_CONCURRENT } from "../platform/concurrency.ts";
 import type { WebhookFilter } from "../webhooks/rpc.ts";
 import { type Cursor, writeCursor } from "./cursor.ts";
 import type { EventType } from "./event.ts";
 import { matches } from "./filter.ts";
+import { HOLD_MS } from "./held-up.ts";
 import type { EventPage, EventReader, ReadEvent } from "./reader.ts";
 
 /** A range of event numbers, both ends included. */

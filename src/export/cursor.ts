@@ -1,4 +1,4 @@
-import type { RowPosition } from "../admin/rows.ts";
+import type { RowPosition } from "../db/rows.ts";
 import { readOpaque, writeOpaque } from "../http/opaque.ts";
 import { isId } from "../ids.ts";
 

@@ -1,9 +1,9 @@
-import { presentSettings } from "../admin/channels.ts";
-import { presentMember } from "../admin/members.ts";
-import { rowsAfter } from "../admin/rows.ts";
-import { presentTemplate } from "../admin/templates.ts";
 import { directory } from "../db/client.ts";
+import { rowsAfter } from "../db/rows.ts";
 import { channels, members, templates } from "../db/schema.ts";
+import { presentSettings } from "../management/channels.ts";
+import { presentMember } from "../management/members.ts";
+import { presentTemplate } from "../management/templates.ts";
 import type { ListName, ListPlace } from "./cursor.ts";
 
 const ROWS_AT_ONCE = 100;

@@ -1,9 +1,8 @@
 import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { callChat } from "../chats/call-chat.ts";
-import type { ChatIdentity } from "../chats/identity.ts";
 import { openChat } from "../chats/open-chat.ts";
-import type { InboundDraft } from "../chats/rpc.ts";
+import type { ChatIdentity, InboundDraft } from "../chats/rpc.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";

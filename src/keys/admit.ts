@@ -4,10 +4,9 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { Caller } from "./caller.ts";
-import type { Admission } from "./key-object.ts";
-import type { WindowState } from "./limits.ts";
 import type { Need } from "./permissions.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
+import type { Admission, WindowState } from "./rpc.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that needs admission. */

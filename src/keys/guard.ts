@@ -6,8 +6,8 @@ import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
-import type { WindowState } from "./limits.ts";
 import { type Need, neededPermissions, type Permission, type ReadNeed } from "./permissions.ts";
+import type { WindowState } from "./rpc.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a person with a session of the console may do in one organization. It takes the place of a key. */
@@ -47,7 +47,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 
 /**
  * `permit` for a route that only reads. A route that writes states its action with its permission, so that no act is
- * without a row in the audit log: `acts` and `daily` in `admin/access.ts`.
+ * without a row in the audit log: `acts` and `daily` in `keys/access.ts`.
  */
 export function requirePermission<E extends KeyEnv>(
   permission: ReadNeed | null,

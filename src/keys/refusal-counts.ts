@@ -3,7 +3,7 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { Counts } from "../platform/counts.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import type { RefusalReason } from "./decide.ts";
+import type { RefusalReason } from "./rpc.ts";
 
 /** Longer than a refusal is cached, so that the next call of a client that keeps trying carries the counts. */
 const REPORT_AFTER_MS = 2_000;

@@ -1,8 +1,8 @@
-import { ROW_CEILINGS } from "../admin/row-ceilings.ts";
-import { MAX_QUEUED } from "../chats/log/limits.ts";
-import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
+import { MAX_QUEUED } from "../chats/object/log/limits.ts";
+import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
+import { ROW_CEILINGS } from "../management/row-kinds.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
 const shown = (count: number) => count.toLocaleString("en");

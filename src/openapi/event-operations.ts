@@ -4,7 +4,7 @@ import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType 
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
-import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/doorbells.ts";
+import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";

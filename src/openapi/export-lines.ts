@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { presentSettings } from "../admin/channels.ts";
+import type { presentSettings } from "../management/channels.ts";
 import { channelSchema, memberSchema, templateSchema } from "./operator/resources.ts";
 import { chatSchema, messageSchema } from "./resources.ts";
 import { count, id, resource } from "./typed-schema.ts";

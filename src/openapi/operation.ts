@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import { ACTIONS } from "../admin/actions.ts";
+import { ACTIONS } from "../audit/actions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Need, neededPermissions } from "../keys/permissions.ts";

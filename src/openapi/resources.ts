@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { readUsage } from "../admin/keys.ts";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
@@ -7,6 +6,7 @@ import * as messages from "../chats/message.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
+import type { readUsage } from "../management/keys.ts";
 
 import { count, id, resource, time, timeIfSet, timeOrNull } from "./typed-schema.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { scheduledQuery } from "../chats/list-scheduled.ts";
 import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
-import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
-import { scheduledQuery } from "../chats/scheduled/list-scheduled.ts";
-import { messagePatch } from "../chats/scheduled/move-message.ts";
+import { messagePatch } from "../chats/move-message.ts";
+import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";
 import { messageSchema } from "./resources.ts";

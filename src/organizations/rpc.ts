@@ -1,11 +1,12 @@
 import type { Outcome } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat, ChatActivity } from "../chats/chat.ts";
-import type { ChatIdentity } from "../chats/identity.ts";
-import type { ChatRetention } from "../chats/retention/decisions.ts";
-import type { Metadata } from "../db/schema.ts";
+import type { ChatIdentity, ChatRetention } from "../chats/rpc.ts";
+import type { Metadata, Region } from "../db/schema.ts";
 import type { EventType } from "../events/event.ts";
 import type { ListPosition } from "../http/pagination.ts";
+import type { Permission } from "../keys/permissions.ts";
+import type { RequestCounts } from "../keys/rpc.ts";
 import type { Counts } from "../platform/counts.ts";
 import type { WebhookList } from "../webhooks/rpc.ts";
 
@@ -182,3 +183,29 @@ export interface KnownChannel {
   chatLimit: number | null;
   retention: ChatRetention;
 }
+
+/** A key's counts since it was created. `at`: when they changed last, Unix milliseconds. */
+export type KeyNumbers = RequestCounts & { id: string; at: number };
+
+/** A member as the requests of its sessions need it. */
+export interface MemberRecord {
+  id: string;
+  organizationId: string;
+  name: string;
+  email: string | null;
+  permissions: Permission[];
+  /** Sessions that began by then have ended, Unix milliseconds. */
+  sessionsSince: number;
+  region: Region | null;
+}
+
+/** A live stream ends after this time. */
+export const MAX_STREAM_MS = 900_000;
+
+/** The streams of an organization's keys. */
+export const MAX_STREAMS = 10;
+/** The streams of sessions. A browser has one for all of its tabs, so this many people can use the console at a time. */
+export const MAX_SESSION_STREAMS = 60;
+
+/** The close code of a doorbell whose place a newer stream of the same session took. */
+export const REPLACED = 4001;

@@ -1,5 +1,4 @@
-import type { LineDescription } from "./line.ts";
-import type { LoggedAttempt, WebhookDescription } from "./rpc.ts";
+import type { LineDescription, LoggedAttempt, WebhookDescription } from "./rpc.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
 
 /** A webhook at `now`, as the API shows it, without its secret. */

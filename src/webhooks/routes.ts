@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import type { Access } from "../admin/access.ts";
-import type { ManagementContext } from "../admin/audit.ts";
-import type { AdminEnv } from "../admin/guard.ts";
+import type { ManagementContext } from "../audit/audited.ts";
 import { ownHosts } from "../http/hosts.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
+import type { Access } from "../keys/access.ts";
+import type { AdminEnv } from "../keys/operator-guard.ts";
 import {
   attemptsQuery,
   enableBody,

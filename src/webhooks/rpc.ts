@@ -1,4 +1,4 @@
-import type { EventType } from "../events/event.ts";
+import type { EventFact, EventType } from "../events/event.ts";
 
 /**
  * The values that pass between the Worker, the objects with lines (chats, and organizations for their own events) and a
@@ -160,3 +160,20 @@ export interface ReplayLeft {
 export type ReplayAnswer =
   | { outcome: "started"; replay: ReplayProgress }
   | { outcome: "replay_running" | "webhook_disabled" | "event_not_found" };
+
+/** An attempt as the owner keeps it. `response` is the beginning of the answer's body; null if there is none. */
+export interface LineAttempt extends Omit<WebhookAttempt, "permit" | "lineId" | "retryAfterMs" | "first"> {
+  response: string | null;
+}
+
+/** A line as people see it. Times are Unix milliseconds. */
+export interface LineDescription {
+  /** How many events wait, including the first. */
+  pending: number;
+  /** The event that must be accepted or given up before later ones are sent; null if none waits. */
+  head: { eventId: string; number: number; eventType: EventFact["type"]; tries: number } | null;
+  /** Null if no event waits, or if the webhook's object decides. */
+  nextAttemptAt: number | null;
+  /** Newest first. */
+  attempts: LineAttempt[];
+}

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { RequestAct } from "../admin/audit.ts";
+import type { RequestAct } from "../audit/audited.ts";
 import { callChat } from "../chats/call-chat.ts";
 import type { EventType } from "../events/event.ts";
 import { findEvent } from "../events/ports.ts";
@@ -9,9 +9,8 @@ import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
-import type { LineDescription } from "./line.ts";
 import { presentAttempt, presentLine } from "./present-webhook.ts";
-import type { ReplayProgress, ReplayRequest } from "./rpc.ts";
+import type { LineDescription, ReplayProgress, ReplayRequest } from "./rpc.ts";
 import { findActiveWebhook, findWebhook, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
 

@@ -1,12 +1,12 @@
 import { and, count, eq, isNull, ne, notExists, type SQL, sql } from "drizzle-orm";
-import { lastingAuthority } from "../admin/key-authority.ts";
-import { rowOf } from "../admin/rows.ts";
-import type { Actor, Scope } from "../admin/scope.ts";
 import { type Directory, directory } from "../db/client.ts";
+import { rowOf } from "../db/rows.ts";
 import { channels, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
+import type { Actor, Scope } from "../keys/scope.ts";
+import { lastingAuthority } from "../management/key-authority.ts";
 import { callsHostMore, checkHost, fitsHost } from "./host-ceiling.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;

@@ -6,18 +6,18 @@
  */
 import { and, asc, eq } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { newIdOf, type RequestAct } from "../admin/audit.ts";
-import { lastingAuthority } from "../admin/key-authority.ts";
-import { insertIf, rowOf } from "../admin/rows.ts";
-import { noOrganization } from "../admin/scope.ts";
-import { tryOften } from "../admin/try-often.ts";
+import { newIdOf, type RequestAct } from "../audit/audited.ts";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
+import { insertIf, rowOf } from "../db/rows.ts";
 import { organizations, webhooks } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
+import { noOrganization } from "../keys/scope.ts";
 import { causeOf } from "../log.ts";
+import { lastingAuthority } from "../management/key-authority.ts";
+import { tryOften } from "../management/try-often.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";

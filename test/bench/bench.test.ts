@@ -170,7 +170,7 @@ test("a profile names the functions of the service and their files", { timeout: 
     expect((await readdir(folder)).toSorted()).toEqual(["send.parley-objects.cpuprofile", "send.parley.cpuprofile"]);
     const [worker, objects] = profiles.map(({ functions }) => functions.map(({ file }) => file));
     expect(worker).toContain("node_modules/hono/dist/compose.js");
-    expect(objects).toContain("src/chats/log/message-log.ts");
+    expect(objects).toContain("src/chats/object/log/message-log.ts");
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,13 +1,13 @@
 /**
  * The modules whose results depend only on their input, which includes the time and the network's answers. These are
  * mutated. Other modules with pure functions are left out:
- * - `platform/concurrency.ts`, `platform/batched-calls.ts`, `platform/per-isolate.ts`, `platform/alarm.ts`: they order
- *   concurrent work, and only a timeout ends a mutant that waits forever.
- * - `secrets/sealing.ts`, `keys/key-record.ts`, `chats/visitors/closing.ts`, `chats/visitors/frame-budget.ts`,
- *   `http/etag.ts`, `http/request-log.ts` and all routes: their tests need the Workers runtime, and Stryker's runner
- *   can't run in it.
- * - `web/visitor/connection.ts`, `session.ts`, `stored.ts`, `identity.ts` and `texts.ts` beside it, and `cli/`: they use
- *   sockets, timers, storage, files and processes.
+ * - `platform/concurrency.ts`, `platform/batched-calls.ts`, `platform/per-isolate.ts`, `platform/object/alarm.ts`: they
+ *   order concurrent work, and only a timeout ends a mutant that waits forever.
+ * - `secrets/sealing.ts`, `keys/key-record.ts`, `chats/object/visitors/closing.ts`,
+ *   `chats/object/visitors/frame-budget.ts`, `http/etag.ts`, `http/request-log.ts` and all routes: their tests need the
+ *   Workers runtime, and Stryker's runner can't run in it.
+ * - `web/visitor/connection.ts`, `session.ts`, `stored.ts`, `identity.ts` and `texts.ts` beside it, and `cli/`: they
+ *   use sockets, timers, storage, files and processes.
  * - `web/visitor/locales`, `widget-style.ts` and `widget-texts.ts` beside it: they contain only texts.
  */
 export const PURE = [
@@ -22,8 +22,8 @@ export const PURE = [
   "src/channels/kinds.ts",
   "src/channels/link.ts",
   "src/channels/network-response.ts",
-  "src/channels/breaker.ts",
-  "src/channels/pace.ts",
+  "src/channels/object/breaker.ts",
+  "src/channels/object/pace.ts",
   "src/channels/registry.ts",
   "src/channels/telegram/adapter.ts",
   "src/channels/telegram/call.ts",
@@ -52,25 +52,26 @@ export const PURE = [
   "src/channels/whatsapp/send.ts",
   "src/channels/whatsapp/webhook.ts",
   "src/channels/whatsapp/wire.ts",
-  "src/chats/delivery/retry.ts",
-  "src/chats/delivery/channel-reports.ts",
-  "src/chats/delivery/head.ts",
-  "src/chats/log/ranges.ts",
+  "src/chats/object/delivery/retry.ts",
+  "src/chats/object/delivery/channel-reports.ts",
+  "src/chats/object/delivery/head.ts",
+  "src/chats/object/log/ranges.ts",
   "src/chats/idempotency.ts",
+  "src/chats/object/idempotent-replay.ts",
   "src/chats/message.ts",
-  "src/chats/log/new-message.ts",
-  "src/chats/delivery/parts.ts",
+  "src/chats/object/log/new-message.ts",
+  "src/chats/object/delivery/parts.ts",
   "src/chats/template.ts",
-  "src/chats/visitors/frames.ts",
-  "src/chats/visitors/rate-limit.ts",
+  "src/chats/object/visitors/frames.ts",
+  "src/chats/object/visitors/rate-limit.ts",
   "src/http/bearer.ts",
   "src/http/client-network.ts",
   "src/http/errors.ts",
   "src/http/fields.ts",
   "src/http/pagination.ts",
   "src/http/validation.ts",
-  "src/keys/decide.ts",
-  "src/keys/limits.ts",
+  "src/keys/object/decide.ts",
+  "src/keys/object/limits.ts",
   "src/keys/allowlist.ts",
   "src/keys/key-text.ts",
   "src/secrets/compare.ts",

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
 import { ADAPTERS } from "../../src/channels/registry.ts";
-import type { NetworkPort, SendCall } from "../../src/chats/delivery/attempt.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../../src/chats/delivery/retry.ts";
+import type { NetworkPort, SendCall } from "../../src/chats/object/delivery/attempt.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../src/chats/object/delivery/retry.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { SimulatedChat } from "./chat.ts";
 import type { Answer, Call, SimulatedNetwork } from "./network.ts";

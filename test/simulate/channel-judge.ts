@@ -1,4 +1,4 @@
-import type { Attempt } from "../../src/channels/pace.ts";
+import type { Attempt } from "../../src/channels/object/pace.ts";
 import type { World } from "./world.ts";
 
 /** A permit that was granted, as it is judged. */

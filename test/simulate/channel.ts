@@ -1,4 +1,4 @@
-import type { ChannelPace } from "../../src/channels/pace.ts";
+import type { ChannelPace } from "../../src/channels/object/pace.ts";
 import {
   type BreakReport,
   type PermitAnswer,
@@ -6,8 +6,8 @@ import {
   type PermitRequest,
   Permits,
   type ProbeReport,
-} from "../../src/channels/permits.ts";
-import { WaitingChats } from "../../src/channels/waiting-chats.ts";
+} from "../../src/channels/object/permits.ts";
+import { WaitingChats } from "../../src/channels/object/waiting-chats.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
 import type { SimulatedChat } from "./chat.ts";
 import { type Decisions, watchPermits } from "./decisions.ts";

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
-import { wakeAt } from "../../src/chats/delivery/retry.ts";
-import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
 import { expiryOf } from "../../src/chats/message.ts";
+import { wakeAt } from "../../src/chats/object/delivery/retry.ts";
+import type { QueuedMessage } from "../../src/chats/object/delivery/row.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { Call } from "./network.ts";
 import { isQueued } from "./storage.ts";

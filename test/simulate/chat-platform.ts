@@ -1,4 +1,4 @@
-import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
+import type { QueuedMessage } from "../../src/chats/object/delivery/row.ts";
 import type { ChatJudge } from "./chat-judge.ts";
 import type { Call } from "./network.ts";
 import { SimulatedObject } from "./object.ts";

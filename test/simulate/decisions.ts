@@ -1,5 +1,5 @@
-import { PERMIT_DECISIONS, type PermitDecisions } from "../../src/channels/permits.ts";
-import { DELIVERY_DECISIONS, type DeliveryDecisions } from "../../src/chats/delivery/decisions.ts";
+import { PERMIT_DECISIONS, type PermitDecisions } from "../../src/channels/object/permits.ts";
+import { DELIVERY_DECISIONS, type DeliveryDecisions } from "../../src/chats/object/delivery/decisions.ts";
 import type { SimulatedChannel } from "./channel.ts";
 import type { World } from "./world.ts";
 

@@ -1,8 +1,8 @@
-import type { QueuePorts } from "../../src/chats/delivery/queue.ts";
-import { printRedacted, type QueuedMessage, queuedMessage } from "../../src/chats/delivery/row.ts";
-import { redacted } from "../../src/chats/log/redaction.ts";
 import { expiryOf } from "../../src/chats/message.ts";
-import { withStatus } from "../../src/chats/message-status.ts";
+import type { QueuePorts } from "../../src/chats/object/delivery/queue.ts";
+import { printRedacted, type QueuedMessage, queuedMessage } from "../../src/chats/object/delivery/row.ts";
+import { redacted } from "../../src/chats/object/log/redaction.ts";
+import { withStatus } from "../../src/chats/object/message-status.ts";
 
 type Log = QueuePorts["log"];
 

@@ -1,5 +1,4 @@
-import type { ChatIdentity } from "../../src/chats/identity.ts";
-import type { Draft } from "../../src/chats/rpc.ts";
+import type { ChatIdentity, Draft } from "../../src/chats/rpc.ts";
 import { newId } from "../../src/ids.ts";
 
 /** A plain text message as the Worker passes it to a chat's object. */

@@ -4,19 +4,8 @@ import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
 import { addressOfToken, type Claim, matchingSecret, readClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import { secretFingerprint } from "./socket-policy.ts";
+import { type SocketRefusal, secretFingerprint } from "./socket-policy.ts";
 import type { Visitor } from "./visitor.ts";
-
-/** Why a new socket is closed immediately. A browser can read a close code, but not the status of a refused upgrade. */
-export const SOCKET_REFUSALS = {
-  bad_request: { code: 1008, reason: "after must be a number" },
-  try_later: { code: 1013, reason: "Try again later" },
-  wrong_identity: { code: 4401, reason: "Wrong identity" },
-  wrong_origin: { code: 4403, reason: "Wrong origin" },
-  no_channel: { code: 4404, reason: "No such channel" },
-} as const;
-
-export type SocketRefusal = keyof typeof SOCKET_REFUSALS;
 
 /** A web channel; null if no web channel has this id. */
 export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {

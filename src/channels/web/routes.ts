@@ -5,10 +5,11 @@ import { ApiError } from "../../http/errors.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
-import { admitVisitor, SOCKET_REFUSALS, type SocketRefusal, webChannel } from "./admit.ts";
+import { admitVisitor, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE, NO_CHANNEL_PAGE_HEADERS } from "./page.ts";
+import { SOCKET_REFUSALS, type SocketRefusal } from "./socket-policy.ts";
 import { visitorHeaders } from "./visitor.ts";
 
 /**

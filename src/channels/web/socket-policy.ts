@@ -49,3 +49,14 @@ export function socketRefusalOf({ origin, ownOrigin, fingerprint }: SocketAdmiss
   if (!isAllowedOrigin(origin, ownOrigin, policy.allowedOrigins)) return "wrong_origin";
   return fingerprint === null || policy.fingerprints.includes(fingerprint) ? null : "wrong_identity";
 }
+
+/** Why a new socket is closed immediately. A browser can read a close code, but not the status of a refused upgrade. */
+export const SOCKET_REFUSALS = {
+  bad_request: { code: 1008, reason: "after must be a number" },
+  try_later: { code: 1013, reason: "Try again later" },
+  wrong_identity: { code: 4401, reason: "Wrong identity" },
+  wrong_origin: { code: 4403, reason: "Wrong origin" },
+  no_channel: { code: 4404, reason: "No such channel" },
+} as const;
+
+export type SocketRefusal = keyof typeof SOCKET_REFUSALS;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { auditQuery, type presentEntry } from "../../admin/audit-entries.ts";
-import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../organizations/audit-days.ts";
+import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../audit/act.ts";
+import { auditQuery, type presentEntry } from "../../audit/list-entries.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { id, resource, time } from "../typed-schema.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { omit } from "zod/mini";
-import { channelPatch, newChannelBody } from "../../admin/channels.ts";
-import { overlapBody } from "../../admin/overlap.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
 import { MAX_ORIGINS } from "../../channels/web/spec.ts";
+import { channelPatch, newChannelBody } from "../../management/channels.ts";
+import { overlapBody } from "../../management/overlap.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";

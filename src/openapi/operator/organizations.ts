@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { DEFAULT_MAX_KEYS } from "../../admin/key-ceilings.ts";
-import { newOrganizationBody, organizationPatch } from "../../admin/organizations.ts";
-import { ROW_CEILINGS, type RowKind } from "../../admin/row-ceilings.ts";
+import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
+import { newOrganizationBody, organizationPatch } from "../../management/organizations.ts";
+import { ROW_CEILINGS, type RowKind } from "../../management/row-kinds.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";

@@ -1,19 +1,19 @@
 import * as z from "zod";
-import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../admin/channel-checks.ts";
-import type { presentChannel } from "../../admin/channels.ts";
-import { DEFAULT_MAX_KEYS } from "../../admin/key-ceilings.ts";
-import type { LeftBehind } from "../../admin/left-behind.ts";
-import type { presentMember } from "../../admin/members.ts";
-import type { presentOrganization } from "../../admin/organizations.ts";
-import type { registerChannel } from "../../admin/register-webhook.ts";
-import type { Resealed } from "../../admin/reseal.ts";
-import type { channelStats, keyStats } from "../../admin/stats.ts";
-import type { channelHistory, keyHistory } from "../../admin/stats-history.ts";
-import type { presentTemplate } from "../../admin/templates.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
 import { PERMISSIONS } from "../../keys/permissions.ts";
+import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../management/channel-checks.ts";
+import type { presentChannel } from "../../management/channels.ts";
+import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
+import type { LeftBehind } from "../../management/left-behind.ts";
+import type { presentMember } from "../../management/members.ts";
+import type { presentOrganization } from "../../management/organizations.ts";
+import type { registerChannel } from "../../management/register-webhook.ts";
+import type { Resealed } from "../../management/reseal.ts";
+import type { channelStats, keyStats } from "../../management/stats.ts";
+import type { channelHistory, keyHistory } from "../../management/stats-history.ts";
+import type { presentTemplate } from "../../management/templates.ts";
 
 import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
 

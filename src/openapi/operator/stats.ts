@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { statsQuery } from "../../admin/stats.ts";
-import { historyQuery } from "../../admin/stats-history.ts";
+import { statsQuery } from "../../management/stats.ts";
+import { historyQuery } from "../../management/stats-history.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { paginationSchema } from "../resources.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { newTemplateBody, templatePatch } from "../../admin/templates.ts";
+import { newTemplateBody, templatePatch } from "../../management/templates.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";

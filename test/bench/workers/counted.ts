@@ -1,6 +1,6 @@
-import { Adoption } from "../../../src/chats/identity.ts";
-import { MessageLog } from "../../../src/chats/log/message-log.ts";
-import { outboundMessage } from "../../../src/chats/log/new-message.ts";
+import { Adoption } from "../../../src/chats/object/identity.ts";
+import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
+import { outboundMessage } from "../../../src/chats/object/log/new-message.ts";
 import { newId } from "../../../src/ids.ts";
 import worker, * as service from "../../../src/index.ts";
 import type { Chats, Messages } from "../filling.ts";

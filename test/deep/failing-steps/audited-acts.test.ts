@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
-import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/admin/actions.ts";
-import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/admin/acts.ts";
+import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/audit/actions.ts";
+import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/audit/acts.ts";
 import { type Answer, admin } from "../../support/harness.ts";
 import { chatOnDisk, entriesOf, ring, rows } from "./looks.ts";
 import { quietly } from "./places.ts";

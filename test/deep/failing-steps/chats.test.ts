@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { pass } from "../../service/delivery/conversation.ts";
+import { pass } from "../../service/chats/object/delivery/conversation.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { rung } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Kind } from "../../service/delivery/conversation.ts";
+import type { Kind } from "../../service/chats/object/delivery/conversation.ts";
 import { fromMeta, taken, whatsappText } from "../../service/inbound/webhook-calls.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, send } from "../../support/harness.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { held } from "../../service/admin/erase-place.ts";
-import { pass } from "../../service/delivery/conversation.ts";
+import { pass } from "../../service/chats/object/delivery/conversation.ts";
+import { held } from "../../service/management/erase-place.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { type Answer, admin, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { pass } from "../../service/delivery/conversation.ts";
+import { pass } from "../../service/chats/object/delivery/conversation.ts";
 import { admin, client, newChat, newOrganization, send } from "../../support/harness.ts";
 import { failEachStep, type Path } from "./every-step.ts";
 import { type Place, placesOf, quietly } from "./places.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, vi } from "vitest";
-import { type Kind, newNetworkChannel, stopTheClock } from "../../service/delivery/conversation.ts";
+import { type Kind, newNetworkChannel, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
 import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 
 /** A path runs again for each of its steps, which takes seconds on a slow machine. */

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { alarmOf, pass } from "../../service/delivery/conversation.ts";
-import { DAY, inFuture } from "../../service/scheduled/place.ts";
+import { alarmOf, pass } from "../../service/chats/object/delivery/conversation.ts";
+import { DAY, inFuture } from "../../service/chats/object/scheduled/place.ts";
 import { admin, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
 import { ringAll, rung } from "./alarms.ts";

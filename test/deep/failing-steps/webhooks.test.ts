@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import type { Kind } from "../../service/delivery/conversation.ts";
+import type { Kind } from "../../service/chats/object/delivery/conversation.ts";
 import {
   fromMeta,
   fromTelegram,

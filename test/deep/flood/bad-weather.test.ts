@@ -7,7 +7,7 @@ import {
   conversation,
   pass,
   stopTheClock,
-} from "../../service/delivery/conversation.ts";
+} from "../../service/chats/object/delivery/conversation.ts";
 import { draft } from "../../support/drafts.ts";
 import { send } from "../../support/harness.ts";
 import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../../support/networks.ts";

@@ -1,11 +1,16 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { ACCESS_TOKEN, APP_SECRET, newNetworkChannel, PHONE_ID } from "../../service/delivery/conversation.ts";
+import {
+  ACCESS_TOKEN,
+  APP_SECRET,
+  newNetworkChannel,
+  PHONE_ID,
+} from "../../service/chats/object/delivery/conversation.ts";
 import { fromTelegram, metadata, telegramText, whatsappText } from "../../service/inbound/webhook-calls.ts";
 import { place, reader } from "../../service/inbound/webhook-place.ts";
 import { type Answer, call, newOrganization } from "../../support/harness.ts";
-import { signatureOf } from "../../unit/channels/whatsapp-network.ts";
+import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
 import { Random } from "../storm/random.ts";
 import { directoryRows } from "./rows.ts";
 

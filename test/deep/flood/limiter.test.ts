@@ -1,8 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Admission, KeyObject } from "../../../src/keys/key-object.ts";
 import { hashOf, newKeyText } from "../../../src/keys/key-text.ts";
+import type { KeyObject } from "../../../src/keys/object/key-object.ts";
+import type { Admission } from "../../../src/keys/rpc.ts";
 import type { WellFormedKey } from "../../../src/keys/well-formed-key.ts";
 import { type Answer, admin, client, newKey, newOrganization } from "../../support/harness.ts";
 import { Random } from "../storm/random.ts";

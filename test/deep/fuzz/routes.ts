@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { toJSONSchema } from "zod";
 import type * as z from "zod/mini";
-import { auditQuery } from "../../../src/admin/audit-entries.ts";
-import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
-import { keyPatch, newKeyBody } from "../../../src/admin/key-settings.ts";
-import { memberPatch, newMemberBody } from "../../../src/admin/members.ts";
-import { newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
-import { overlapBody } from "../../../src/admin/overlap.ts";
-import { statsQuery } from "../../../src/admin/stats.ts";
-import { historyQuery } from "../../../src/admin/stats-history.ts";
-import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
+import { auditQuery } from "../../../src/audit/list-entries.ts";
 import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
+import { scheduledQuery } from "../../../src/chats/list-scheduled.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
-import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
-import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
+import { messagePatch } from "../../../src/chats/move-message.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
 import { pageQuery } from "../../../src/http/pagination.ts";
+import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
+import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
+import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
+import { newOrganizationBody, organizationPatch } from "../../../src/management/organizations.ts";
+import { overlapBody } from "../../../src/management/overlap.ts";
+import { statsQuery } from "../../../src/management/stats.ts";
+import { historyQuery } from "../../../src/management/stats-history.ts";
+import { newTemplateBody, templatePatch } from "../../../src/management/templates.ts";
 import {
   attemptsQuery,
   enableBody,

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { ReportAnswer } from "../../../src/organizations/rpc.ts";
-import { chatOf, conversation, stopTheClock } from "../../service/delivery/conversation.ts";
+import { chatOf, conversation, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { client, newKey } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks, lost, refuse, type Script } from "../../support/networks.ts";

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { test, vi } from "vitest";
-import { crash, stopTheClock } from "../../service/delivery/conversation.ts";
+import { crash, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
 import { newKey, newOrganization } from "../../support/harness.ts";
 import { hold, TIMEOUT_MS } from "./hold.ts";
 import { newIsolate } from "./isolates.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { alarmOf, type Conversation, crash } from "../../service/delivery/conversation.ts";
+import { alarmOf, type Conversation, crash } from "../../service/chats/object/delivery/conversation.ts";
 import { admin } from "../../support/harness.ts";
 import type { NetworkCall } from "../../support/networks.ts";
 import type { RealChat } from "./chat-commands.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { type Delivery, wakeAt } from "../../../src/chats/delivery/retry.ts";
 import type { Message } from "../../../src/chats/message.ts";
+import { type Delivery, wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import type { RedactAnswer, SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";

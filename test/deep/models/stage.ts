@@ -1,15 +1,14 @@
 import { env } from "cloudflare:workers";
 import type fc from "fast-check";
 import { afterEach, beforeEach, expect, vi } from "vitest";
-import { DeliveryLog } from "../../../src/chats/delivery/delivery-log.ts";
-import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
-import type { ChatIdentity } from "../../../src/chats/identity.ts";
-import { MessageLog } from "../../../src/chats/log/message-log.ts";
 import type { Message } from "../../../src/chats/message.ts";
+import { DeliveryLog } from "../../../src/chats/object/delivery/delivery-log.ts";
+import type { QueuedMessage } from "../../../src/chats/object/delivery/row.ts";
+import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
-
-import type { OrganizationObject } from "../../../src/organizations/organization-object.ts";
+import type { OrganizationObject } from "../../../src/organizations/object/organization-object.ts";
 import type { ChatReport, ReportAnswer } from "../../../src/organizations/rpc.ts";
 
 /** When each run begins: a day ahead of the platform's clock, so that no alarm rings by itself. */

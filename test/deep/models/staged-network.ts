@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
-import type { Kind } from "../../service/delivery/conversation.ts";
+import type { Kind } from "../../service/chats/object/delivery/conversation.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 

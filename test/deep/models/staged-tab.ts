@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { visitorHeaders } from "../../../src/channels/web/visitor.ts";
-import type { ServerFrame } from "../../../src/chats/visitors/frames.ts";
+import type { ServerFrame } from "../../../src/chats/object/visitors/frames.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { ChannelObject } from "../../../src/channels/channel-object.ts";
+import type { ChannelObject } from "../../../src/channels/object/channel-object.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";

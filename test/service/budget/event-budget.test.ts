@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newChat, newOrganization, send } from "../../support/harness.ts";
-import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
 import { meter } from "./meter.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { admitAfter, aroundCall, countHops } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();
 

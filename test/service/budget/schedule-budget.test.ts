@@ -2,8 +2,8 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { newChat, newOrganization } from "../../support/harness.ts";
-import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { chatPlace, DAY, inFuture, MINUTE } from "../scheduled/place.ts";
+import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { chatPlace, DAY, inFuture, MINUTE } from "../chats/object/scheduled/place.ts";
 import { meter } from "./meter.ts";
 
 stopTheClock();

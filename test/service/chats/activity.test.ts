@@ -15,7 +15,7 @@ import {
   shortened,
 } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
-import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { alarmOf, pass, stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 

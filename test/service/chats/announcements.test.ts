@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { ChatParts } from "../../../src/chats/chat-parts.ts";
-import type { ChatIdentity } from "../../../src/chats/identity.ts";
+import { ChatParts } from "../../../src/chats/object/chat-parts.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import { newId } from "../../../src/ids.ts";
 
 /** The parts of a chat that was adopted in another turn, on the storage of an object that is erased afterwards. */

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, newChat, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, refuse, type Script } from "../../support/networks.ts";
-import { crash, pass, runNext, stopTheClock } from "../delivery/conversation.ts";
-import { inFuture, MINUTE, queuePlace } from "../delivery/queued.ts";
+import { crash, pass, runNext, stopTheClock } from "./object/delivery/conversation.ts";
+import { inFuture, MINUTE, queuePlace } from "./object/delivery/queued.ts";
 
 stopTheClock();
 

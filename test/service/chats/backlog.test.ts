@@ -5,8 +5,8 @@ import type { Message } from "../../../src/chats/message.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { rowsRead } from "../../support/rows-read.ts";
-import { conversation } from "../delivery/conversation.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../inbound/webhook-calls.ts";
+import { conversation } from "./object/delivery/conversation.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -12,9 +12,9 @@ import {
   refuse,
   status,
 } from "../../support/networks.ts";
-import { chatOf, pass, runNext, stopTheClock } from "../delivery/conversation.ts";
-import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "../delivery/queued.ts";
 import { writeAsContact } from "./inbound.ts";
+import { chatOf, pass, runNext, stopTheClock } from "./object/delivery/conversation.ts";
+import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "./object/delivery/queued.ts";
 
 stopTheClock();
 

@@ -4,8 +4,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
 import { report, writeAsContact } from "./inbound.ts";
+import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 afterEach(() => vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { admin, client, newChat, newKey, newOrganization, send, shortened } from "../../support/harness.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
 import { report, writeAsContact } from "./inbound.ts";
+import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 

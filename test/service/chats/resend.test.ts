@@ -24,9 +24,9 @@ import {
   refuse,
   type Script,
 } from "../../support/networks.ts";
-import { pass, stopTheClock } from "../delivery/conversation.ts";
-import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "../delivery/queued.ts";
 import { taken, tellStatus } from "../inbound/webhook-calls.ts";
+import { pass, stopTheClock } from "./object/delivery/conversation.ts";
+import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "./object/delivery/queued.ts";
 
 stopTheClock();
 

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { readFrame } from "../../../src/chats/visitors/frames.ts";
+import { readFrame } from "../../../src/chats/object/visitors/frames.ts";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import {
   admin,
@@ -19,7 +19,7 @@ import {
 } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { once } from "../../support/once.ts";
-import { alarmOf } from "../delivery/conversation.ts";
+import { alarmOf } from "./object/delivery/conversation.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

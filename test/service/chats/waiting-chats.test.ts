@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
-import { printPlace } from "../../../src/organizations/waiting-list.ts";
+import { printPlace } from "../../../src/organizations/object/waiting-list.ts";
 import {
   type Answer,
   admin,
@@ -14,8 +14,8 @@ import {
   send,
 } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
 import { report, writeAsContact } from "./inbound.ts";
+import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { expectError, newChat, send } from "../../support/harness.ts";
-import { pass } from "../delivery/conversation.ts";
+import { pass } from "../chats/object/delivery/conversation.ts";
 import { linesOf } from "../export/place.ts";
 import { nameOf, newListenerWithChat, openStream, pageOf, report, stopTime } from "./place.ts";
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { exportParts } from "../../../src/export/export.ts";
 import { admin, expectError, newTemplate, send, sendMany } from "../../support/harness.ts";
-import { BOT_TOKEN, newNetworkChannel } from "../delivery/conversation.ts";
+import { BOT_TOKEN, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
 import { contentOf, eachLine, expected, firstPart, linesOf, listsOf, open, place } from "./place.ts";
 
 test("a chat is exported with its messages, oldest first, and ends with a line that says so", async () => {

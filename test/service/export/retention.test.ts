@@ -5,9 +5,9 @@ import { readExportCursor } from "../../../src/export/cursor.ts";
 import { exportParts } from "../../../src/export/export.ts";
 import { messageId } from "../../../src/ids.ts";
 import { admin } from "../../support/harness.ts";
-import { pass, stopTheClock } from "../delivery/conversation.ts";
-import { retainedPlace } from "../retention/place.ts";
-import { DAY } from "../scheduled/place.ts";
+import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { retainedPlace } from "../chats/object/retention/place.ts";
+import { DAY } from "../chats/object/scheduled/place.ts";
 
 stopTheClock();
 

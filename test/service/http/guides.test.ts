@@ -1,25 +1,17 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
-import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/admin/key-ceilings.ts";
-import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/admin/key-settings.ts";
-import { MAX_SHOWN } from "../../../src/admin/left-behind.ts";
-import { MAX_OVERLAP_SECONDS } from "../../../src/admin/overlap.ts";
-import { MAX_RETENTION_DAYS } from "../../../src/admin/retention.ts";
-import { ROW_CEILINGS } from "../../../src/admin/row-ceilings.ts";
-import { MAX_WAITING_ACTS } from "../../../src/admin/waiting-acts.ts";
 import { app } from "../../../src/app.ts";
+import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/audit/act.ts";
+import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
+import { MAX_NEW_CHATS } from "../../../src/channels/object/new-chat-limit.ts";
 import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/spec.ts";
-import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
-import { MAX_NEW_CHATS } from "../../../src/channels/web/new-chat-limit.ts";
+import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
-import { MAX_ADDRESSES } from "../../../src/chats/contact-addresses.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
 import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
 import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
-import { MAX_EXAMINED } from "../../../src/chats/log/filtered-pages.ts";
-import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/log/limits.ts";
 import {
   MAX_CONTENT,
   MAX_KEY,
@@ -29,12 +21,15 @@ import {
   sendBody,
 } from "../../../src/chats/message.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/chats/message-times.ts";
-import { MAX_SCHEDULED } from "../../../src/chats/scheduled/decisions.ts";
-import * as closing from "../../../src/chats/visitors/closing.ts";
-import { MAX_FRAMES_A_SECOND } from "../../../src/chats/visitors/frame-budget.ts";
-import { MAX_FRAME } from "../../../src/chats/visitors/frames.ts";
-import { MAX_IN_WINDOW } from "../../../src/chats/visitors/rate-limit.ts";
-import { MAX_SOCKETS } from "../../../src/chats/visitors/visitor-sockets.ts";
+import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
+import { MAX_EXAMINED } from "../../../src/chats/object/log/filtered-pages.ts";
+import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/object/log/limits.ts";
+import { MAX_SCHEDULED } from "../../../src/chats/object/scheduled/decisions.ts";
+import * as closing from "../../../src/chats/object/visitors/closing.ts";
+import { MAX_FRAMES_A_SECOND } from "../../../src/chats/object/visitors/frame-budget.ts";
+import { MAX_FRAME } from "../../../src/chats/object/visitors/frames.ts";
+import { MAX_IN_WINDOW } from "../../../src/chats/object/visitors/rate-limit.ts";
+import { MAX_SOCKETS } from "../../../src/chats/object/visitors/visitor-sockets.ts";
 import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-rows.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
@@ -45,21 +40,21 @@ import { MAX_BODY } from "../../../src/http/validation.ts";
 import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { PRESETS } from "../../../src/keys/presets.ts";
-import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../../src/organizations/audit-days.ts";
-import { MAX_ROW_BYTES } from "../../../src/organizations/audit-log.ts";
-import {
-  MAX_SESSION_STREAMS,
-  MAX_STREAM_MS,
-  MAX_STREAMS,
-  MAX_STREAMS_OF_A_SESSION,
-} from "../../../src/organizations/doorbells.ts";
-import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/feed-tables.ts";
-import { MAX_ENDED } from "../../../src/organizations/member-records.ts";
-import { KEPT_ATTEMPTS } from "../../../src/webhooks/attempt-log.ts";
-import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/call-webhook.ts";
+import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/management/key-ceilings.ts";
+import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/management/key-settings.ts";
+import { MAX_SHOWN } from "../../../src/management/left-behind.ts";
+import { MAX_OVERLAP_SECONDS } from "../../../src/management/overlap.ts";
+import { MAX_RETENTION_DAYS } from "../../../src/management/retention.ts";
+import { ROW_CEILINGS } from "../../../src/management/row-kinds.ts";
+import { MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";
+import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/object/feed-tables.ts";
+import { MAX_ENDED } from "../../../src/organizations/object/member-records.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/organizations/rpc.ts";
 import { MAX_FILTERS, MAX_WEBHOOK_OVERLAP_SECONDS, WEBHOOK_MOST } from "../../../src/webhooks/fields.ts";
 import { HOST_CEILING } from "../../../src/webhooks/host-ceiling.ts";
-import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line.ts";
+import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/line/call-webhook.ts";
+import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line/line.ts";
+import { KEPT_ATTEMPTS } from "../../../src/webhooks/object/attempt-log.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/webhooks/url.ts";
 import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EVENT_TYPES } from "../../../src/events/event.ts";
-import { sampleEvent } from "../../../src/webhooks/samples.ts";
+import { sampleEvent } from "../../../src/webhooks/object/samples.ts";
 import { faultsOfSchema } from "../../support/documents.ts";
 import { client, newChat, newKey, newOrganization } from "../../support/harness.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Answer, call } from "../../support/harness.ts";
-import { signatureOf } from "../../unit/channels/whatsapp-network.ts";
-import { APP_SECRET, type Conversation, type Kind, PHONE_ID } from "../delivery/conversation.ts";
+import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
+import { APP_SECRET, type Conversation, type Kind, PHONE_ID } from "../chats/object/delivery/conversation.ts";
 
 type Channel = Conversation["channel"];
 

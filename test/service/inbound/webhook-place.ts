@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { type Client, newOrganization } from "../../support/harness.ts";
-import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";
+import { type Kind, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
 
 let numbers = 4_917_000_000;
 /** A new contact's address, valid as a WhatsApp number and as a Telegram chat id. */

@@ -2,8 +2,8 @@ import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { call, expectError, newOrganization } from "../../support/harness.ts";
-import { signatureOf } from "../../unit/channels/whatsapp-network.ts";
-import { APP_SECRET, PHONE_ID, stopTheClock } from "../delivery/conversation.ts";
+import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
+import { APP_SECRET, PHONE_ID, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { fromTelegram, metadata, taken, telegramText, whatsappText } from "./webhook-calls.ts";
 import { newContact, place } from "./webhook-place.ts";
 

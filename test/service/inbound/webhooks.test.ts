@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { breakObjects, countRoundTrips } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
-import { newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
+import { newNetworkChannel, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import {
   fromMeta,
   fromTelegram,

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { seal } from "../../../src/secrets/sealing.ts";
 import { admin, call, expectError, newKey, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
-import { conversation, runNext, stopTheClock } from "../delivery/conversation.ts";
+import { conversation, runNext, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { telegramText } from "./webhook-calls.ts";
 
 stopTheClock();

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { breakObject, breakObjects } from "../../support/faults.ts";
 import { created, expectError } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
-import { pass, stopTheClock } from "../delivery/conversation.ts";
+import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { type Manager, newManager } from "./manager.ts";
 
 const DAY = 86_400_000;

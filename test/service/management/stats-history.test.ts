@@ -5,8 +5,8 @@ import { newId } from "../../../src/ids.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, client, expectError, newKey, newOrganization, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";
-import { type Conversation, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
-import { rowsWrittenBy } from "../delivery/queued.ts";
+import { type Conversation, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { rowsWrittenBy } from "../chats/object/delivery/queued.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import { type Answer, admin, expectFaults, newChannel, newOrganization } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
-import { add, finder, idsOf, object, place, termsIn } from "./contacts.ts";
+import { add, finder, idsOf, object, place, termsIn } from "./object/contacts.ts";
 
 /** For tests that only read. */
 const shared = once(place);

@@ -9,15 +9,15 @@ export const MAX_QUEUED = 4;
 export const MAX_SCHEDULED = 6;
 
 const LIMITS: readonly Replacement[] = [
-  { file: "src/chats/log/limits.ts", right: "MAX_QUEUED = 10_000;", wrong: `MAX_QUEUED = ${MAX_QUEUED};` },
+  { file: "src/chats/object/log/limits.ts", right: "MAX_QUEUED = 10_000;", wrong: `MAX_QUEUED = ${MAX_QUEUED};` },
   {
-    file: "src/chats/scheduled/decisions.ts",
+    file: "src/chats/object/scheduled/decisions.ts",
     right: "MAX_SCHEDULED = 1_000;",
     wrong: `MAX_SCHEDULED = ${MAX_SCHEDULED};`,
   },
   // A deletion of a few messages has several steps, and is not always completed in one run.
-  { file: "src/chats/retention/retention.ts", right: "STEP_SIZE = 250;", wrong: "STEP_SIZE = 2;" },
-  { file: "src/chats/retention/retention.ts", right: "MAX_STEPS = 200;", wrong: "MAX_STEPS = 3;" },
+  { file: "src/chats/object/retention/retention.ts", right: "STEP_SIZE = 250;", wrong: "STEP_SIZE = 2;" },
+  { file: "src/chats/object/retention/retention.ts", right: "MAX_STEPS = 200;", wrong: "MAX_STEPS = 3;" },
 ];
 
 /** Loads the service's code as this simulation runs it. */

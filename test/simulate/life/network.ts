@@ -1,5 +1,5 @@
 import type { Outcome } from "../../../src/channels/adapter.ts";
-import type { PermitAnswer } from "../../../src/channels/permits.ts";
+import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";

@@ -1,4 +1,4 @@
-import type { ChatRetention } from "../../../src/chats/retention/decisions.ts";
+import type { ChatRetention } from "../../../src/chats/rpc.ts";
 
 const DAY = 86_400_000;
 /** A chat deletes at most this long after its organization's object confirmed the retention. */

@@ -1,17 +1,17 @@
 import type { Replacement } from "../objects/bundle.ts";
 
-const actions = "src/chats/message-actions.ts";
-const chat = "src/chats/chat-object.ts";
-const chatParts = "src/chats/chat-parts.ts";
-const decisions = "src/chats/scheduled/decisions.ts";
-const ended = "src/chats/scheduled/ended-rows.ts";
-const floor = "src/chats/log/floor.ts";
-const head = "src/chats/delivery/head.ts";
-const retention = "src/chats/retention/retention.ts";
-const retentionDecisions = "src/chats/retention/decisions.ts";
-const rows = "src/chats/scheduled/scheduled-rows.ts";
-const scheduled = "src/chats/scheduled/scheduled-messages.ts";
-const store = "src/chats/store-messages.ts";
+const actions = "src/chats/object/message-actions.ts";
+const chat = "src/chats/object/chat-object.ts";
+const chatParts = "src/chats/object/chat-parts.ts";
+const decisions = "src/chats/object/scheduled/decisions.ts";
+const ended = "src/chats/object/scheduled/ended-rows.ts";
+const floor = "src/chats/object/log/floor.ts";
+const head = "src/chats/object/delivery/head.ts";
+const retention = "src/chats/object/retention/retention.ts";
+const retentionDecisions = "src/chats/object/retention/decisions.ts";
+const rows = "src/chats/object/scheduled/scheduled-rows.ts";
+const scheduled = "src/chats/object/scheduled/scheduled-messages.ts";
+const store = "src/chats/object/store-messages.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {

@@ -1,9 +1,9 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals, networks and platform classes. */
 export { callChat } from "../../../src/chats/call-chat.ts";
 export { cancelMessage, resendMessage } from "../../../src/chats/change-message.ts";
-export { ChatObject } from "../../../src/chats/chat-object.ts";
-export { listScheduled } from "../../../src/chats/scheduled/list-scheduled.ts";
-export { moveMessage } from "../../../src/chats/scheduled/move-message.ts";
+export { listScheduled } from "../../../src/chats/list-scheduled.ts";
+export { moveMessage } from "../../../src/chats/move-message.ts";
+export { ChatObject } from "../../../src/chats/object/chat-object.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";
 export { newId } from "../../../src/ids.ts";
 export { platform } from "../objects/globals.ts";

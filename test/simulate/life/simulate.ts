@@ -1,5 +1,5 @@
-import type { ChatIdentity } from "../../../src/chats/identity.ts";
 import type { SendBody } from "../../../src/chats/message.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";

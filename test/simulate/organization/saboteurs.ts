@@ -1,16 +1,16 @@
 import type { Replacement } from "../objects/bundle.ts";
 
-const organization = "src/organizations/organization-object.ts";
-const organizationParts = "src/organizations/organization-parts.ts";
-const chatTable = "src/organizations/chat-table.ts";
-const existence = "src/organizations/existence.ts";
-const deletions = "src/organizations/deletions.ts";
-const opening = "src/organizations/opening.ts";
-const erasure = "src/chats/erasure.ts";
-const chatParts = "src/chats/chat-parts.ts";
-const redactions = "src/chats/redactions.ts";
-const report = "src/chats/chat-report.ts";
-const identity = "src/chats/identity.ts";
+const organization = "src/organizations/object/organization-object.ts";
+const organizationParts = "src/organizations/object/organization-parts.ts";
+const chatTable = "src/organizations/object/chat-table.ts";
+const existence = "src/organizations/object/existence.ts";
+const deletions = "src/organizations/object/deletions.ts";
+const opening = "src/organizations/object/opening.ts";
+const erasure = "src/chats/object/erasure.ts";
+const chatParts = "src/chats/object/chat-parts.ts";
+const redactions = "src/chats/object/redactions.ts";
+const report = "src/chats/object/chat-report.ts";
+const identity = "src/chats/object/identity.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {

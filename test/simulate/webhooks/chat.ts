@@ -1,9 +1,9 @@
-import type { ChatIdentity } from "../../../src/chats/identity.ts";
-import type { EventLog } from "../../../src/chats/log/event-log.ts";
-import type { MessageLog } from "../../../src/chats/log/message-log.ts";
+import type { EventLog } from "../../../src/chats/object/log/event-log.ts";
+import type { MessageLog } from "../../../src/chats/object/log/message-log.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { EventType } from "../../../src/events/event.ts";
-import type { LineHost } from "../../../src/webhooks/line-host.ts";
-import type { Lines } from "../../../src/webhooks/lines.ts";
+import type { LineHost } from "../../../src/webhooks/line/host.ts";
+import type { Lines } from "../../../src/webhooks/line/lines.ts";
 import type { EventRange, WebhookFilter } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";

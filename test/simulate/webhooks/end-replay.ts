@@ -1,4 +1,4 @@
-import type { StoredReplay } from "../../../src/webhooks/replay-run.ts";
+import type { StoredReplay } from "../../../src/webhooks/object/replay-run.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";

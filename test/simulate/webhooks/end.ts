@@ -1,4 +1,4 @@
-import type { StoredLine } from "../../../src/webhooks/line.ts";
+import type { StoredLine } from "../../../src/webhooks/line/line.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import { checkReplay } from "./end-replay.ts";

@@ -1,6 +1,6 @@
+import { reportedClass } from "../../../src/webhooks/line/retry.ts";
+import type { WebhookState } from "../../../src/webhooks/object/state.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/webhooks/rpc.ts";
-import { reportedClass } from "../../../src/webhooks/schedule.ts";
-import type { WebhookState } from "../../../src/webhooks/state.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LinesBook } from "./lines-book.ts";
 import { LogJudge } from "./log-judge.ts";

@@ -1,18 +1,18 @@
 import type { Replacement } from "../objects/bundle.ts";
 
-const line = "src/webhooks/line.ts";
-const sender = "src/webhooks/line-sender.ts";
-const call = "src/webhooks/call-webhook.ts";
-const lines = "src/webhooks/lines.ts";
-const permits = "src/webhooks/permits.ts";
-const ended = "src/webhooks/ended-attempts.ts";
-const pace = "src/webhooks/pace.ts";
-const probes = "src/webhooks/probes.ts";
-const state = "src/webhooks/state.ts";
-const waker = "src/webhooks/waker.ts";
-const log = "src/webhooks/attempt-log.ts";
-const replays = "src/webhooks/replay-run.ts";
-const pending = "src/webhooks/pending-events.ts";
+const line = "src/webhooks/line/line.ts";
+const sender = "src/webhooks/line/sender.ts";
+const call = "src/webhooks/line/call-webhook.ts";
+const lines = "src/webhooks/line/lines.ts";
+const permits = "src/webhooks/object/permits.ts";
+const ended = "src/webhooks/object/ended-attempts.ts";
+const pace = "src/webhooks/object/pace.ts";
+const probes = "src/webhooks/object/probes.ts";
+const state = "src/webhooks/object/state.ts";
+const waker = "src/webhooks/object/waker.ts";
+const log = "src/webhooks/object/attempt-log.ts";
+const replays = "src/webhooks/object/replay-run.ts";
+const pending = "src/webhooks/line/pending-events.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few dozen seeds. */
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
@@ -177,7 +177,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
       "return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo + 1_000);",
   },
   "a webhook begins in a chat after its newest event": {
-    file: "src/chats/chat-report.ts",
+    file: "src/chats/object/chat-report.ts",
     right: "webhooks.configure(answer.webhooks, answer.webhooks.startAfter);",
     wrong: "webhooks.configure(answer.webhooks, this.#host.log.events.newest);",
   },
@@ -191,7 +191,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "await this.#ports.wakeLine(lineId, number);",
   },
   "the number of a line that waits can fall": {
-    file: "src/webhooks/waiting-lines.ts",
+    file: "src/webhooks/object/waiting-lines.ts",
     right: "number = max(number + 1, excluded.number)",
     wrong: "number = excluded.number",
   },

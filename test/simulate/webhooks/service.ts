@@ -1,11 +1,11 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals and platform classes. */
-export { ChatReporter } from "../../../src/chats/chat-report.ts";
-export { EventLog } from "../../../src/chats/log/event-log.ts";
+export { ChatReporter } from "../../../src/chats/object/chat-report.ts";
+export { EventLog } from "../../../src/chats/object/log/event-log.ts";
 export { EVENT_TYPES, eventId, lifeDigits } from "../../../src/events/event.ts";
 export { matches } from "../../../src/events/filter.ts";
-export { StandingAlarm } from "../../../src/platform/alarm.ts";
 export { callObject } from "../../../src/platform/call-object.ts";
 export { SYSTEM_CLOCK } from "../../../src/platform/clock.ts";
-export { Lines } from "../../../src/webhooks/lines.ts";
-export { WebhookObject } from "../../../src/webhooks/webhook-object.ts";
+export { StandingAlarm } from "../../../src/platform/object/alarm.ts";
+export { Lines } from "../../../src/webhooks/line/lines.ts";
+export { WebhookObject } from "../../../src/webhooks/object/webhook-object.ts";
 export { platform } from "../objects/globals.ts";

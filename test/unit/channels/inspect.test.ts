@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { inspectBot } from "../../../src/channels/telegram/inspect.ts";
 import { inspectNumber } from "../../../src/channels/whatsapp/inspect.ts";
 import { connectionLost, fakeNetwork } from "./fake-network.ts";
-import * as telegram from "./telegram-network.ts";
-import * as whatsapp from "./whatsapp-network.ts";
+import * as telegram from "./telegram/network.ts";
+import * as whatsapp from "./whatsapp/network.ts";
 
 const URL = "https://parley.example/hooks/telegram/chn_g0123456789ABCDE";
 const bot = () => inspectBot(telegram.credentials, telegram.network);

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { AuditAction } from "../../../admin/actions.ts";
+import type { AuditAction } from "../../../audit/actions.ts";
 import { useMembers } from "../organization.ts";
 import { Input, Select } from "../parts/field.tsx";
 import { ACTION_WORDS } from "./actions.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
-import { stopTheClock } from "../../../service/delivery/conversation.ts";
+import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../../../service/inbound/webhook-calls.ts";
 import { newContact, type Place, place } from "../../../service/inbound/webhook-place.ts";
 import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../../support/faults.ts";

@@ -1,0 +1,41 @@
+import * as z from "zod/mini";
+import { queryText } from "../http/fields.ts";
+import { beforeQuery, type WalkPagination } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
+import { timeOfId } from "../ids.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { Act } from "./act.ts";
+import { ACTION_NAMES } from "./actions.ts";
+import { tellWaitingActs } from "./waiting-acts.ts";
+
+const MAX_ID = 64;
+
+/** The query of `GET /audit`. */
+export const auditQuery = z.extend(beforeQuery, {
+  actor: z.optional(queryText(MAX_ID)),
+  action: z.optional(z.enum(ACTION_NAMES)),
+  target: z.optional(queryText(MAX_ID)),
+});
+
+/**
+ * A page of an organization's audit log, newest first, in one call of its object. What still waits for the log is told
+ * to it before.
+ * @throws ApiError `validation_failed` for an unknown cursor
+ */
+export async function listEntries(
+  env: Env,
+  organizationId: string,
+  { before, limit, ...filter }: z.output<typeof auditQuery>,
+): Promise<{ entries: ReturnType<typeof presentEntry>[]; pagination: WalkPagination }> {
+  await tellWaitingActs(env, organizationId);
+  const page = await callOrganization(env, organizationId, (object) => object.acts(filter, before ?? null, limit));
+  if (!page) throw fault("before", "is not a cursor of this list");
+  const { acts, cursor } = page;
+  return { entries: acts.map(presentEntry), pagination: { limit, hasMore: cursor !== null, cursor } };
+}
+
+/** An entry as the API shows it. */
+export function presentEntry({ id, actor, action, target, status, requestId, changed, count, linkBy }: Act) {
+  const at = new Date(timeOfId(id)).toISOString();
+  return { id, at, actor, action, target, status, requestId, changed, count, linkBy };
+}

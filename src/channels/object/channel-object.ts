@@ -1,0 +1,167 @@
+import { DurableObject } from "cloudflare:workers";
+import { causeOf } from "../../log.ts";
+import { answerWithin, callObject } from "../../platform/call-object.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { earliest, runParts, StandingAlarm } from "../../platform/object/alarm.ts";
+import { type ChannelRecord, type ChannelRow, channelRecord } from "../record.ts";
+import { ADAPTERS } from "../registry.ts";
+import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
+import { HealthReporter } from "./health.ts";
+import { type NewChatDecision, NewChatLimit } from "./new-chat-limit.ts";
+import {
+  type BreakReport,
+  type PermitAnswer,
+  type PermitRequest,
+  Permits,
+  type ProbeReport,
+  type SendingConfig,
+} from "./permits.ts";
+import { WaitingChats } from "./waiting-chats.ts";
+
+const RETRY_MS = 15_000;
+/** After a part of the alarm failed. */
+const AFTER_FAILURE_MS = 5_000;
+const WAKE_TIMEOUT_MS = 5_000;
+
+/**
+ * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
+ */
+export class ChannelObject extends DurableObject<Env> {
+  readonly #health = new HealthReporter({
+    kv: this.ctx.storage.kv,
+    env: this.env,
+    breaker: () => this.#permits.pace.breaker,
+    organizationOf: async (channelId) => (await this.#record(channelId))?.organizationId ?? null,
+  });
+  readonly #newChats = new NewChatLimit(this.ctx.storage);
+  readonly #waiting = new WaitingChats(this.ctx.storage.kv, async (chatId) => {
+    try {
+      await answerWithin(WAKE_TIMEOUT_MS, () => callObject(this.env.CHATS, chatId, (chat) => chat.wake()));
+    } catch (error) {
+      console.warn({ event: "chat_not_woken", chatId, error: causeOf(error) });
+    }
+  });
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #permits = new Permits({
+    kv: this.ctx.storage.kv,
+    clock: SYSTEM_CLOCK,
+    sendingConfig: (channelId) => this.#sendingConfig(channelId),
+    addWaiting: (chatId) => this.#waiting.add(chatId),
+    // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
+    healthChanged: (channelId, works) => this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
+  });
+  #lastRecord: ChannelRecord | null = null;
+
+  permit(request: PermitRequest): Promise<PermitAnswer> {
+    return this.#permits.permit(request);
+  }
+
+  slowDown(afterMs: number): void {
+    this.#permits.slowDown(afterMs);
+  }
+
+  reportBroken(report: BreakReport): Promise<void> {
+    return this.#permits.reportBroken(report);
+  }
+
+  reportProbe(report: ProbeReport): Promise<void> {
+    return this.#permits.reportProbe(report);
+  }
+
+  /** Reads the channel again after the operator changed it. New credentials are used at once. */
+  async refresh(channelId: string): Promise<void> {
+    const record = await channelRecord(this.env, channelId, { fresh: "now" });
+    this.#keep(record);
+    const config = sendingConfigOf(record);
+    if (config) await this.#permits.useCredentials(channelId, config.credentialsVersion);
+  }
+
+  /** Counts a new chat of a visitor from `network`, unless a limit is reached. */
+  async admitNewChat(network: string, chatId: string): Promise<NewChatDecision> {
+    const now = Date.now();
+    const decision = this.#newChats.count(network, chatId, now);
+    await this.#alarm.by(this.#newChats.prune(now));
+    return decision;
+  }
+
+  /** Which sockets the web channel accepts now; null if the channel is deleted. */
+  async socketPolicy(channelId: string, options: { withFingerprints: boolean }): Promise<SocketPolicy | null> {
+    const record = await this.#record(channelId);
+    return record?.kind === "web" ? socketPolicyOf(record, options, Date.now()) : null;
+  }
+
+  /** The channel's row as the directory had it last, with sealed secrets; null if this object never read it. */
+  storedRow(): ChannelRow | null {
+    return this.ctx.storage.kv.get<ChannelRow>("row") ?? null;
+  }
+
+  /** Erases all storage. Call after the channel's row in the directory was deleted. */
+  async erase(): Promise<void> {
+    this.#health.forget();
+    this.#newChats.reset();
+    this.#permits.reset();
+    this.#lastRecord = null;
+    await this.ctx.storage.deleteAll();
+    this.#alarm.gone();
+  }
+
+  /** Reports the health if that is pending, and wakes waiting chats. Neither waits for the other. Never throws. */
+  override async alarm(): Promise<void> {
+    // If the object crashes during this alarm, another alarm follows.
+    const retryAt = Date.now() + RETRY_MS;
+    await this.#alarm.set(retryAt);
+    const areDone = await runParts("channel", {
+      health: () => this.#health.flush(),
+      waiting: () => this.#waiting.wake(() => this.#permits.pace),
+    });
+    // Without an alarm, everything was erased. A call during this alarm may have set an earlier one.
+    const standing = await this.#alarm.standing();
+    if (standing === null) return;
+    const now = Date.now();
+    // What failed may be due still. If this fails too, the alarm that was set above rings.
+    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
+    const dueAt = () => earliest([standing === retryAt ? null : standing, this.#dueAt(now, notBefore)]);
+    await runParts("channel", { alarm: () => this.#alarm.set(dueAt()) });
+  }
+
+  /** When the alarm must ring, Unix milliseconds. Only what is asked now counts: any call may have made something due. */
+  #dueAt(now: number, notBefore: number): number | null {
+    const pace = this.#permits.pace;
+    const at = earliest([this.#health.dueAt(), this.#waiting.dueAt(pace, now), this.#newChats.prune(now)]);
+    return at && Math.max(at, notBefore);
+  }
+
+  async #record(channelId: string): Promise<ChannelRecord | null> {
+    const record = await channelRecord(this.env, channelId);
+    // Reads can end in a different order than they started.
+    const isOld = record !== null && this.#lastRecord !== null && record.readAt < this.#lastRecord.readAt;
+    if (!isOld) this.#keep(record);
+    return this.#lastRecord;
+  }
+
+  /** Keeps the record, and its row for isolates that need it while the directory is down. */
+  #keep(record: ChannelRecord | null): void {
+    if (record === this.#lastRecord) return;
+    const isNew = record && JSON.stringify(record.row) !== JSON.stringify(this.#lastRecord?.row ?? this.storedRow());
+    if (isNew) this.ctx.storage.kv.put("row", record.row);
+    this.#lastRecord = record;
+  }
+
+  async #sendingConfig(channelId: string): Promise<SendingConfig | null> {
+    return sendingConfigOf(await this.#record(channelId));
+  }
+
+  /** Reports the channel's health to its organization. If that fails, the alarm, which rings by `alarmAt`, tries again. */
+  async #reportHealth(channelId: string, alarmAt: number): Promise<void> {
+    this.#health.add(channelId);
+    await this.#alarm.by(alarmAt);
+    await this.#alarm.by(await this.#health.flush());
+  }
+}
+
+/** The sending configuration of a channel; null if it is being deleted or is a web channel. */
+function sendingConfigOf(record: ChannelRecord | null): SendingConfig | null {
+  if (!record || record.kind === "web") return null;
+  const { kind, credentials, credentialsVersion, settings } = record;
+  return { credentials, credentialsVersion, perSecond: settings.perSecond ?? ADAPTERS[kind].defaults.perSecond };
+}

@@ -1,0 +1,43 @@
+import { MAX_CONCURRENT, settleEach } from "../../platform/concurrency.ts";
+import { type ChannelPace, wakeMoreAt } from "./pace.ts";
+
+const MAX_PER_RUN = 200;
+const PREFIX = "waiting:";
+
+/** The chats that tried to send while the channel was broken. Each is woken when the channel works again. */
+export class WaitingChats {
+  readonly #kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">;
+  readonly #wakeChat: (chatId: string) => Promise<void>;
+
+  constructor(kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">, wakeChat: (chatId: string) => Promise<void>) {
+    this.#kv = kv;
+    this.#wakeChat = wakeChat;
+  }
+
+  add(chatId: string): void {
+    const key = `${PREFIX}${chatId}`;
+    if (!this.#kv.get(key)) this.#kv.put(key, true);
+  }
+
+  /**
+   * Wakes as many chats as can start soon.
+   * @param pace the channel's current pace: the channel may break again during the call
+   */
+  async wake(pace: () => ChannelPace): Promise<void> {
+    if (pace().breaker) return;
+    const waiting = [...this.#kv.list<true>({ prefix: PREFIX, limit: MAX_PER_RUN })].map(([key]) => key);
+    for (let from = 0; from < waiting.length && !pace().breaker; from += MAX_CONCURRENT) {
+      const keys = waiting.slice(from, from + MAX_CONCURRENT);
+      // Deleted before the calls: a woken chat may find the channel broken again and be added again.
+      for (const key of keys) this.#kv.delete(key);
+      // A chat that can't be reached wakes later by its own alarm.
+      await settleEach(keys, (key) => this.#wakeChat(key.slice(PREFIX.length)));
+    }
+  }
+
+  /** When the alarm must wake more, Unix milliseconds; null if none are left or the channel is broken. */
+  dueAt(pace: ChannelPace, now: number): number | null {
+    const isAnyLeft = [...this.#kv.list<true>({ prefix: PREFIX, limit: 1 })].length > 0;
+    return isAnyLeft && !pace.breaker ? wakeMoreAt(pace, now) : null;
+  }
+}

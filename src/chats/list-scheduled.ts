@@ -1,0 +1,27 @@
+import type * as z from "zod/mini";
+import { afterQuery } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
+import type { Caller } from "../keys/caller.ts";
+import { callChat } from "./call-chat.ts";
+import { parseScheduleCursor } from "./schedule-cursor.ts";
+
+/** The query of `GET /chats/{id}/scheduled`. */
+export const scheduledQuery = afterQuery;
+
+/**
+ * A chat's scheduled messages, soonest first, as the JSON of the response.
+ * @throws ApiError `validation_failed` for a text that is no cursor of this list; `chat_not_found`
+ */
+export async function listScheduled(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { limit, after }: z.output<typeof scheduledQuery>,
+): Promise<string> {
+  const position = after === undefined ? null : parseScheduleCursor(chatId, after);
+  if (after !== undefined && !position) throw fault("after", "is not a cursor of this list");
+  const { body } = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.listScheduled(caller.organizationId, limit, position, knownIdentity),
+  );
+  return body;
+}

@@ -1,0 +1,99 @@
+import { type EventFact, type EventOrigin, type EventType, lifeDigits } from "../../events/event.ts";
+import { matches } from "../../events/filter.ts";
+import { renderEvent, unplacedId } from "../../events/render.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import type { Payload } from "../../webhooks/rpc.ts";
+import { type Chat, type ChatActivity, withActivity } from "../chat.ts";
+import type { ShownMessage } from "../message.ts";
+import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../rpc.ts";
+import type { MessageLog } from "./log/message-log.ts";
+
+const MAX_EVENTS = 100;
+
+/** What the chat's object knows of the chat as it is now. */
+interface ChatNow {
+  /** The address that messages are sent to. */
+  address(identity: ChatIdentity): string;
+  /** The JSON of a message, with or without a place in the chat; null if it is gone. */
+  messageById(id: string): string | null;
+  /** Null after the chat was deleted. */
+  activity(identity: ChatIdentity): ChatActivity | null;
+}
+
+/** Renders a chat's events from its rows as they are now, so that a redaction holds for old events too. */
+export class ChatEvents {
+  readonly #env: Env;
+  readonly #log: MessageLog;
+  readonly #chatNow: ChatNow;
+
+  constructor(env: Env, log: MessageLog, chatNow: ChatNow) {
+    this.#env = env;
+    this.#log = log;
+    this.#chatNow = chatNow;
+  }
+
+  /**
+   * Reads up to 100 events of a range, including both ends.
+   * @param exists false after the chat was deleted
+   * @param types only these, or families such as `message.*`; null for all
+   * @throws ApiError `unavailable` if an event shows the chat and the organization's object does not answer
+   */
+  async read(
+    identity: ChatIdentity,
+    { first, last, life }: EventsAsked,
+    types: string[] | null,
+    exists: () => boolean,
+  ): Promise<ReadEventsAnswer> {
+    if (life && life !== identity.life) return { outcome: "unknown" };
+    const upTo = Math.min(last, first + MAX_EVENTS - 1, this.#log.events.newest);
+    const facts = this.#log.events
+      .range(first, upTo)
+      .filter(({ type }) => matches({ types, channels: null }, type, identity.channelId));
+    const chat = facts.some(({ type }) => showsChat(type)) ? await this.#chat(identity) : null;
+    if (!exists()) return { outcome: "unknown" };
+    const { newest } = this.#log.events;
+    const events = facts.map((fact) => {
+      const event = renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat));
+      return { number: fact.number, type: fact.type, doc: JSON.stringify(event) };
+    });
+    return { outcome: "ok", events, upTo, newest };
+  }
+
+  /** An event as an object, as it is now. @throws as `read` */
+  async render(identity: ChatIdentity, fact: EventFact, payload: Payload) {
+    const chat = payload === "full" && showsChat(fact.type) ? await this.#chat(identity) : null;
+    return renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat), payload);
+  }
+
+  #subject(fact: EventFact, chat: Chat | null) {
+    const doc = this.#messageOf(fact);
+    return { chat, message: doc ? (JSON.parse(doc) as ShownMessage) : null };
+  }
+
+  #messageOf(fact: EventFact): string | null {
+    if (fact.seq !== null) {
+      return fact.seq <= this.#log.floor.seq ? null : this.#log.documents.joined({ low: fact.seq, high: fact.seq });
+    }
+    const id = unplacedId(fact);
+    return id === null ? null : this.#chatNow.messageById(id);
+  }
+
+  async #chat(identity: ChatIdentity): Promise<Chat | null> {
+    const { organizationId, chatId } = identity;
+    const chat = await callOrganization(this.#env, organizationId, (organization) => organization.find(chatId));
+    const activity = this.#chatNow.activity(identity);
+    return chat && activity && withActivity(chat, activity);
+  }
+
+  #originOf(identity: ChatIdentity): EventOrigin {
+    const { organizationId, chatId: id, life, channelId, channelKind } = identity;
+    return {
+      organizationId,
+      chat: { id, life, channelId, channelKind, contactAddress: this.#chatNow.address(identity) },
+    };
+  }
+}
+
+function showsChat(type: EventType): boolean {
+  return type === "chat.created" || type === "chat.updated";
+}

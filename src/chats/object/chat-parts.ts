@@ -1,0 +1,258 @@
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
+import type { ChatIdentity } from "../rpc.ts";
+import { ChatEvents } from "./chat-events.ts";
+import { ChatReporter } from "./chat-report.ts";
+import { ContactAddresses } from "./contact-addresses.ts";
+import { DeliveryLog } from "./delivery/delivery-log.ts";
+import { channelPort, networkPort } from "./delivery/ports.ts";
+import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
+import { Erasure } from "./erasure.ts";
+import { EventLines } from "./event-lines.ts";
+import { Adoption } from "./identity.ts";
+import { FilteredPages } from "./log/filtered-pages.ts";
+import { limitReached } from "./log/limits.ts";
+import { MessageLog } from "./log/message-log.ts";
+import { MessagePages } from "./log/pages.ts";
+import { MessageActions } from "./message-actions.ts";
+import { Redactions } from "./redactions.ts";
+import { Retention } from "./retention/retention.ts";
+import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import { MessageStore } from "./store-messages.ts";
+import { StoredDetails } from "./stored-details.ts";
+import { VisitorSockets } from "./visitors/visitor-sockets.ts";
+
+/** The parts of a chat's object, each connected to those that it needs. */
+export class ChatParts {
+  readonly log: MessageLog;
+  readonly deliveries: DeliveryLog;
+  readonly pages: MessagePages;
+  readonly filteredPages: FilteredPages;
+  readonly adoption: Adoption;
+  readonly alarm: StandingAlarm;
+  readonly contact: ContactAddresses;
+  readonly events: ChatEvents;
+  readonly lines: EventLines;
+  readonly report: ChatReporter;
+  readonly queue: DeliveryQueue;
+  readonly visitors: VisitorSockets;
+  readonly scheduled: ScheduledMessages;
+  readonly store: MessageStore;
+  readonly actions: MessageActions;
+  readonly redactions: Redactions;
+  readonly changes: StoredDetails;
+  readonly retention: Retention;
+  readonly erasure: Erasure;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  /** The next announcement, until it sets the alarm. */
+  #announcement: Promise<void> | undefined;
+
+  /** @param receive stores a message that a visitor wrote */
+  constructor(ctx: DurableObjectState, env: Env, receive: ConstructorParameters<typeof VisitorSockets>[0]["receive"]) {
+    this.#ctx = ctx;
+    this.#env = env;
+    const { storage } = ctx;
+    const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
+    this.log = new MessageLog(storage, () => waitUntil(this.announce()));
+    this.deliveries = new DeliveryLog(this.log);
+    this.pages = new MessagePages(this.log);
+    this.filteredPages = new FilteredPages(storage.sql, this.log);
+    this.adoption = new Adoption(
+      storage,
+      () => this.log.prepare(),
+      ({ createdAt }) => this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt }),
+    );
+    this.alarm = new StandingAlarm(storage);
+    this.contact = new ContactAddresses({
+      env,
+      kv: storage.kv,
+      log: this.log,
+      adoption: this.adoption,
+      waitUntil,
+    });
+    this.events = new ChatEvents(env, this.log, {
+      address: (identity) => this.contact.current(identity),
+      messageById: (id) => this.messageById(id),
+      activity: ({ life }) => (this.adoption.exists(life) ? this.report.activity() : null),
+    });
+    this.lines = new EventLines({
+      env,
+      kv: storage.kv,
+      log: this.log,
+      events: this.events,
+      alarm: this.alarm,
+      identity: () => this.adoption.identity(),
+      waitUntil,
+    });
+    this.report = new ChatReporter({
+      kv: storage.kv,
+      env,
+      log: this.log,
+      webhooks: this.lines,
+      identity: () => this.adoption.identity(),
+      depth: () => this.depth(),
+      nextDueAt: () => this.scheduled.nextDueAt(),
+      details: () => this.changes.details(),
+      told: (retention) => this.retention.told(retention),
+    });
+    this.queue = new DeliveryQueue({
+      log: this.deliveries,
+      alarm: this.alarm,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      chat: () => this.delivering(),
+      exists: () => this.adoption.identity() !== undefined,
+      otherWorkAt: (now) => this.otherWorkAt(now),
+      waitUntil,
+    });
+    this.visitors = new VisitorSockets({
+      state: ctx,
+      env,
+      log: this.log,
+      identity: () => this.adoption.identity(),
+      isRepeated: (dedupe) => this.store.hasInbound(dedupe),
+      receive,
+    });
+    this.scheduled = new ScheduledMessages({
+      sql: storage.sql,
+      log: this.log,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      identity: () => this.adoption.identity(),
+      limit: () => limitReached(this.log, this.depth()),
+      place: (identity, row, remove) => this.store.place(identity, row, remove),
+    });
+    this.store = new MessageStore({
+      log: this.log,
+      queue: this.queue,
+      scheduled: this.scheduled,
+      depth: () => this.depth(),
+      show: (message) => this.visitors.show(message),
+      counted: (what) => this.report.counted(what),
+    });
+    this.actions = new MessageActions({
+      log: this.log,
+      deliveries: this.deliveries,
+      queue: this.queue,
+      scheduled: this.scheduled,
+      store: this.store,
+    });
+    this.redactions = new Redactions({
+      kv: storage.kv,
+      log: this.log,
+      deliveries: this.deliveries,
+      queue: this.queue,
+      report: this.report,
+      lines: this.lines,
+      scheduled: this.scheduled,
+      alarm: this.alarm,
+      show: (message) => this.visitors.show(message),
+    });
+    this.changes = new StoredDetails({
+      env,
+      storage,
+      log: this.log,
+      adoption: this.adoption,
+      report: this.report,
+      alarm: this.alarm,
+    });
+    this.retention = new Retention({
+      kv: storage.kv,
+      log: this.log,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      identity: () => this.adoption.identity(),
+      ended: this.scheduled,
+      ask: () => this.report.repeat(),
+      report: () => this.report.settle(false),
+      beforeDeletion: () => this.lines.forgetResponses(),
+      isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
+      isIdle: (now) =>
+        !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.alarmAt(now)]) === null,
+      leave: (identity) => this.erasure.leave(identity),
+      waitUntil,
+    });
+    this.erasure = new Erasure({
+      env,
+      storage,
+      adoption: this.adoption,
+      alarm: this.alarm,
+      closeSockets: () => this.visitors.closeAll(),
+      leaveWebhooks: () => this.lines.leave(),
+      forget: () => this.forget(),
+    });
+  }
+
+  /**
+   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says so.
+   * The changes of one commit share an announcement.
+   * @throws if the alarm can't be set
+   */
+  announce(): Promise<void> {
+    this.#announcement ??= this.#announce();
+    return this.#announcement;
+  }
+
+  /** When the report, the webhooks' lines, scheduled messages and the retention need the alarm; null if they do not. */
+  otherWorkAt(now: number): number | null {
+    const times = [this.contact.dueAt(now), this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
+    return earliest([...times, this.retention.dueAt(now)]);
+  }
+
+  /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
+  startDelivery({ channelKind }: ChatIdentity): Promise<void> {
+    if (channelKind !== "web") this.queue.start();
+    return this.announce();
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.report.forget();
+    this.lines.forget();
+    this.scheduled.forget();
+    this.retention.forget();
+    this.log.forget();
+  }
+
+  /** The JSON of a message, with or without a place in the chat; null if there is none. */
+  messageById(id: string): string | null {
+    const placed = this.log.byId(id);
+    if (placed) return placed.doc;
+    const unplaced = this.scheduled.find(id);
+    return unplaced && JSON.stringify(unplaced.message);
+  }
+
+  /** The chat as delivery needs it; null if no network delivers its messages. */
+  delivering(): DeliveringChat | null {
+    const identity = this.adoption.identity();
+    if (!identity || identity.channelKind === "web") return null;
+    return {
+      identity,
+      channel: channelPort(this.#env, identity.channelId),
+      network: networkPort(this.#env, identity.channelKind),
+      exists: () => this.adoption.exists(identity.life),
+      address: () => this.contact.current(identity),
+      learn: (addresses, moved) => this.contact.learn(addresses, moved),
+      attempted: ({ outcome }) => this.report.counted(outcome),
+    };
+  }
+
+  /** How many messages wait for their network. */
+  depth(): number {
+    // A web message is never queued. Looking for the first queued one would read the whole chat.
+    return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
+  }
+
+  async #announce(): Promise<void> {
+    try {
+      await this.alarm.standing();
+    } finally {
+      // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
+      this.#announcement = undefined;
+    }
+    await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));
+    this.lines.start();
+    if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
+  }
+}

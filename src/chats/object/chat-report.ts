@@ -1,0 +1,309 @@
+import type { Outcome } from "../../channels/adapter.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import type { AttemptCounts, ChatState, EventBurst } from "../../organizations/rpc.ts";
+import { backoffMs } from "../../platform/backoff.ts";
+import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { addCounts } from "../../platform/counts.ts";
+import { withDeadline } from "../../platform/deadline.ts";
+import { WriteBehind } from "../../platform/object/write-behind.ts";
+import type { WebhookList } from "../../webhooks/rpc.ts";
+import type { ChatActivity } from "../chat.ts";
+import type { ChatIdentity, ChatRetention } from "../rpc.ts";
+import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
+
+/** A change is reported after this time, unless the organization's object asked for longer pauses. */
+export const REPORT_AFTER_MS = 2_000;
+const RETRY = { firstMs: 15_000, maxMs: 600_000 };
+const CALL_TIMEOUT_MS = 30_000;
+/** A report tells no more events than that, because it reads their types. The next one tells the others. */
+const MAX_EVENTS = 10_000;
+
+/** What the chat object gives to its report. */
+interface ReportHost extends ActivitySources {
+  kv: SyncKvStorage;
+  env: Env;
+  webhooks: KnownWebhooks;
+  identity(): ChatIdentity | undefined;
+  /** How many messages wait for their network. */
+  depth(): number;
+  /** Gets what the answer says of the retention. */
+  told(retention: ChatRetention | undefined): void;
+}
+
+/** The webhooks that a chat knows. */
+export interface KnownWebhooks {
+  /** The version of the list; null if the chat has none. */
+  version(): string | null;
+  /** Replaces the list. A new webhook gets the events after the number `startAfter`. */
+  configure(list: WebhookList, startAfter: number): void;
+}
+
+/**
+ * The last report, as it is stored before it is sent. `seq` is that of the newest message. It tells the events after
+ * `eventsAfter` up to `events`.
+ */
+interface StoredReport {
+  number: number;
+  seq: number;
+  eventsAfter: number;
+  events: number;
+  state: ChatState;
+}
+
+type Report = StoredReport & { identity: ChatIdentity };
+
+/**
+ * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
+ * arrives late changes nothing. Attempts that are not reported yet are lost with the instance.
+ *
+ * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
+ * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
+ * client waits for events, again and again until nothing is left to tell; otherwise the alarm reports what was collected.
+ * A request whose response needs the report ends the rest, unless the organization's object said that it is overloaded.
+ */
+export class ChatReporter extends WriteBehind<Report> {
+  readonly #host: ReportHost;
+  readonly #activity: CurrentActivity;
+  #attempts: AttemptCounts = {};
+  #stored: StoredReport | null | undefined;
+  /** Counts what changed in the state besides the log. */
+  #otherChanges = 0;
+  /** The count of changes at the last report that this instance made. */
+  #changesReported: number | undefined;
+  /** The stored report may not have arrived. */
+  #mustRepeat = false;
+  /** The organization has a report with a higher number, because the chat's storage was restored to an earlier time. */
+  #isOutdated = false;
+  #failures = 0;
+  #notBefore = 0;
+  /** The pause that the organization's object asked for. */
+  #pauseMs = 0;
+  /** Since when and for how long the chat rests, because many chats report. */
+  #rest = { since: 0, ms: 0 };
+  /** The last event that the organization has; undefined if this instance does not know. */
+  #eventsReported: number | undefined;
+  #listeningUntil = 0;
+
+  constructor(host: ReportHost) {
+    super();
+    this.#host = host;
+    this.#activity = new CurrentActivity(host);
+  }
+
+  protected get delayMs(): number {
+    // The clock can go back. The alarm of a report also serves messages that wait, so it must not be late.
+    return Math.max(REPORT_AFTER_MS, Math.min(this.#notBefore - Date.now(), this.#pauseMs));
+  }
+
+  /** Whether a change goes out now, or right after the report that is under way. */
+  get isPrompt(): boolean {
+    return this.isWriting || this.#isListened;
+  }
+
+  /** Whether a client waits for events and the chat does not rest. */
+  get #isListened(): boolean {
+    const now = Date.now();
+    return now < this.#listeningUntil && this.restsUntil(now) === null;
+  }
+
+  protected override restsUntil(now: number): number | null {
+    const { since, ms } = this.#rest;
+    return super.restsUntil(now) ?? (isRecent(since, ms, now) ? since + ms : null);
+  }
+
+  protected get retryMs(): number {
+    return backoffMs(RETRY, this.#failures - 1, Math.random());
+  }
+
+  /** An attempt at delivery is over, or a message came in. */
+  counted(what: Outcome["outcome"] | "received"): void {
+    this.#attempts = addCounts(this.#attempts, { [what]: 1 });
+  }
+
+  /** Something changed that is not in the log: the details, or which messages are scheduled. */
+  stateChanged(): void {
+    this.#otherChanges++;
+  }
+
+  /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
+  answered(): void {
+    this.#activity.answered();
+    this.stateChanged();
+  }
+
+  /** The chat's activity as it is now. */
+  activity(): ChatActivity {
+    return this.#activity.read(this.#lastReport());
+  }
+
+  /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
+  onAlarm(): Promise<number | null> {
+    this.#repeatAsNewInstance();
+    return this.flush();
+  }
+
+  /** Reports until nothing is left to tell, or the chat must rest. @returns when to go on; null if nothing is left */
+  async tell(): Promise<number | null> {
+    let next = await this.flush();
+    while (next !== null && this.#isListened) next = await this.flush();
+    return next;
+  }
+
+  /** Reports even if nothing changed, because the answer has what the organization's object says to its chats. */
+  async repeat(): Promise<void> {
+    this.#mustRepeat = true;
+    // A flush that was under way may have found nothing to report.
+    for (let tries = 0; tries < 2 && this.#mustRepeat; tries++) await this.flush();
+  }
+
+  /**
+   * Reports until the organization knows what changed before this call.
+   * @param isAsked a client waits for it
+   * @returns false if the organization does not answer
+   */
+  async settle(isAsked: boolean): Promise<boolean> {
+    this.#repeatAsNewInstance();
+    const changes = this.#changes;
+    // Later changes don't count: a busy chat always has one.
+    const isReported = () => (this.#changesReported ?? -1) >= changes || this.#isStateReported();
+    // A report that was under way may not have the last change.
+    for (let tries = 0; tries < 2 && !isReported(); tries++) await this.flush(isAsked);
+    return isReported();
+  }
+
+  override forget(): void {
+    super.forget();
+    this.#attempts = {};
+    this.#stored = undefined;
+    this.#changesReported = undefined;
+    this.#mustRepeat = false;
+    this.#isOutdated = false;
+    this.#failures = 0;
+    this.#notBefore = 0;
+    this.#pauseMs = 0;
+    this.#rest = { since: 0, ms: 0 };
+    this.#eventsReported = undefined;
+    this.#listeningUntil = 0;
+    this.#activity.forget();
+  }
+
+  /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
+  override dueAt(): number | null {
+    if (this.#changesReported === undefined) return super.dueAt();
+    return this.#mayHaveChanged() && this.#host.identity() ? this.changed() : null;
+  }
+
+  protected current(): Report | null {
+    const identity = this.#host.identity();
+    if (!identity) return null;
+    if (!this.#mayHaveChanged()) return null;
+    const stored = this.#lastReport();
+    const { seq } = this.#host.log.newest();
+    const state = this.#state(stored);
+    const eventsAfter = this.#eventsReported ?? stored?.eventsAfter ?? 0;
+    const events = Math.min(this.#host.log.events.newest, eventsAfter + MAX_EVENTS);
+    const isSame = stored !== null && stored.events === events && isSameState(stored.state, state);
+    if (isSame && !this.#mustRepeat) {
+      // The changes do not show in a report, and the organization has the last one.
+      if (this.#changesReported !== undefined) this.#changesReported = this.#changes;
+      return null;
+    }
+    const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
+    return { identity, number, seq, eventsAfter, events, state };
+  }
+
+  protected async write({ identity, ...report }: Report): Promise<void> {
+    this.#failures++;
+    this.#mustRepeat = true;
+    const changes = this.#changes;
+    this.#store(report);
+    const { chatId, organizationId, life } = identity;
+    const { number } = report;
+    const { webhooks } = this.#host;
+    const told = { number, events: this.#burst(report), webhooks: webhooks.version(), ...report.state };
+    // A report that never ends would hold up all later ones.
+    const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#host.env, organizationId, (organization) =>
+        organization.report({ chatId, life, ...told }),
+      ),
+    );
+    this.#failures = 0;
+    if (this.#host.identity()?.life !== life) return;
+    if (answer.outcome === "ok") {
+      this.#listeningUntil = Date.now() + answer.listeningForMs;
+      if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);
+      this.#host.told(answer.retention);
+      this.#pauseMs = answer.nextAfterMs;
+      this.#notBefore = Date.now() + this.#pauseMs;
+      this.#rest = { since: Date.now(), ms: answer.restMs ?? 0 };
+      this.#isOutdated = answer.number > report.number;
+      if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
+    }
+    this.#mustRepeat = false;
+    this.#eventsReported = report.events;
+    this.#changesReported = changes;
+  }
+
+  /** `current` compares with what is stored. */
+  protected override written(): void {}
+
+  protected failure({ identity }: Report) {
+    return { event: "chat_not_reported", chatId: identity.chatId };
+  }
+
+  /** Whether the organization has the chat's state, even if it lacks events. */
+  #isStateReported(): boolean {
+    const stored = this.#lastReport();
+    return !this.#mustRepeat && stored !== null && isSameState(stored.state, this.#state(stored));
+  }
+
+  /** False if the organization has the chat's state and its events. */
+  #mayHaveChanged(): boolean {
+    const { log } = this.#host;
+    if (this.#mustRepeat || this.#changesReported !== this.#changes) return true;
+    if (this.#eventsReported !== log.events.newest) return true;
+    return Object.keys(this.#attempts).length > 0;
+  }
+
+  get #changes(): number {
+    return this.#host.log.changes + this.#otherChanges;
+  }
+
+  /** An instance does not know whether the report that an earlier one stored has arrived. */
+  #repeatAsNewInstance(): void {
+    this.#mustRepeat ||= this.#changesReported === undefined;
+  }
+
+  #burst({ eventsAfter, events: last }: StoredReport): EventBurst | null {
+    const first = eventsAfter + 1;
+    return first > last ? null : { first, last, types: this.#host.log.events.types(first, last) };
+  }
+
+  #lastReport(): StoredReport | null {
+    this.#stored ??= this.#host.kv.get<StoredReport>("reported") ?? null;
+    return this.#stored;
+  }
+
+  #store(report: StoredReport): void {
+    if (this.#stored?.number === report.number) return;
+    // The stored state has these attempts. Those that end during the call are counted for the next report.
+    this.#attempts = {};
+    this.#stored = report;
+    this.#host.kv.put("reported", report);
+  }
+
+  #state(stored: StoredReport | null): ChatState {
+    const depth = this.#host.depth();
+    const oldest = depth > 0 ? this.#host.log.queue.head()?.message.createdAt : undefined;
+    return {
+      ...this.#activity.read(stored),
+      depth,
+      oldest: oldest === undefined ? null : Date.parse(oldest),
+      attempts: addCounts(stored?.state.attempts ?? {}, this.#attempts),
+    };
+  }
+}
+
+function isSameState(one: ChatState, other: ChatState): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

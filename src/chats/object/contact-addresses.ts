@@ -1,0 +1,109 @@
+import { causeOf } from "../../log.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import { answerWithin } from "../../platform/call-object.ts";
+import { isRecent } from "../../platform/clock.ts";
+import type { ChatIdentity } from "../rpc.ts";
+import type { Adoption } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
+
+/** More addresses than any real contact has. Addresses are never removed. */
+export const MAX_ADDRESSES = 50;
+const AGAIN_AFTER_MS = 30_000;
+const CALL_TIMEOUT_MS = 10_000;
+
+/** A chat, as the addresses of its contact use it. */
+interface ContactHost {
+  env: Env;
+  kv: SyncKvStorage;
+  log: MessageLog;
+  adoption: Pick<Adoption, "identity" | "exists">;
+  waitUntil(work: Promise<void>): void;
+}
+
+/**
+ * The addresses of a chat's contact, for example a phone number, the network's id of that number, a user id or a migrated
+ * group. Networks repeat them with every message, so the addresses that the organization's object has are stored here
+ * too. New addresses stay pending in storage until it has them.
+ */
+export class ContactAddresses {
+  readonly #host: ContactHost;
+  /** When the last call failed: until 30 s later, the organization's object is not called again. */
+  #failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(host: ContactHost) {
+    this.#host = host;
+  }
+
+  /** The address to send to. */
+  current(identity: ChatIdentity): string {
+    return this.#kv.get<string>("address") ?? identity.contactAddress;
+  }
+
+  /** Stores further addresses of the contact, which lead to this chat. @param moved messages go to the first from now on */
+  learn(addresses: string[], moved: boolean): void {
+    const identity = this.#host.adoption.identity();
+    if (!identity) return;
+    if (moved && addresses[0] !== undefined) this.#kv.put("address", addresses[0]);
+    if (!this.#add(identity, addresses)) return;
+    this.#host.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
+    this.#host.waitUntil(this.save());
+  }
+
+  /** Stores new addresses as pending. @returns whether there are any */
+  #add(identity: ChatIdentity, addresses: string[]): boolean {
+    const known = [
+      identity.contactAddress,
+      ...identity.addresses,
+      ...this.#list("addresses"),
+      ...this.#list("pending"),
+    ];
+    const added = [...new Set(addresses)].filter((address) => !known.includes(address));
+    const kept = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
+    if (kept.length > 0) this.#kv.put("pending", [...this.#list("pending"), ...kept]);
+    return kept.length > 0;
+  }
+
+  /** Whether the organization's object still lacks an address. */
+  get hasPending(): boolean {
+    return this.#list("pending").length > 0;
+  }
+
+  /** When the alarm must save pending addresses; null if there are none. */
+  dueAt(now: number): number | null {
+    if (!this.hasPending) return null;
+    return (isRecent(this.#failedAt, AGAIN_AFTER_MS, now) ? this.#failedAt : now) + AGAIN_AFTER_MS;
+  }
+
+  /** Passes pending addresses to the organization's object, unless it failed a moment ago. Never throws. */
+  async save(): Promise<void> {
+    const identity = this.#host.adoption.identity();
+    const saved = this.#list("pending");
+    if (!identity || saved.length === 0 || isRecent(this.#failedAt, AGAIN_AFTER_MS)) return;
+    const { organizationId, chatId, life } = identity;
+    try {
+      await answerWithin(CALL_TIMEOUT_MS, () =>
+        callOrganization(this.#host.env, organizationId, (organization) =>
+          organization.addAddresses(chatId, life, saved),
+        ),
+      );
+    } catch (error) {
+      this.#failedAt = Date.now();
+      console.warn({ event: "addresses_not_saved", chatId, error: causeOf(error) });
+      return;
+    }
+    if (!this.#host.adoption.exists(life)) return;
+    const isLeft = (address: string) => !saved.includes(address);
+    const left = this.#list("pending").filter(isLeft);
+    this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);
+    if (left.length > 0) this.#kv.put("pending", left);
+    else this.#kv.delete("pending");
+  }
+
+  get #kv(): SyncKvStorage {
+    return this.#host.kv;
+  }
+
+  #list(key: "addresses" | "pending"): string[] {
+    return this.#kv.get<string[]>(key) ?? [];
+  }
+}

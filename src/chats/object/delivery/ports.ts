@@ -1,0 +1,27 @@
+import { ADAPTERS, type NetworkKind, networkOf } from "../../../channels/registry.ts";
+import { callObject } from "../../../platform/call-object.ts";
+import type { NetworkPort } from "./attempt.ts";
+import type { ChannelPort } from "./permit.ts";
+
+/** A channel's object, called by RPC. */
+export function channelPort(env: Env, channelId: string): ChannelPort {
+  return {
+    permit: (request) => callObject(env.CHANNELS, channelId, (channel) => channel.permit(request)),
+    reportBroken: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportBroken(report)),
+    reportProbe: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportProbe(report)),
+    slowDown: (afterMs) => callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(afterMs)),
+  };
+}
+
+/** A network, called through its adapter. */
+export function networkPort(env: Env, kind: NetworkKind): NetworkPort {
+  const adapter = ADAPTERS[kind];
+  return {
+    unknownWaitMs: adapter.unknownWaitMs,
+    countParts: (message) => adapter.countParts(message),
+    connect() {
+      const network = networkOf(env, kind);
+      return (message, credentials, signal, onPart) => adapter.send(message, credentials, network, signal, onPart);
+    },
+  };
+}

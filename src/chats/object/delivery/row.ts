@@ -1,0 +1,52 @@
+import type { Message } from "../../message.ts";
+import type { UsedTemplate } from "../../rpc.ts";
+import type { OutboundRow } from "../log/rows.ts";
+import { withoutPastWords } from "./attempt-history.ts";
+import type { StoredParts } from "./parts.ts";
+import { partsWithoutWords } from "./redaction.ts";
+import type { Delivery, DeliveryError } from "./retry.ts";
+
+/** The state of a message's delivery. */
+export interface DeliveryKnown {
+  delivery: Delivery;
+  parts: StoredParts;
+  lastError: DeliveryError | null;
+}
+
+/** A message with the state of its delivery. */
+export interface QueuedMessage extends DeliveryKnown {
+  seq: number;
+  message: Message;
+  template: UsedTemplate | null;
+}
+
+/** The stored JSON. `parts` are the network's ids, which queries match. `calls` is the rest of the parts' state. */
+interface DeliveryColumn extends Delivery {
+  parts: string[];
+  calls?: Omit<StoredParts, "ids">;
+  lastError: DeliveryError | null;
+}
+
+/** Prints the state of a delivery for the column `delivery` of the message log. */
+export function printDelivery({ delivery, parts, lastError }: DeliveryKnown): string {
+  const { ids, of, ...rest } = parts;
+  const calls = { ...(of !== undefined && of > 1 && { of }), ...rest };
+  const more = Object.keys(calls).length > 0 && { calls };
+  return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryColumn);
+}
+
+/** Prints the state of a new delivery. */
+export function printNewDelivery(delivery: Delivery): string {
+  return printDelivery({ delivery, parts: { ids: [] }, lastError: null });
+}
+
+/** Prints the state of a redacted message's delivery, without error texts. */
+export function printRedacted({ delivery, parts }: QueuedMessage): string {
+  return printDelivery({ delivery: withoutPastWords(delivery), parts: partsWithoutWords(parts), lastError: null });
+}
+
+/** Parses the column `delivery` of a row. */
+export function queuedMessage({ delivery: column, ...row }: OutboundRow): QueuedMessage {
+  const { parts: ids, calls, lastError, ...delivery } = JSON.parse(column) as DeliveryColumn;
+  return { ...row, delivery, parts: { ids, ...calls }, lastError };
+}

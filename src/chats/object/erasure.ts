@@ -1,0 +1,118 @@
+import { causeOf } from "../../log.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import { answerWithin } from "../../platform/call-object.ts";
+import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { ChatIdentity } from "../rpc.ts";
+import type { Adoption, Tombstone } from "./identity.ts";
+
+const TOMBSTONE_MS = 600_000;
+/** A step that fails is repeated after as long as it has failed already, within these bounds. */
+const AGAIN_AFTER_MS = { least: 60_000, most: 3_600_000 };
+const CALL_TIMEOUT_MS = 10_000;
+
+/** What a chat's deletion needs of its object. */
+interface ErasureHost {
+  env: Env;
+  storage: DurableObjectStorage;
+  adoption: Adoption;
+  alarm: StandingAlarm;
+  closeSockets(): void;
+  /** Tells the webhooks that the chat's events are gone. */
+  leaveWebhooks(): void;
+  /** The storage was deleted. */
+  forget(): void;
+}
+
+/** The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again. */
+export class Erasure {
+  readonly #host: ErasureHost;
+
+  constructor(host: ErasureHost) {
+    this.#host = host;
+  }
+
+  /** The organization's object deletes the chat of `life`. Does nothing if the object holds a later life. */
+  async erase(organizationId: string, life: number): Promise<void> {
+    const { adoption } = this.#host;
+    const newest = Math.max(adoption.identity()?.life ?? 0, adoption.tombstone()?.life ?? 0);
+    if (newest > life) return;
+    const until = Date.now() + TOMBSTONE_MS;
+    this.#bury({ organizationId, life, until });
+    await this.#host.alarm.set(until);
+  }
+
+  /**
+   * The chat deletes itself, because it is empty and idle. From then on it answers `unknown`, so no message can be stored
+   * in it that is lost then. The alarm tells the organization's object until it knows.
+   */
+  async leave({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
+    const until = Date.now() + TOMBSTONE_MS;
+    this.#bury({ organizationId, life, until, untoldId: chatId });
+    await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
+    await this.#tell();
+  }
+
+  /**
+   * The alarm rang, and the object holds no chat. Sets the next alarm first, and what fails is repeated by it.
+   * @throws if the alarm can't be set: the platform repeats it
+   */
+  async onAlarm(): Promise<void> {
+    const { adoption, alarm } = this.#host;
+    alarm.gone();
+    const now = Date.now();
+    const { until = 0, untoldId } = adoption.tombstone() ?? {};
+    if (untoldId !== undefined) {
+      await alarm.set(againAt(until - TOMBSTONE_MS, now));
+      return this.#tell();
+    }
+    // The platform may repeat an alarm that rang before the chat was deleted.
+    if (now < until) return alarm.set(until);
+    await alarm.set(againAt(until, now));
+    await this.#deleteAll();
+  }
+
+  async #deleteAll(): Promise<void> {
+    const { adoption, alarm, storage } = this.#host;
+    const { organizationId } = adoption.tombstone() ?? {};
+    try {
+      await storage.deleteAll();
+      alarm.gone();
+    } catch (error) {
+      console.error({ event: "tombstone_not_deleted", organizationId, error: causeOf(error) });
+    }
+  }
+
+  #bury(tombstone: Tombstone): void {
+    this.#host.closeSockets();
+    this.#host.leaveWebhooks();
+    // Before the first await: an attempt under way must find no chat when it returns.
+    this.#host.adoption.bury(tombstone);
+    this.#host.forget();
+  }
+
+  /** Tells the organization's object that the chat deleted itself. */
+  async #tell(): Promise<void> {
+    const { adoption, alarm, env } = this.#host;
+    const tombstone = adoption.tombstone();
+    if (tombstone?.untoldId === undefined) return;
+    const { organizationId, life, untoldId } = tombstone;
+    try {
+      await answerWithin(CALL_TIMEOUT_MS, () =>
+        callOrganization(env, organizationId, (organization) => organization.chatGone(untoldId, life)),
+      );
+    } catch (error) {
+      console.warn({ event: "chat_deletion_not_told", chatId: untoldId, error: causeOf(error) });
+      return;
+    }
+    // The chat may have been created again.
+    if (adoption.tombstone()?.untoldId === undefined) return;
+    const until = Date.now() + TOMBSTONE_MS;
+    adoption.bury({ organizationId, life, until });
+    await alarm.set(until);
+  }
+}
+
+/** When a step that has failed since a time is repeated, with waits that double. Unix milliseconds. */
+function againAt(since: number, now: number): number {
+  return now + Math.min(AGAIN_AFTER_MS.most, Math.max(AGAIN_AFTER_MS.least, now - since));
+}

@@ -1,0 +1,90 @@
+import type { ChatIdentity, Unknown } from "../rpc.ts";
+
+/** The answer of a chat's object before it has an identity, and always to other organizations. */
+export const UNKNOWN: Unknown = { outcome: "unknown" };
+
+/** What stays of a deleted chat until `until` (Unix milliseconds), so that a late call can't create it again. */
+export interface Tombstone extends Pick<ChatIdentity, "organizationId" | "life"> {
+  until: number;
+  /** The chat's id, if the chat deleted itself and its organization's object may not know. */
+  untoldId?: string;
+}
+
+/** The object's own tables, without those of the platform. */
+const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";
+
+/** Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. */
+export class Adoption {
+  readonly #storage: DurableObjectStorage;
+  readonly #prepare: () => void;
+  readonly #begin: (identity: ChatIdentity) => void;
+  #identity: ChatIdentity | undefined;
+
+  /**
+   * @param prepare prepares the storage of an adopted chat
+   * @param begin writes what a chat begins with, in the commit of its adoption
+   */
+  constructor(storage: DurableObjectStorage, prepare: () => void, begin: (identity: ChatIdentity) => void) {
+    this.#storage = storage;
+    this.#prepare = prepare;
+    this.#begin = begin;
+  }
+
+  /** The chat's identity; undefined before its adoption and after its deletion. */
+  identity(): ChatIdentity | undefined {
+    if (!this.#identity) {
+      const identity = this.#kv.get<ChatIdentity>("identity");
+      // Before `#identity` is set: if this throws, the next caller tries again.
+      if (identity) this.#prepare();
+      this.#identity = identity;
+    }
+    return this.#identity;
+  }
+
+  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a greater life. */
+  exists(life: number): boolean {
+    return this.identity()?.life === life;
+  }
+
+  /**
+   * Returns the chat's identity to its organization, and adopts the chat if needed.
+   * @param knownIdentity the identity that the organization's object gave to the caller; null if the caller did not ask
+   * @returns undefined for another organization, before the adoption, and for another life of the chat
+   */
+  identify(organizationId: string, knownIdentity: ChatIdentity | null): ChatIdentity | undefined {
+    if (knownIdentity?.organizationId === organizationId && !this.identity()) {
+      if (knownIdentity.life > (this.tombstone()?.life ?? 0)) this.#adopt(knownIdentity);
+    }
+    const identity = this.identity();
+    if (identity?.organizationId !== organizationId) return undefined;
+    return knownIdentity && knownIdentity.life !== identity.life ? undefined : identity;
+  }
+
+  #adopt(identity: ChatIdentity): void {
+    this.#storage.transactionSync(() => {
+      this.#kv.delete("tombstone");
+      this.#kv.put("identity", identity);
+      this.#prepare();
+      this.#begin(identity);
+    });
+  }
+
+  tombstone(): Tombstone | undefined {
+    return this.#kv.get<Tombstone>("tombstone");
+  }
+
+  /** Replaces everything in storage by a tombstone, in one transaction. */
+  bury(tombstone: Tombstone): void {
+    this.#identity = undefined;
+    const { kv, sql } = this.#storage;
+    this.#storage.transactionSync(() => {
+      for (const { name } of sql.exec<{ name: string }>(TABLES).toArray()) sql.exec(`drop table "${name}"`);
+      for (const [key] of [...kv.list()]) kv.delete(key);
+      kv.put("tombstone", tombstone);
+    });
+  }
+
+  get #kv(): SyncKvStorage {
+    return this.#storage.kv;
+  }
+}

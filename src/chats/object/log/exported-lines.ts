@@ -1,0 +1,77 @@
+import type { ExportAsked } from "../../rpc.ts";
+import { checkComplete } from "./integrity.ts";
+import type { SeqBounds } from "./ranges.ts";
+
+/** The most messages of one call, and about how many characters it returns. A call can return 32 MB. */
+const MAX_MESSAGES = 500;
+const MAX_CHARACTERS = 2_000_000;
+const READ_AT_ONCE = 50;
+
+/** Lines of JSON in UTF-8, and how to go on; see `ExportAnswer`. */
+interface ExportedPage {
+  lines: Uint8Array;
+  seq: number;
+  upTo: number | null;
+  unplacedAfter: string;
+}
+
+/**
+ * Messages of a chat as lines of JSON in UTF-8: at most 500 with a place and 500 without, and fewer if they are long.
+ * First come the messages without a place: a message that gets its place meanwhile is not lost, because the export goes
+ * up to the newest message when the last one without a place was read. Messages that are deleted meanwhile are left out.
+ */
+export function exportedPage(sql: SqlStorage, asked: ExportAsked, { floor, newest }: SeqBounds): ExportedPage {
+  let lines = "";
+  let { unplacedAfter } = asked;
+  if (asked.upTo === null) {
+    const unplaced = unplacedLines(sql, unplacedAfter);
+    ({ lines, last: unplacedAfter } = unplaced);
+    if (!unplaced.isComplete) {
+      return { lines: new TextEncoder().encode(lines), seq: asked.seq, upTo: null, unplacedAfter };
+    }
+  }
+  const upTo = Math.min(asked.upTo ?? newest, newest);
+  const placed = placedLines(sql, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);
+  return { lines: new TextEncoder().encode(placed.lines), seq: placed.last, upTo, unplacedAfter };
+}
+
+/** Messages without a place, in the order of their ids: those that wait for their time, and those that ended before it. */
+function unplacedLines(sql: SqlStorage, after: string): { lines: string; last: string; isComplete: boolean } {
+  let lines = "";
+  let last = after;
+  for (let read = 0; read < MAX_MESSAGES && lines.length < MAX_CHARACTERS; read += READ_AT_ONCE) {
+    const rows = sql
+      .exec<{ id: string; doc: string }>(
+        `select id, doc from (select id, doc from scheduled union all select id, doc from unplaced)
+         where id > ? and json_valid(doc) order by id limit ?`,
+        last,
+        READ_AT_ONCE,
+      )
+      .toArray();
+    for (const { doc } of rows) lines += `{"type":"scheduled","message":${doc}}\n`;
+    last = rows.at(-1)?.id ?? last;
+    if (rows.length < READ_AT_ONCE) return { lines, last, isComplete: true };
+  }
+  return { lines, last, isComplete: false };
+}
+
+/** Messages after the seq `after` up to `upTo`, oldest first, behind the lines that the page has already. */
+function placedLines(sql: SqlStorage, before: string, after: number, upTo: number): { lines: string; last: number } {
+  let lines = before;
+  let last = after;
+  const end = Math.min(upTo, after + MAX_MESSAGES);
+  while (last < end && lines.length < MAX_CHARACTERS) {
+    const high = Math.min(end, last + READ_AT_ONCE);
+    const rows = sql
+      .exec<{ doc: string }>(
+        "select doc from messages where seq between ? and ? and json_valid(doc) order by seq",
+        last + 1,
+        high,
+      )
+      .toArray();
+    checkComplete(rows.length, high - last);
+    for (const { doc } of rows) lines += `{"type":"message","message":${doc}}\n`;
+    last = high;
+  }
+  return { lines, last };
+}

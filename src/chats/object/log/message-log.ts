@@ -1,0 +1,297 @@
+import { isMessageId, seqOf } from "../../../ids.ts";
+import { prepareSchema } from "../../../platform/object/schema-steps.ts";
+import { expiryOf, type Message } from "../../message.ts";
+import type { Media, UsedTemplate } from "../../rpc.ts";
+import { type StatusChange, withStatus } from "../message-status.ts";
+import { MessageDocuments } from "./documents.ts";
+import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
+import { type Floor, LogFloor, redactionKey } from "./floor.ts";
+import { checkComplete } from "./integrity.ts";
+import { QueueIndex } from "./queue-index.ts";
+import type { SeqBounds } from "./ranges.ts";
+import { redacted } from "./redaction.ts";
+import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
+import { CHAT_SCHEMA } from "./schema.ts";
+import { newestFirst } from "./walk.ts";
+
+const RECENT_MESSAGES = 1_000;
+
+/**
+ * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
+ * primary key; `documents` reads it.
+ */
+export class MessageLog {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+  readonly documents: MessageDocuments;
+  readonly events: EventLog;
+  readonly queue: QueueIndex;
+  readonly floor: LogFloor;
+  /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
+  changes = 0;
+  /** Counts how often this instance redacted or deleted messages. */
+  redactions = 0;
+  /** A copy of the newest row's columns. */
+  #newest: { seq: number; at: number; queued: number } | undefined;
+  #measured: { changes: number; bytes: number } | undefined;
+
+  /** @param onEvent called after an event was stored */
+  constructor(storage: DurableObjectStorage, onEvent: () => void) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+    this.documents = new MessageDocuments(storage.sql);
+    this.events = new EventLog(storage.sql, onEvent);
+    this.queue = new QueueIndex(storage, () => this.newest());
+    this.floor = new LogFloor(storage);
+  }
+
+  /** Creates or upgrades the schema. */
+  prepare(): void {
+    prepareSchema(this.#storage, CHAT_SCHEMA);
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.changes++;
+    this.redactions++;
+    this.events.forget();
+    this.#newest = undefined;
+    this.documents.forget();
+    this.#measured = undefined;
+    this.queue.forget();
+    this.floor.forget();
+  }
+
+  /**
+   * The newest message's seq, its time in Unix milliseconds, and the count of messages ever queued; zeros if there never
+   * was one. It may be deleted.
+   */
+  newest(): { seq: number; at: number; queued: number } {
+    if (!this.#newest) {
+      const [row] = this.#sql
+        .exec<{ seq: number; createdAt: string; queued: number }>(
+          "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
+        )
+        .toArray();
+      // The log has at least the messages that the chat has reported to its organization.
+      this.#newest = row
+        ? { seq: row.seq, at: Date.parse(row.createdAt), queued: row.queued }
+        : { ...this.floor.get() };
+      checkComplete(this.#newest.seq, this.#storage.kv.get<{ seq: number }>("reported")?.seq ?? 0);
+    }
+    return this.#newest;
+  }
+
+  /** Which messages there are. */
+  bounds(): SeqBounds {
+    return { floor: this.floor.seq, newest: this.newest().seq };
+  }
+
+  /** Whether all messages were deleted, or there never was one. */
+  get isEmpty(): boolean {
+    return this.newest().seq === this.floor.seq;
+  }
+
+  /** The seq of a cursor, the id of a message; null if it is none. All deleted messages stand at the floor. */
+  cursor(id: string): number | null {
+    const found = this.byId(id);
+    if (found) return found.seq;
+    // The id of a message that was scheduled has no seq, so any may have been one.
+    const mayBeDeleted = this.floor.seq > 0 && isMessageId(id) && (seqOf(id) ?? 0) <= this.floor.seq;
+    return mayBeDeleted ? this.floor.seq : null;
+  }
+
+  /** Deletes the messages up to one, or none. */
+  deleteUpTo(last: Floor): void {
+    this.floor.raise(last);
+    this.changes++;
+    this.redactions++;
+    this.#measured = undefined;
+  }
+
+  /** Stores a message. @returns its JSON */
+  append(row: NewMessage): string {
+    this.changes++;
+    const { message } = row;
+    const doc = JSON.stringify(message);
+    const queued = this.newest().queued + Number(message.status === "QUEUED");
+    const at = Date.parse(message.createdAt);
+    const type = message.direction === "INBOUND" ? "message.received" : "message.created";
+    this.commit([{ type, seq: message.seq, note: null, at }], () => {
+      row.scheduled?.remove();
+      insertRow(this.#sql, row, doc, queued);
+    });
+    this.#newest = { seq: message.seq, at, queued };
+    this.documents.stored(message.seq);
+    if (message.status === "QUEUED") this.queue.expiry.joined(expiryOf(message));
+    return doc;
+  }
+
+  /** Writes rows and their events, or nothing: an object whose write failed can continue. */
+  commit(events: NewEvent[], write: () => void): void {
+    try {
+      this.#storage.transactionSync(() => {
+        write();
+        for (const event of events) this.events.append(event);
+      });
+    } catch (error) {
+      this.events.forget();
+      throw error;
+    }
+  }
+
+  /** Walks from the newest message back to the one after `seq`: who wrote each, and when (Unix milliseconds). */
+  *directionsDownTo(seq: number): Generator<{ isInbound: boolean; at: number }> {
+    const columns = "doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt";
+    for (const row of newestFirst<{ direction: string; createdAt: string }>(this.#sql, columns, seq)) {
+      yield { isInbound: row.direction === "INBOUND", at: Date.parse(row.createdAt) };
+    }
+  }
+
+  /** A message by its id, which ends with its seq unless the message was scheduled. */
+  byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
+    const seq = seqOf(id);
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string; redactedAt: number | null }>(
+        `select seq, doc, redacted_at as redactedAt from messages where ${seq === null ? "scheduled_id" : "seq"} = ?`,
+        seq ?? id,
+      )
+      .toArray();
+    return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
+  }
+
+  /** The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. */
+  ofCall(callId: string, since: number): string | null {
+    const columns = "doc, doc ->> '$.createdAt' as at";
+    for (const { doc, at } of newestFirst<{ doc: string; at: string }>(this.#sql, columns)) {
+      if (Date.parse(at) < since) return null;
+      if (doc.startsWith(`{"id":"${callId}`)) return doc;
+    }
+    return null;
+  }
+
+  byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
+    const [row] = this.#sql
+      .exec<{ doc: string; fingerprint: string | null }>(
+        "select doc, fingerprint from messages where dedupe = ?",
+        dedupe,
+      )
+      .toArray();
+    return row ?? null;
+  }
+
+  /** A message and the state of its delivery, queued or not; null if no network delivers it. */
+  delivered(seq: number): OutboundRow | null {
+    const [row] = this.#sql
+      .exec<OutboundColumns>(
+        "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
+        seq,
+      )
+      .toArray();
+    return row ? outboundRow(row) : null;
+  }
+
+  /** The message with a part that has this id on the network. Searches only the newest messages. */
+  byNetworkId(networkId: string): { seq: number; doc: string } | null {
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string }>(
+        `select seq, doc from messages where seq > ? and delivery is not null
+       and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
+        this.newest().seq - RECENT_MESSAGES,
+        networkId,
+      )
+      .toArray();
+    return row ?? null;
+  }
+
+  /** Writes the state of a message's delivery. */
+  writeDelivery(seq: number, delivery: string): void {
+    this.#sql.exec("update messages set delivery = ? where seq = ?", delivery, seq);
+  }
+
+  /** Writes a message's new status or error, and the state of its delivery if that changed too. @returns the message */
+  writeStatus(before: Message, change: StatusChange, delivery?: string): Message {
+    this.changes++;
+    const message = withStatus(before, change);
+    const { seq, status } = message;
+    const doc = JSON.stringify(message);
+    const write = () => {
+      if (delivery === undefined) this.#sql.exec("update messages set doc = ? where seq = ?", doc, seq);
+      else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, seq);
+    };
+    if (status === before.status) write();
+    else this.commit([statusEvent(message)], write);
+    return message;
+  }
+
+  /** Fails messages of the queue, all or none. @param at Unix milliseconds */
+  failQueued(messages: Message[], error: NonNullable<Message["error"]>, at: number): void {
+    if (messages.length === 0) return;
+    this.changes++;
+    const failed = messages.map((message) => withStatus(message, { status: "FAILED", error, at }));
+    this.commit(failed.map(statusEvent), () => {
+      for (const message of failed) {
+        this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
+      }
+      this.queue.left(...failed.map(({ seq }) => seq));
+    });
+  }
+
+  /** The template of a message; null if it has none. */
+  templateOf(seq: number): UsedTemplate | null {
+    const [row] = this.#sql
+      .exec<{ template: string | null }>("select template from messages where seq = ?", seq)
+      .toArray();
+    return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
+  }
+
+  mediaOf(seq: number): Media | null {
+    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq).toArray();
+    return row?.media ? (JSON.parse(row.media) as Media) : null;
+  }
+
+  /**
+   * Redacts a message, and removes everything else that could reveal its text.
+   * @param delivery the state of its delivery without texts; it stays because an attempt may be running
+   * @param call the name of the request
+   * @returns the redacted message
+   */
+  redact(message: Message, delivery: string | null, at: number, call: string): Message {
+    this.changes++;
+    this.redactions++;
+    const { seq } = message;
+    const blank = redacted(message, at);
+    const failure = blank.status === message.status ? [] : [statusEvent(blank)];
+    this.commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
+      this.#storage.kv.put(redactionKey(seq), call);
+      if (message.status === "QUEUED") this.queue.left(seq);
+      this.#sql.exec(
+        `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
+         where seq = ?`,
+        JSON.stringify(blank),
+        at,
+        delivery,
+        seq,
+      );
+    });
+    return blank;
+  }
+
+  isRedacted(seq: number): boolean {
+    const redacted = "select 1 from messages where seq = ? and redacted_at is not null";
+    return this.#sql.exec(redacted, seq).toArray().length > 0;
+  }
+
+  /** The name of the request that redacted a message. */
+  redactedBy(seq: number): string | undefined {
+    return this.#storage.kv.get<string>(redactionKey(seq));
+  }
+
+  /** The chat's size in bytes. Reading it costs as much as storing a message, so it is read every 100 changes. */
+  get bytes(): number {
+    if (!this.#measured || this.changes - this.#measured.changes > 100) {
+      this.#measured = { changes: this.changes, bytes: this.#sql.databaseSize };
+    }
+    return this.#measured.bytes;
+  }
+}

@@ -1,0 +1,103 @@
+import { messageId } from "../../../ids.ts";
+import type { Message, UnplacedMessage } from "../../message.ts";
+import type { ChatIdentity, Draft, InboundDraft, Prepared } from "../../rpc.ts";
+
+/** The chat, number and time of a new message. */
+interface MessagePosition {
+  chatId: string;
+  seq: number;
+  /** RFC 3339; never earlier than the previous message. */
+  at: string;
+}
+
+/** The position of the next message. Times never run backwards, even if the clock does. @param now Unix milliseconds */
+export function nextPosition(
+  newest: { seq: number; at: number },
+  { chatId, createdAt }: ChatIdentity,
+  now: number,
+): MessagePosition {
+  return { chatId, seq: newest.seq + 1, at: new Date(Math.max(now, newest.at, createdAt)).toISOString() };
+}
+
+/** A new message to the contact, before it has a place in the chat. @param position `at` is RFC 3339 */
+export function scheduledMessage(
+  { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf }: Draft,
+  { senderId, text }: Prepared,
+  { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
+): UnplacedMessage {
+  return {
+    id,
+    chatId,
+    seq: null,
+    direction: "OUTBOUND",
+    type,
+    content,
+    mediaUrl,
+    senderId,
+    templateId,
+    variables,
+    text,
+    status: "SCHEDULED",
+    error: null,
+    metadata,
+    createdAt: at,
+    updatedAt: at,
+    ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
+    ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(resendOf != null && { resendOf }),
+  };
+}
+
+/**
+ * A message in its place in the chat. It was created then, as far as its chat is concerned.
+ * @param isQueued whether a network delivers it; if not, it is SENT at once
+ */
+export function placedMessage(message: UnplacedMessage, { seq, at }: MessagePosition, isQueued: boolean): Message {
+  // The clock may have been set back since the message was scheduled.
+  const now = at > message.updatedAt ? at : message.updatedAt;
+  return {
+    ...message,
+    seq,
+    status: isQueued ? "QUEUED" : "SENT",
+    createdAt: now,
+    updatedAt: now,
+    ...(!isQueued && { sentAt: now }),
+  };
+}
+
+/** A new message to the contact, which takes its place at once. @param isQueued see `placedMessage` */
+export function outboundMessage(
+  draft: Draft,
+  prepared: Prepared,
+  position: MessagePosition,
+  isQueued: boolean,
+): Message {
+  const message = placedMessage(scheduledMessage(draft, prepared, position), position, isQueued);
+  return { ...message, id: messageId(draft.id, message.seq) };
+}
+
+/** A new message from the contact. */
+export function inboundMessage(
+  { id: callId, type, content, media, origin }: InboundDraft,
+  { chatId, seq, at }: MessagePosition,
+): Message {
+  const id = messageId(callId, seq);
+  return {
+    id,
+    chatId,
+    seq,
+    direction: "INBOUND",
+    type,
+    content,
+    mediaUrl: media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: content,
+    status: "RECEIVED",
+    error: null,
+    metadata: {},
+    createdAt: at,
+    updatedAt: at,
+  };
+}

@@ -1,0 +1,32 @@
+import type { ShownMessage } from "../../message.ts";
+import { withStatus } from "../message-status.ts";
+
+/** Redaction removes a message's text. A network may quote the text in an error, so error texts are removed too. */
+
+const REDACTED = "The message was redacted";
+
+/**
+ * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message
+ * fails, and a scheduled one is canceled.
+ * @param at Unix milliseconds
+ */
+export function redacted<Shown extends ShownMessage>(message: Shown, at: number): Shown {
+  const blank: Shown = {
+    ...message,
+    content: "",
+    text: "",
+    variables: null,
+    mediaUrl: null,
+    metadata: {},
+    error: message.error && withoutWords(message.error),
+  };
+  if (message.status === "SCHEDULED") return withStatus(blank, { status: "CANCELED", error: null, at });
+  if (message.status !== "QUEUED") return blank;
+  const error = { code: "redacted", message: `${REDACTED} before it was delivered` };
+  return withStatus(blank, { status: "FAILED", error, at });
+}
+
+/** An error with its code but without the network's text. */
+export function withoutWords({ code }: { code: string }): { code: string; message: string } {
+  return { code, message: REDACTED };
+}

@@ -1,0 +1,70 @@
+import { expiryOf, type Message } from "../../message.ts";
+import type { Media, UsedTemplate } from "../../rpc.ts";
+
+/** A row to insert. */
+export interface NewMessage {
+  message: Message;
+  /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */
+  dedupe: string | null;
+  /** A request with the same `dedupe` must have the same fingerprint. Null matches any request. */
+  fingerprint: string | null;
+  template: UsedTemplate | null;
+  /** JSON of `delivery/row.ts`; null if no network delivers the message. */
+  delivery: string | null;
+  media: Media | null;
+  /** Set for a message that was scheduled: its id does not end with its seq. */
+  scheduled?: {
+    /** Removes it from the scheduled messages, in the same commit. */
+    remove(): void;
+  };
+}
+
+/** A stored message that a network delivers. */
+export interface OutboundRow {
+  seq: number;
+  message: Message;
+  /** JSON of `delivery/row.ts`. */
+  delivery: string;
+  template: UsedTemplate | null;
+}
+
+/** A range of seqs, including both ends; empty if `low` is above `high`. */
+export interface SeqRange {
+  low: number;
+  high: number;
+}
+
+/** The columns of `OutboundRow`. */
+export type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
+
+export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    delivery,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+  };
+}
+
+/** Inserts a row. @param queued how many messages up to this one were queued when stored */
+export function insertRow(
+  sql: SqlStorage,
+  { message, dedupe, fingerprint, template, delivery, media, scheduled }: NewMessage,
+  doc: string,
+  queued: number,
+): void {
+  sql.exec(
+    `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at, scheduled_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    message.seq,
+    doc,
+    dedupe,
+    fingerprint,
+    template && JSON.stringify(template),
+    delivery,
+    media && JSON.stringify(media),
+    queued,
+    expiryOf(message),
+    scheduled ? message.id : null,
+  );
+}

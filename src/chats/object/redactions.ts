@@ -1,0 +1,80 @@
+import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { Message } from "../message.ts";
+import type { MessageAnswer, RedactAnswer, Unknown } from "../rpc.ts";
+import type { ChatReporter } from "./chat-report.ts";
+import type { DeliveryLog } from "./delivery/delivery-log.ts";
+import type { DeliveryQueue } from "./delivery/queue.ts";
+import { printRedacted } from "./delivery/row.ts";
+import type { EventLines } from "./event-lines.ts";
+import { unreportedKey } from "./log/floor.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+
+/** What redactions need of their chat. `show` shows a changed message to the visitors. */
+interface RedactionHost {
+  kv: SyncKvStorage;
+  log: MessageLog;
+  deliveries: DeliveryLog;
+  queue: DeliveryQueue;
+  report: ChatReporter;
+  lines: Pick<EventLines, "forgetResponses">;
+  scheduled: Pick<ScheduledMessages, "redact">;
+  alarm: StandingAlarm;
+  show: (message: Message) => void;
+}
+
+/**
+ * Redactions of a chat's messages. Each is answered once the list of chats shows nothing of the text. Storage has the
+ * seqs of those that the list may not know yet, so that they can be repeated.
+ */
+export class Redactions {
+  readonly #host: RedactionHost;
+  /** The seqs of the reports that requests wait for. */
+  readonly #underWay = new Set<number>();
+
+  constructor(host: RedactionHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver, and a scheduled one CANCELED.
+   * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
+   * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
+   */
+  async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
+    const { kv, log, deliveries, queue, lines, show } = this.#host;
+    const row = log.byId(id);
+    if (!row) return this.#redactUnplaced(id, call);
+    const { seq } = row;
+    const isUnreported = kv.get(unreportedKey(seq)) === true && !this.#underWay.has(seq);
+    const isRepeat = log.redactedBy(seq) === call || isUnreported;
+    if (row.redactedAt !== null) return isRepeat ? this.#reported(seq, row.doc) : { outcome: "no_message" };
+    // First: if a later step fails, the redaction can be repeated until it is reported.
+    kv.put(unreportedKey(seq), true);
+    queue.beforeRedaction(seq);
+    const queued = deliveries.delivered(seq);
+    const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
+    lines.forgetResponses();
+    show(message);
+    queue.afterRedaction();
+    return this.#reported(seq, JSON.stringify(message));
+  }
+
+  /** The list of chats never shows a message without a place. */
+  #redactUnplaced(id: string, call: string): Exclude<MessageAnswer, Unknown> {
+    const answer = this.#host.scheduled.redact(id, call);
+    if (answer.outcome === "ok") this.#host.lines.forgetResponses();
+    return answer;
+  }
+
+  /** Reports the chat's state, in which the text is blank. */
+  async #reported(seq: number, doc: string): Promise<Exclude<MessageAnswer, Unknown> | { outcome: "not_reported" }> {
+    const { kv, report, alarm } = this.#host;
+    await alarm.by(report.changed());
+    this.#underWay.add(seq);
+    const isReported = await report.settle(true).finally(() => this.#underWay.delete(seq));
+    if (!isReported) return { outcome: "not_reported" };
+    kv.delete(unreportedKey(seq));
+    return { outcome: "ok", doc };
+  }
+}

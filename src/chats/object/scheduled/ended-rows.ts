@@ -1,0 +1,98 @@
+import type { UnplacedMessage } from "../../message.ts";
+import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
+
+/** A message that ended without a place. */
+export interface EndedRow extends UnplacedRow {
+  /** The name of the request that redacted it; null if it was not redacted. */
+  redactedBy: string | null;
+}
+
+type EndedColumns = {
+  doc: string;
+  dedupe: string | null;
+  fingerprint: string | null;
+  template: string | null;
+  redactedBy: string | null;
+};
+
+const COLUMNS = "doc, dedupe, fingerprint, template, redacted_by as redactedBy";
+
+/** The messages that ended without a place. The table is only read if it has any. */
+export class EndedRows {
+  readonly #sql: SqlStorage;
+  /** When the oldest one ended, Unix milliseconds; null if there is none, undefined if not read. */
+  #oldestAt: number | null | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** When the oldest one ended, Unix milliseconds; null if there is none. */
+  oldestAt(): number | null {
+    if (this.#oldestAt === undefined) {
+      const [row] = this.#sql.exec<{ at: number }>("select ended_at as at from unplaced order by n limit 1").toArray();
+      this.#oldestAt = row?.at ?? null;
+    }
+    return this.#oldestAt;
+  }
+
+  byId(id: string): EndedRow | null {
+    return this.#where("id = ?", id);
+  }
+
+  byDedupe(dedupe: string): EndedRow | null {
+    return this.#where("dedupe = ?", dedupe);
+  }
+
+  /** @param endedAt Unix milliseconds */
+  insert({ message, dedupe, fingerprint, template, redactedBy }: EndedRow, endedAt: number): void {
+    this.#sql.exec(
+      `insert into unplaced (id, doc, dedupe, fingerprint, template, redacted_by, ended_at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      message.id,
+      JSON.stringify(message),
+      dedupe,
+      fingerprint,
+      template && JSON.stringify(template),
+      redactedBy,
+      endedAt,
+    );
+    this.#oldestAt = undefined;
+  }
+
+  /** Writes a blank message, and removes everything else that could reveal its text. */
+  redact(message: UnplacedMessage, redactedBy: string): void {
+    this.#sql.exec(
+      "update unplaced set doc = ?, fingerprint = null, template = null, redacted_by = ? where id = ?",
+      JSON.stringify(message),
+      redactedBy,
+      message.id,
+    );
+  }
+
+  /**
+   * Removes the oldest ones, up to the first that `isKept`, a function of when it ended.
+   * @param limit how many it removes at most
+   * @returns whether it removed any
+   */
+  purge(isKept: (endedAt: number) => boolean, limit: number): boolean {
+    let removed = 0;
+    for (let at = this.oldestAt(); removed < limit && at !== null && !isKept(at); at = this.oldestAt()) {
+      this.#sql.exec("delete from unplaced where n = (select min(n) from unplaced)");
+      this.#oldestAt = undefined;
+      removed++;
+    }
+    return removed > 0;
+  }
+
+  /** A change failed, or the storage was deleted. */
+  forget(): void {
+    this.#oldestAt = undefined;
+  }
+
+  #where(condition: string, value: string): EndedRow | null {
+    if (this.oldestAt() === null) return null;
+    const [row] = this.#sql.exec<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value).toArray();
+    return row ? { ...unplacedRow(row), redactedBy: row.redactedBy } : null;
+  }
+}

@@ -1,0 +1,373 @@
+import { causeOf, type Logger } from "../../../log.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { earliest } from "../../../platform/object/alarm.ts";
+import type { UnplacedMessage } from "../../message.ts";
+import type {
+  ChatIdentity,
+  Draft,
+  Due,
+  MessageAnswer,
+  MoveAnswer,
+  MoveBody,
+  Prepared,
+  RefusedDraft,
+  Unknown,
+} from "../../rpc.ts";
+import { scheduleCursor } from "../../schedule-cursor.ts";
+import type { NewEvent } from "../log/event-log.ts";
+import { isFull } from "../log/limits.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { scheduledMessage } from "../log/new-message.ts";
+import { redacted } from "../log/redaction.ts";
+import { withStatus } from "../message-status.ts";
+import {
+  MAX_SCHEDULED,
+  type Rest,
+  SCHEDULING_DECISIONS,
+  type ScheduleTimes,
+  type SchedulingDecisions,
+  SOON_MS,
+} from "./decisions.ts";
+import { type EndedRow, EndedRows } from "./ended-rows.ts";
+import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
+
+/** After a fault, due messages rest for so long. */
+const AGAIN_AFTER_MS = 30_000;
+/** A message that can't be placed holds up the others for so long, so that a passing fault changes no order. */
+const HOLD_MS = 300_000;
+/** Then it is tried by itself, after as long as it has been due, and at least so often. */
+const MAX_AGAIN_MS = 3_600_000;
+/** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
+const PURGE_SIZE = 250;
+
+/** A chat, as its scheduled messages use it. */
+export interface SchedulingHost {
+  sql: SqlStorage;
+  log: MessageLog;
+  clock: Pick<Clock, "now">;
+  logger: Pick<Logger, "error">;
+  /** Undefined before the chat's adoption and after its deletion. */
+  identity(): ChatIdentity | undefined;
+  /** The limit that one more message in the chat would exceed; null for none. */
+  limit(): "chat_backlog" | "chat_full" | null;
+  /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
+  place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string;
+}
+
+/**
+ * A chat's scheduled messages. They have no place in the chat: each takes the next `seq` when it is due. The decisions
+ * are in `decisions.ts`; this class carries them out. Each change is one commit, and nothing is awaited, so of a move, a
+ * cancellation and the due time of one message, the first wins.
+ */
+export class ScheduledMessages {
+  readonly #host: SchedulingHost;
+  readonly #decisions: SchedulingDecisions;
+  readonly #rows: ScheduledRows;
+  readonly #ended: EndedRows;
+  #rest: Rest | null = null;
+  /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
+  readonly #stuck = new Map<string, number>();
+
+  constructor(host: SchedulingHost, decisions = SCHEDULING_DECISIONS) {
+    this.#host = host;
+    this.#decisions = decisions;
+    this.#rows = new ScheduledRows(host.sql);
+    this.#ended = new EndedRows(host.sql);
+  }
+
+  /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
+  nextDueAt(): number | null {
+    if (!this.#host.identity()) return null;
+    const soonest = this.#rows.entries().reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
+    return soonest === Number.POSITIVE_INFINITY ? null : soonest;
+  }
+
+  /** Whether a message is about to take its place. */
+  hasSoon(): boolean {
+    const soon = this.#host.clock.now() + SOON_MS;
+    if (!this.#host.identity()) return false;
+    return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#stuckUntil(id) <= soon);
+  }
+
+  /** When the alarm must ring, Unix milliseconds; null if never. */
+  alarmAt(now: number): number | null {
+    if (!this.#host.identity()) return null;
+    const oldestAt = this.#ended.oldestAt();
+    const placeAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
+    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
+    return earliest([placeAt, purgeAt]);
+  }
+
+  /** When a message tries to take its place. */
+  #placeAt({ id, dueAt }: ScheduledEntry, now: number): number {
+    return Math.max(this.#decisions.placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
+  }
+
+  #stuckUntil(id: string): number {
+    return this.#stuck.get(id) ?? 0;
+  }
+
+  /** When a scheduled message tries to take its place, Unix milliseconds; null if it is not scheduled. */
+  nextTryAt(id: string): number | null {
+    const entry = this.#rows.entries().find((each) => each.id === id);
+    const now = this.#host.clock.now();
+    return entry ? Math.max(now, this.#placeAt(entry, now)) : null;
+  }
+
+  /** When the oldest message that ended without a place ended, Unix milliseconds; null if there is none. */
+  oldestEndedAt(): number | null {
+    return this.#ended.oldestAt();
+  }
+
+  /**
+   * Removes the oldest messages that ended without a place at or before `time`, Unix milliseconds.
+   * @param limit how many it removes at most
+   * @returns whether it removed any
+   */
+  removeEnded(time: number, limit: number): boolean {
+    return this.#ended.purge((endedAt) => endedAt > time, limit);
+  }
+
+  /**
+   * Stores a message for later.
+   * @param dueAt Unix milliseconds
+   * @returns its JSON, or the reason why the chat can't store it
+   */
+  accept(
+    { chatId, createdAt }: ChatIdentity,
+    draft: Draft,
+    prepared: Prepared,
+    dedupe: string | null,
+    dueAt: number,
+  ): string | RefusedDraft {
+    if (this.#rows.count >= MAX_SCHEDULED) return { outcome: "refused", code: "schedule_full" };
+    if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
+    const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
+    const message = scheduledMessage(draft, prepared, { chatId, at });
+    const row = { message, dedupe, fingerprint: draft.fingerprint, template: prepared.template };
+    // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
+    const turn = this.#host.log.events.newest + 1;
+    this.#commit([scheduledEvent(message)], () => this.#rows.insert(row, { dueAt, turn }));
+    return JSON.stringify(message);
+  }
+
+  /** A message without a place, scheduled or ended; null if there is none. */
+  find(id: string): EndedRow | null {
+    const scheduled = this.#rows.byId(id);
+    return scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
+  }
+
+  /** The message without a place that a call or an idempotency key stored first. */
+  byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
+    const entry = this.#rows.entries().find((each) => each.dedupe === dedupe);
+    const row = entry ? this.#rows.read(entry) : this.#ended.byDedupe(dedupe);
+    return row && { doc: JSON.stringify(row.message), fingerprint: row.fingerprint };
+  }
+
+  /** The response body of the list: the scheduled messages after a position, soonest first, as JSON. */
+  list(limit: number, after: Due | null): string {
+    const { bySoonest } = this.#decisions;
+    const following = this.#rows
+      .entries()
+      .filter((entry) => !after || bySoonest(entry, after) > 0)
+      .sort(bySoonest);
+    const page = following.slice(0, limit);
+    const last = page.at(-1);
+    const chatId = this.#host.identity()?.chatId;
+    const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, last) : null;
+    const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
+    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
+    return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;
+  }
+
+  /**
+   * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Never throws: after
+   * a fault, the alarm rings again, and a message that can't be placed for minutes is passed over. Each send calls this first, so that it takes no room for which due messages wait.
+   */
+  placeDue(): void {
+    const now = this.#host.clock.now();
+    const identity = this.#host.identity();
+    if (!identity) return;
+    const { bySoonest, isDue, purgeAt } = this.#decisions;
+    try {
+      if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
+      if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
+      this.#ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
+      const due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
+      for (const entry of due.sort(bySoonest)) if (!this.#tryToPlace(identity, entry, now)) return;
+      this.#rest = null;
+    } catch (error) {
+      this.#interrupted(identity, error, now);
+    }
+  }
+
+  /** @returns whether the next message may follow */
+  #tryToPlace(identity: ChatIdentity, entry: ScheduledEntry, now: number, isRepeat = false): boolean {
+    const { id, dueAt } = entry;
+    try {
+      const isNext = this.#placeOne(identity, entry, now);
+      this.#stuck.delete(id);
+      return isNext;
+    } catch (error) {
+      const lateMs = now - dueAt;
+      this.#interrupted(identity, error, now, id);
+      if (lateMs < HOLD_MS) return false;
+      this.#rest = null;
+      if (!isRepeat) return this.#tryToPlace(identity, entry, now, true);
+      this.#stuck.set(id, now + Math.min(lateMs, MAX_AGAIN_MS));
+      return true;
+    }
+  }
+
+  /** @param messageId the message that can't be placed; absent for another fault */
+  #interrupted({ chatId }: ChatIdentity, error: unknown, now: number, messageId?: string): void {
+    this.#forgetRows();
+    this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
+    this.#host.logger.error({ event: "scheduled_not_placed", chatId, messageId, error: causeOf(error) });
+  }
+
+  /**
+   * Changes when a message is sent. It takes its place at once if its new time is now or in the past. A due message that
+   * waits keeps its turn if only its expiry changes.
+   * @returns `not_scheduled` if no scheduled message has this id
+   */
+  move(id: string, change: MoveBody): Exclude<MoveAnswer, Unknown | { outcome: "no_message" }> {
+    this.placeDue();
+    const now = this.#host.clock.now();
+    const identity = this.#host.identity();
+    const row = this.#rows.byId(id);
+    if (!identity || !row) return { outcome: "not_scheduled" };
+    const { message } = row;
+    const before = { scheduledAt: timeOf(message.scheduledAt), expiresAt: timeOf(message.expiresAt) };
+    const times = this.#decisions.changedTimes(before, change, now);
+    if ("faults" in times) return { outcome: "refused", code: "validation_failed", faults: times.faults };
+    const { scheduledAt, expiresAt } = times;
+    if (scheduledAt === before.scheduledAt && expiresAt === before.expiresAt) return ok(message);
+    const moved = withTimes(message, times, now);
+    const isMoved = scheduledAt !== before.scheduledAt;
+    if (scheduledAt === null || (isMoved && this.#decisions.isDue(scheduledAt, now))) {
+      const limit = this.#host.limit();
+      if (limit) return { outcome: "refused", code: limit };
+      return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
+    }
+    this.#commit([scheduledEvent(moved)], () => this.#rows.move(moved, scheduledAt));
+    this.#endRestForRoom(now);
+    return ok(moved);
+  }
+
+  /** Cancels a scheduled message. @returns its JSON, also if it was canceled before; null if it is not scheduled */
+  cancel(id: string): string | null {
+    const row = this.find(id);
+    if (row?.message.status === "CANCELED") return JSON.stringify(row.message);
+    if (row?.message.status !== "SCHEDULED") return null;
+    const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });
+    this.#end({ ...row, message }, []);
+    return JSON.stringify(message);
+  }
+
+  /**
+   * Blanks a message without a place. A scheduled one is canceled.
+   * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
+   */
+  redact(id: string, call: string): Exclude<MessageAnswer, Unknown> {
+    const at = this.#host.clock.now();
+    const row = this.find(id);
+    if (!row) return { outcome: "no_message" };
+    if (row.redactedBy !== null) return row.redactedBy === call ? ok(row.message) : { outcome: "no_message" };
+    const message = redacted(row.message, at);
+    this.#host.log.redactions++;
+    const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
+    if (row.message.status === "SCHEDULED") {
+      this.#end({ ...row, message, fingerprint: null, template: null, redactedBy: call }, [event]);
+    } else this.#commit([event], () => this.#ended.redact(message, call));
+    return ok(message);
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#forgetRows();
+    this.#rest = null;
+    this.#stuck.clear();
+  }
+
+  /** @returns whether the next message may follow */
+  #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
+    const row = this.#rows.read(entry);
+    const expiresAt = timeOf(row.message.expiresAt);
+    const next = this.#decisions.dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
+    if (next.step === "wait") {
+      this.#rest = { since: now, until: next.until, isForRoom: true };
+      return false;
+    }
+    if (next.step === "place") this.#place(identity, row);
+    else {
+      const message = withStatus(row.message, { status: "FAILED", error: next.error, at: now });
+      this.#end({ ...row, message, redactedBy: null }, []);
+    }
+    return true;
+  }
+
+  #place(identity: ChatIdentity, row: UnplacedRow): string {
+    try {
+      return this.#host.place(identity, row, () => this.#rows.remove(row.message.id));
+    } catch (error) {
+      this.#forgetRows();
+      throw error;
+    }
+  }
+
+  /** Moves a message from the scheduled ones to those that ended. @param events after the event of its status */
+  #end(row: EndedRow, events: NewEvent[]): void {
+    const { id, status, error, updatedAt } = row.message;
+    const at = Date.parse(updatedAt);
+    const note = { messageId: id, status, ...(error && { code: error.code }) };
+    this.#commit([{ type: "message.status", seq: null, note, at }, ...events], () => {
+      this.#rows.remove(id);
+      this.#ended.insert(row, at);
+    });
+    this.#endRestForRoom(this.#host.clock.now());
+  }
+
+  /** The message that waited for room may have been moved or canceled. Then the next one is on time. */
+  #endRestForRoom(now: number): void {
+    const dueAt = this.nextDueAt();
+    if (this.#rest?.isForRoom && (dueAt === null || dueAt > now)) this.#rest = null;
+  }
+
+  #commit(events: NewEvent[], write: () => void): void {
+    try {
+      this.#host.log.commit(events, write);
+    } catch (error) {
+      this.#forgetRows();
+      throw error;
+    }
+  }
+
+  #forgetRows(): void {
+    this.#rows.forget();
+    this.#ended.forget();
+  }
+}
+
+function withTimes(message: UnplacedMessage, { scheduledAt, expiresAt }: ScheduleTimes, now: number): UnplacedMessage {
+  const updatedAt = Math.max(now, Date.parse(message.updatedAt));
+  return {
+    ...message,
+    updatedAt: new Date(updatedAt).toISOString(),
+    scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
+    expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
+  };
+}
+
+function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {
+  return { type: "message.scheduled", seq: null, note: { messageId: id, scheduledAt }, at: Date.parse(updatedAt) };
+}
+
+function ok(message: UnplacedMessage): { outcome: "ok"; doc: string } {
+  return { outcome: "ok", doc: JSON.stringify(message) };
+}
+
+/** Unix milliseconds. */
+function timeOf(time: string | undefined): number | null {
+  return time === undefined ? null : Date.parse(time);
+}

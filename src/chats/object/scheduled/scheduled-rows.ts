@@ -1,0 +1,108 @@
+import type { UnplacedMessage } from "../../message.ts";
+import type { Due, UsedTemplate } from "../../rpc.ts";
+
+/** A message without a place in the chat, and the columns that go with it. */
+export interface UnplacedRow {
+  message: UnplacedMessage;
+  dedupe: string | null;
+  fingerprint: string | null;
+  template: UsedTemplate | null;
+}
+
+/** What an instance keeps in memory of a scheduled message. */
+export interface ScheduledEntry extends Due {
+  id: string;
+  dedupe: string | null;
+}
+
+type Columns = { doc: string; dedupe: string | null; fingerprint: string | null; template: string | null };
+
+/**
+ * The messages that wait for their time. An instance reads their times once, because each send asks for them. A change
+ * that fails leaves memory and storage different: call `forget` then.
+ */
+export class ScheduledRows {
+  readonly #sql: SqlStorage;
+  #copy: Map<string, ScheduledEntry> | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** All scheduled messages, in no order. */
+  entries(): ScheduledEntry[] {
+    return [...this.#entries().values()];
+  }
+
+  get count(): number {
+    return this.#entries().size;
+  }
+
+  /** A scheduled message; null if there is none with this id. */
+  byId(id: string): UnplacedRow | null {
+    const entry = this.#entries().get(id);
+    return entry ? this.read(entry) : null;
+  }
+
+  read({ id }: ScheduledEntry): UnplacedRow {
+    const [row] = this.#sql
+      .exec<Columns>("select doc, dedupe, fingerprint, template from scheduled where id = ?", id)
+      .toArray();
+    if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
+    return unplacedRow(row);
+  }
+
+  insert({ message, dedupe, fingerprint, template }: UnplacedRow, { dueAt, turn }: Due): void {
+    const { id } = message;
+    this.#sql.exec(
+      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template) values (?, ?, ?, ?, ?, ?, ?)",
+      id,
+      JSON.stringify(message),
+      dueAt,
+      turn,
+      dedupe,
+      fingerprint,
+      template && JSON.stringify(template),
+    );
+    this.#entries().set(id, { id, dueAt, turn, dedupe });
+  }
+
+  /** Writes a message's new times. Its turn stays. */
+  move(message: UnplacedMessage, dueAt: number): void {
+    const { id } = message;
+    this.#sql.exec("update scheduled set doc = ?, due_at = ? where id = ?", JSON.stringify(message), dueAt, id);
+    const entry = this.#entries().get(id);
+    if (entry) this.#entries().set(id, { ...entry, dueAt });
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("delete from scheduled where id = ?", id);
+    this.#entries().delete(id);
+  }
+
+  /** A change failed, or the storage was deleted. */
+  forget(): void {
+    this.#copy = undefined;
+  }
+
+  #entries(): Map<string, ScheduledEntry> {
+    if (!this.#copy) {
+      const rows = this.#sql
+        .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null }>(
+          "select id, due_at as dueAt, turn, dedupe from scheduled",
+        )
+        .toArray();
+      this.#copy = new Map(rows.map((entry) => [entry.id, entry]));
+    }
+    return this.#copy;
+  }
+}
+
+export function unplacedRow({ doc, dedupe, fingerprint, template }: Columns): UnplacedRow {
+  return {
+    message: JSON.parse(doc) as UnplacedMessage,
+    dedupe,
+    fingerprint,
+    template: template === null ? null : (JSON.parse(template) as UsedTemplate),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Message } from "../message.ts";
+import type { ChatIdentity, Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "../rpc.ts";
+import type { DeliveryQueue } from "./delivery/queue.ts";
+import { printNewDelivery } from "./delivery/row.ts";
+import { replay } from "./idempotent-replay.ts";
+import { isFull, limitReached } from "./log/limits.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import { inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
+import { RepeatedCalls } from "./log/repeated-calls.ts";
+import type { NewMessage } from "./log/rows.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
+
+/** What storing a message needs of its chat. */
+interface StoreHost {
+  log: MessageLog;
+  queue: Pick<DeliveryQueue, "newDelivery" | "stored">;
+  scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find" | "hasSoon">;
+  /** How many messages wait for their network. */
+  depth(): number;
+  /** Shows a message to the visitors. */
+  show(message: Message): void;
+  /** Counts a message that came in, or that was sent without an attempt at delivery. */
+  counted(what: "received" | "sent"): void;
+}
+
+/** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
+export class MessageStore {
+  readonly #host: StoreHost;
+  readonly #calls: RepeatedCalls;
+
+  constructor(host: StoreHost) {
+    this.#host = host;
+    this.#calls = new RepeatedCalls(host.log);
+  }
+
+  /**
+   * Stores a message to the contact. A used idempotency key is checked first: it returns its first message even if the
+   * sender or the template was deleted or the queue is full by now.
+   * @param isRepeat an earlier call with this draft failed, and may have stored it
+   */
+  outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
+    const { log, scheduled } = this.#host;
+    const dedupe = dedupeOf(draft);
+    const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
+    if (first) return replay(first, draft);
+    if (draft.prepared.outcome === "refused") return draft.prepared;
+    const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
+    if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
+    const movedOn = chatMovedOn(draft, this.#host);
+    if (movedOn) return movedOn;
+    const { fingerprint, prepared } = draft;
+    const now = Date.now();
+    if (draft.scheduledAt != null && draft.scheduledAt > now) {
+      const accepted = scheduled.accept(identity, draft, prepared, dedupe, draft.scheduledAt);
+      return typeof accepted === "string" ? { outcome: "stored", doc: accepted, replayed: false } : accepted;
+    }
+    const depth = this.#host.depth();
+    const limit = limitReached(log, depth);
+    if (limit) return { outcome: "refused", code: limit };
+
+    const position = nextPosition(log.newest(), identity, now);
+    const message = outboundMessage(draft, prepared, position, isDelivered(identity));
+    const { template } = prepared;
+    const doc = this.#append(identity, { message, dedupe, fingerprint, template }, depth);
+    this.#calls.stored(draft, message.seq);
+    return { outcome: "stored", doc, replayed: false };
+  }
+
+  /**
+   * Stores a scheduled message in its place at the end of the chat.
+   * @param remove removes it from the scheduled messages, in the same commit
+   * @returns its JSON
+   */
+  place(identity: ChatIdentity, { message, ...columns }: UnplacedRow, remove: () => void): string {
+    const position = nextPosition(this.#host.log.newest(), identity, Date.now());
+    const placed = placedMessage(message, position, isDelivered(identity));
+    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#host.depth());
+  }
+
+  /** @param depth the number of messages before it in the queue */
+  #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery" | "media">, depth: number): string {
+    const { log, queue } = this.#host;
+    const { message } = row;
+    const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
+    const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery), media: null });
+    if (delivery) queue.stored(message.seq, delivery);
+    else {
+      this.#host.counted("sent");
+      this.#host.show(message);
+    }
+    return doc;
+  }
+
+  /** The message that an earlier try of the same call scheduled, wherever it is now. */
+  #scheduledBy({ id, scheduledAt }: Draft): string | null {
+    if (scheduledAt == null) return null;
+    const { log, scheduled } = this.#host;
+    const row = scheduled.find(id);
+    return row ? JSON.stringify(row.message) : (log.byId(id)?.doc ?? null);
+  }
+
+  /** Stores a message from the contact. */
+  inbound(identity: ChatIdentity, draft: InboundDraft): Exclude<ReceiveAnswer, Unknown> {
+    const { log } = this.#host;
+    const dedupe = inboundDedupe(draft.dedupe);
+    const first = log.byDedupe(dedupe);
+    if (first) return { outcome: "repeated", doc: first.doc };
+    if (isFull(log)) return { outcome: "chat_full" };
+    const message = inboundMessage(draft, nextPosition(log.newest(), identity, Date.now()));
+    const { media } = draft;
+    const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    this.#host.counted("received");
+    return { outcome: "stored", doc };
+  }
+
+  /** Whether a message from the contact is stored. @param dedupe see `InboundDraft` */
+  hasInbound(dedupe: string): boolean {
+    return this.#host.log.byDedupe(inboundDedupe(dedupe)) !== null;
+  }
+}
+
+/** Whether a network delivers the messages of a chat. */
+function isDelivered({ channelKind }: ChatIdentity): boolean {
+  return channelKind !== "web";
+}
+
+/** The refusal of a message that would cross another one; null if it may be stored. */
+function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDraft | null {
+  if (ifSeq == null) return null;
+  const newest = log.newest().seq;
+  // A client sees the seq 0 in a chat whose messages were all deleted.
+  const isNewest = ifSeq === newest || (ifSeq === 0 && log.isEmpty);
+  if (isNewest && !scheduled.hasSoon()) return null;
+  const text = isNewest
+    ? "Another message was scheduled and is about to be sent"
+    : `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`;
+  return { outcome: "refused", code: "chat_moved_on", text };
+}
+
+/** A message is sent again at most once. */
+function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
+  if (resendOf != null) return `resend:${resendOf}`;
+  return idempotencyHash === null ? null : `key:${idempotencyHash}`;
+}
+
+function inboundDedupe(dedupe: string): string {
+  return `in:${dedupe}`;
+}

@@ -1,0 +1,132 @@
+import * as z from "zod/mini";
+import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
+import { MAX_CONTENT, type Message } from "../../message.ts";
+
+/** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
+
+/** A message as its visitor sees it, without the company's internal fields. */
+export type VisitorMessage = Omit<
+  Message,
+  | "senderId"
+  | "metadata"
+  | "templateId"
+  | "variables"
+  | "sentAt"
+  | "deliveredAt"
+  | "readAt"
+  | "failedAt"
+  | "scheduledAt"
+  | "expiresAt"
+  | "resendOf"
+>;
+
+export interface RefusedFrame {
+  type: "refused";
+  /** The client's own id of the message. */
+  id: string;
+  code: ErrorCode;
+  message: string;
+  /** Seconds; null if waiting does not help. */
+  retryAfter: number | null;
+}
+
+export type ServerFrame =
+  | { type: "ready"; chatId: string | null; messages: VisitorMessage[]; hasMore: boolean; lastSeq: number }
+  /** The messages before the requested seq, oldest first, at most 100. */
+  | { type: "older"; messages: VisitorMessage[] }
+  | { type: "message"; message: VisitorMessage }
+  | { type: "stored"; id: string; messageId: string; seq: number }
+  | { type: "status"; seq: number; status: Message["status"] }
+  | RefusedFrame
+  | { type: "pong" };
+
+/** Bytes of UTF-8. */
+export const MAX_FRAME = 16 * 1_024;
+
+/** The platform answers a ping with exactly this text, and does not wake the object. */
+export const PING = JSON.stringify({ type: "ping" });
+export const PONG = JSON.stringify({ type: "pong" } satisfies ServerFrame);
+
+const seq = z.int().check(z.gte(0));
+
+const clientFrame = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("message"),
+    // Lone surrogates are stored as replacement characters, so two ids could become one.
+    id: z.string().check(
+      z.minLength(1),
+      z.refine((id) => id.length <= 64 && id.isWellFormed()),
+    ),
+    // As all that comes in: half a character is replaced, and not refused.
+    content: z.pipe(
+      z.string(),
+      z.transform((text) => text.toWellFormed()),
+    ),
+  }),
+  z.object({ type: z.literal("delivered"), seq }),
+  z.object({ type: z.literal("read"), seq }),
+  z.object({ type: z.literal("older"), before: seq }),
+  z.object({ type: z.literal("ping") }),
+]);
+
+export type ClientFrame = z.output<typeof clientFrame>;
+export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
+
+/** Parses a page's frame. @returns the reason if it can't be parsed */
+export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "invalid" {
+  if (isTooLarge(data)) return "too_large";
+  if (typeof data !== "string") return "invalid";
+  try {
+    const frame = clientFrame.safeParse(JSON.parse(data));
+    return frame.success ? frame.data : "invalid";
+  } catch {
+    return "invalid";
+  }
+}
+
+/** A UTF-16 unit takes 1 to 3 bytes in UTF-8, so most texts need not be encoded to be measured. */
+function isTooLarge(data: string | ArrayBuffer): boolean {
+  if (typeof data !== "string") return data.byteLength > MAX_FRAME;
+  if (data.length > MAX_FRAME) return true;
+  return data.length * 3 > MAX_FRAME && new TextEncoder().encode(data).length > MAX_FRAME;
+}
+
+export function visitorMessage(message: Message): VisitorMessage {
+  const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
+  return { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt };
+}
+
+/** The response to a stored message. @param id the page's own id of the message @param doc the stored message as JSON */
+export function storedFrame(id: string, doc: string): ServerFrame {
+  const message = JSON.parse(doc) as Message;
+  return { type: "stored", id, messageId: message.id, seq: message.seq };
+}
+
+/** The response to a message with invalid content; null if the content is valid. */
+export function contentFault({ id, content }: MessageFrame): RefusedFrame | null {
+  if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
+  if (content.length <= MAX_CONTENT) return null;
+  return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
+}
+
+/** @param retryAfter seconds; null if waiting does not help */
+export function refusedFrame(
+  id: string,
+  code: ErrorCode,
+  retryAfter: number | null,
+  message: string = ERRORS[code].text,
+): RefusedFrame {
+  return { type: "refused", id, code, message, retryAfter };
+}
+
+/** Sends a frame to each socket that is still open. */
+export function sendFrame(sockets: WebSocket[], frame: ServerFrame): void {
+  const text = JSON.stringify(frame);
+  for (const socket of sockets) {
+    try {
+      socket.send(text);
+    } catch {
+      // The socket was closed in the meantime. The page catches up when it connects again.
+    }
+  }
+}

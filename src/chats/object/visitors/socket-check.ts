@@ -1,0 +1,107 @@
+import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
+import type { Visitor } from "../../../channels/web/visitor.ts";
+import { causeOf } from "../../../log.ts";
+import { callObject } from "../../../platform/call-object.ts";
+import { isRecent } from "../../../platform/clock.ts";
+import type { ChatIdentity } from "../../rpc.ts";
+import { close, TRY_LATER } from "./closing.ts";
+
+/** How long a check stays valid, in milliseconds. */
+const VALID_MS = 10_000;
+/** The pause after a check that failed because the channel did not answer, in milliseconds. */
+const RETRY_MS = 1_000;
+/** How long a socket stays open after its last successful check if the channel does not answer, in milliseconds. */
+const GRACE_MS = 3_600_000;
+
+export interface SocketCheckHost {
+  env: Env;
+  waitUntil: (work: Promise<unknown>) => void;
+  /** The open sockets, all of one visitor, each with the visitor that the Worker verified. */
+  openSockets: () => { socket: WebSocket; visitor: Visitor }[];
+}
+
+/**
+ * Checks that open sockets would still be accepted. Asks the channel's object at most every 10 seconds, and only if a
+ * frame is about to pass in either direction. The frame waits for the answer, and a socket that would be refused is
+ * closed first. So an idle socket costs nothing, and 10 seconds after an origin or a secret was removed no frame passes.
+ */
+export class SocketCheck {
+  readonly #host: SocketCheckHost;
+  /** When each socket last passed a check, Unix milliseconds. It is in memory, so an object that wakes up checks again. */
+  readonly #passedAt = new WeakMap<WebSocket, number>();
+  #failedAt = Number.NEGATIVE_INFINITY;
+  /** The actions that wait for the current check, in order; null if no check is running. */
+  #waiting: (() => void)[] | null = null;
+
+  constructor(host: SocketCheckHost) {
+    this.#host = host;
+  }
+
+  /** Runs `action` after a check; at once if the last check is still valid. Actions keep their order. */
+  afterCheck(action: () => void): void {
+    if (this.#waiting) {
+      this.#waiting.push(action);
+    } else if (!this.#isDue(Date.now())) {
+      action();
+    } else {
+      this.#waiting = [action];
+      this.#host.waitUntil(this.#check());
+    }
+  }
+
+  #isDue(now: number): boolean {
+    if (isRecent(this.#failedAt, RETRY_MS, now)) return false;
+    return this.#host
+      .openSockets()
+      .some(({ socket, visitor }) => !isRecent(this.#lastPassedAt(socket, visitor), VALID_MS, now));
+  }
+
+  /** The time of the last check, or of the admission. */
+  #lastPassedAt(socket: WebSocket, { admission }: Visitor): number {
+    return this.#passedAt.get(socket) ?? admission.readAt;
+  }
+
+  /** Never throws. */
+  async #check(): Promise<void> {
+    const { env, openSockets } = this.#host;
+    const now = Date.now();
+    const [first] = openSockets();
+    try {
+      if (first) {
+        const { channelId, admission } = first.visitor;
+        const asked = { withFingerprints: admission.fingerprint !== null };
+        const policy = await callObject(env.CHANNELS, channelId, (channel) => channel.socketPolicy(channelId, asked));
+        for (const { socket, visitor } of openSockets()) {
+          const refusal = socketRefusalOf(visitor.admission, policy);
+          if (refusal) close(socket, SOCKET_REFUSALS[refusal]);
+          else this.#passedAt.set(socket, now);
+        }
+      }
+    } catch (error) {
+      console.warn({ event: "socket_check_failed", channelId: first?.visitor.channelId, error: causeOf(error) });
+      this.#failedAt = now;
+      for (const { socket, visitor } of openSockets()) {
+        if (!isRecent(this.#lastPassedAt(socket, visitor), GRACE_MS, now)) close(socket, TRY_LATER);
+      }
+    }
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const action of waiting) {
+      try {
+        action();
+      } catch (error) {
+        console.error({ event: "frame_not_sent", channelId: first?.visitor.channelId, error: causeOf(error) });
+      }
+    }
+  }
+}
+
+/**
+ * Whether a chat belongs to this visitor, or was not adopted yet. A chat's id is a hash of 89 bits, so the address,
+ * the channel and the organization are compared too.
+ */
+export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
+  if (!chat) return true;
+  const { organizationId, channelId, address } = visitor;
+  return chat.organizationId === organizationId && chat.channelId === channelId && chat.contactAddress === address;
+}

@@ -1,0 +1,356 @@
+import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
+import { jurisdictionOf, newId } from "../../../ids.ts";
+import { causeOf } from "../../../log.ts";
+import type { Message } from "../../message.ts";
+import type { ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { rangeAfter, rangeBefore } from "../log/ranges.ts";
+import type { SeqRange } from "../log/rows.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
+import {
+  CHAT_DELETED,
+  CONNECTION_LOST,
+  close,
+  INVALID_FRAME,
+  isAbandoned,
+  NO_CHANNEL,
+  NORMAL,
+  TOO_LARGE,
+  TOO_MANY_PAGES,
+  TRY_LATER,
+  WRONG_IDENTITY,
+} from "./closing.ts";
+import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
+import {
+  contentFault,
+  type MessageFrame,
+  PING,
+  PONG,
+  type RefusedFrame,
+  readFrame,
+  refusedFrame,
+  type ServerFrame,
+  sendFrame,
+  storedFrame,
+  type VisitorMessage,
+  visitorMessage,
+} from "./frames.ts";
+import { type OpenedChat, openVisitorChat } from "./open-visitor-chat.ts";
+import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
+import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
+import { isOwner, SocketCheck } from "./socket-check.ts";
+
+/** The chat's object, as its visitors' sockets use it. */
+export interface VisitorHost {
+  state: DurableObjectState;
+  env: Env;
+  log: MessageLog;
+  /** The chat's identity; undefined before its adoption. */
+  identity(): ChatIdentity | undefined;
+  /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
+  isRepeated(dedupe: string): boolean;
+  /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
+  receive(organizationId: string, draft: InboundDraft, knownIdentity: ChatIdentity | null): Promise<ReceiveAnswer>;
+}
+
+/** The data of a socket. The platform stores it while the object sleeps. */
+type Attachment = Visitor & { openedAt: number };
+
+export const MAX_SOCKETS = 5;
+/** How many messages may wait for earlier ones. Our page sends a message only after the response to the previous one. */
+const MAX_WAITING_MESSAGES = 20;
+/** How many frames may wait for the check of their sockets. */
+const MAX_WAITING_FRAMES = 100;
+const PAGE_SIZE = 100;
+/** A page that connects again gets the redactions of this many messages before its newest. */
+const REDACTION_RANGE = 1_000;
+/** When a page may try again after a failure here, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * The open sockets of a web chat's visitor, one for each tab. The platform keeps them open while the object sleeps, so an
+ * idle visitor costs nothing. The object loses its memory then, so the data of a socket is in its attachment.
+ *
+ * A page sees only stored data: the output gate delays frames, like responses, until all earlier writes are on disk.
+ */
+export class VisitorSockets {
+  readonly #host: VisitorHost;
+  /** The end of the newest message's processing. Two messages processed at once could both pass the rate limit. */
+  #lastMessage: Promise<void> = Promise.resolve();
+  #waitingMessages = 0;
+  #waitingFrames = 0;
+  /** The client networks that may not open a new chat, and until when, in Unix milliseconds. */
+  readonly #refusedUntil = new Map<string, number>();
+  readonly #acknowledgements: Acknowledgements;
+  readonly #socketCheck: SocketCheck;
+  readonly #frameBudget = new FrameBudget();
+
+  constructor(host: VisitorHost) {
+    this.#host = host;
+    this.#acknowledgements = new Acknowledgements(host.state.storage, host.log);
+    this.#socketCheck = new SocketCheck({
+      env: host.env,
+      waitUntil: (work) => host.state.waitUntil(work),
+      openSockets: () => this.#openSockets().map((socket) => ({ socket, visitor: attached(socket) })),
+    });
+  }
+
+  /** Whether a page is open. */
+  get isOnline(): boolean {
+    return this.#openSockets().length > 0;
+  }
+
+  /** Accepts a visitor's socket. The Worker has verified the request. Stores nothing until the visitor writes. */
+  accept(request: Request): Response {
+    const { state } = this.#host;
+    const visitor = readVisitor(request.headers);
+    const { 0: page, 1: socket } = new WebSocketPair();
+    const hasRoom = this.#makeRoom();
+    state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+    // Before the socket is accepted: this throws if the data is too long, and every open socket must have its data.
+    socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
+    // Even if it is closed at once: otherwise it would keep the object awake until the page closes its end.
+    state.acceptWebSocket(socket);
+    if (!hasRoom) {
+      close(socket, TOO_MANY_PAGES);
+    } else if (!isOwner(visitor, this.#host.identity())) {
+      close(socket, WRONG_IDENTITY);
+    } else {
+      // Nothing is awaited after the log is read, so the socket gets every later message.
+      sendFrame([socket], this.#ready(visitor));
+      for (const message of this.#redactedBefore(visitor.after)) sendFrame([socket], { type: "message", message });
+    }
+    return new Response(null, { status: 101, webSocket: page });
+  }
+
+  /** Handles a frame from a page. Never throws. */
+  async onMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    // The page sent this frame before it saw that the socket was closed. It sends it again.
+    if (socket.readyState !== WebSocket.OPEN) return;
+    if (!this.#frameBudget.allows(socket, Date.now())) return close(socket, TRY_LATER);
+    const frame = readFrame(data);
+    if (frame === "too_large") return close(socket, TOO_LARGE);
+    if (frame === "invalid") return close(socket, INVALID_FRAME);
+    if (this.#waitingFrames >= MAX_WAITING_FRAMES) return close(socket, TRY_LATER);
+    this.#waitingFrames++;
+    await new Promise<void>((resolve) => this.#socketCheck.afterCheck(resolve));
+    this.#waitingFrames--;
+    try {
+      if (!this.#visitorSockets().includes(socket)) return;
+      switch (frame.type) {
+        case "ping":
+          return socket.send(PONG);
+        case "delivered":
+          return await this.#acknowledge(frame.seq, "DELIVERED");
+        case "read":
+          return await this.#acknowledge(frame.seq, "READ");
+        case "older":
+          if (!this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
+          return sendFrame([socket], { type: "older", messages: this.#before(frame.before) });
+        case "message":
+          return await this.#receiveInOrder(socket, frame);
+      }
+    } catch (error) {
+      const { chatId } = attached(socket);
+      console.error({ event: "frame_failed", chatId, error: causeOf(error) });
+      // The page connects again and repeats what was not acknowledged.
+      close(socket, TRY_LATER);
+    }
+  }
+
+  /** Completes the closing handshake, which the platform leaves to us. After a lost connection nobody reads a reply. */
+  onClose(socket: WebSocket, code: number): void {
+    if (code !== CONNECTION_LOST) close(socket, NORMAL);
+  }
+
+  /** Sends a new or redacted message to the open pages. */
+  show(message: Message): void {
+    this.#broadcast(this.#visitorSockets(), { type: "message", message: visitorMessage(message) });
+  }
+
+  /** The chat was deleted. */
+  closeAll(): void {
+    this.#acknowledgements.forget();
+    for (const socket of this.#openSockets()) close(socket, CHAT_DELETED);
+  }
+
+  #ready(visitor: Visitor): ServerFrame {
+    const identity = this.#host.identity();
+    if (!identity) {
+      return { type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 };
+    }
+    const { range, pagination } = rangeAfter(this.#host.log.bounds(), visitor.after, PAGE_SIZE);
+    const messages = this.#messages(range);
+    const lastSeq = this.#host.log.isEmpty ? 0 : this.#host.log.newest().seq;
+    return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
+  }
+
+  #before(cursor: number): VisitorMessage[] {
+    if (!this.#host.identity()) return [];
+    const bounds = this.#host.log.bounds();
+    return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range);
+  }
+
+  /** The messages of a range, oldest first. */
+  #messages(range: SeqRange): VisitorMessage[] {
+    const documents = this.#host.log.documents.joined(range);
+    return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
+  }
+
+  /** The redacted messages among those that a reconnecting page already shows. */
+  #redactedBefore(after: number): VisitorMessage[] {
+    if (after === 0 || !this.#host.identity()) return [];
+    return redactedBetween(this.#host.state.storage.sql, after - REDACTION_RANGE, after).map(visitorMessage);
+  }
+
+  /** Processes a message after all earlier ones. Closes the socket if too many are waiting. */
+  async #receiveInOrder(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    if (this.#waitingMessages >= MAX_WAITING_MESSAGES) return close(socket, TRY_LATER);
+    this.#waitingMessages++;
+    const received = this.#lastMessage.then(() => this.#receive(socket, frame)).finally(() => this.#waitingMessages--);
+    this.#lastMessage = received.catch(() => undefined);
+    await received;
+  }
+
+  /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
+  async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    // The object may have adopted another visitor's chat while this message waited.
+    if (!isOwner(attached(socket), this.#host.identity())) return close(socket, WRONG_IDENTITY);
+    const { id, content } = frame;
+    const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
+    const fault = contentFault(frame);
+    if (fault) return refuse(fault);
+    const knownIdentity = this.#host.identity() ? null : await this.#openChat(socket, id);
+    if (knownIdentity === "refused") return;
+    // A chat that is about to be adopted has no messages of the visitor yet.
+    if (knownIdentity === null && !this.#host.isRepeated(id)) {
+      const wait = this.#rateLimitWait();
+      if (wait > 0) return refuse(refusedFrame(id, "rate_limited", wait, "Too many messages"));
+    }
+    const { organizationId, chatId } = attached(socket);
+    const draft: InboundDraft = {
+      id: newId("msg", jurisdictionOf(chatId)),
+      dedupe: id,
+      type: "TEXT",
+      content,
+      media: null,
+      origin: null,
+      addresses: [],
+    };
+    const answer = await this.#host.receive(organizationId, draft, knownIdentity);
+    if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
+    if (answer.outcome === "unknown") return refuse(refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
+    sendFrame([socket], storedFrame(id, answer.doc));
+    if (answer.outcome === "repeated") return;
+    const message = visitorMessage(JSON.parse(answer.doc) as Message);
+    this.#broadcast(
+      this.#visitorSockets().filter((other) => other !== socket),
+      { type: "message", message },
+    );
+  }
+
+  /** Opens the chat. @returns the identity to adopt, or `refused` after the page got the reason */
+  async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
+    const { clientNetwork } = attached(socket);
+    const wait = this.#newChatWait(clientNetwork);
+    if (wait > 0) {
+      sendFrame([socket], refusedFrame(id, "rate_limited", wait, "Too many new chats"));
+      return "refused";
+    }
+    let opened: OpenedChat;
+    try {
+      opened = await openVisitorChat(this.#host.env, attached(socket));
+    } catch (error) {
+      const { chatId } = attached(socket);
+      console.error({ event: "open_chat_failed", chatId, error: causeOf(error) });
+      sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
+      return "refused";
+    }
+    switch (opened.outcome) {
+      case "opened":
+        return opened.identity;
+      case "too_many":
+        // Only for a few seconds: if the company creates the chat meanwhile, the visitor may write in it.
+        this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, RETRY_AFTER_SECONDS) * 1_000);
+        sendFrame([socket], refusedFrame(id, "rate_limited", opened.retryAfter, "Too many new chats"));
+        break;
+      case "chat_limit":
+        sendFrame([socket], refusedFrame(id, "chat_limit", null));
+        break;
+      case "deleting":
+        sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
+        break;
+      case "no_channel":
+        close(socket, NO_CHANNEL);
+    }
+    return "refused";
+  }
+
+  /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
+  #makeRoom(): boolean {
+    const open = this.#openSockets();
+    if (open.length < MAX_SOCKETS) return true;
+    const now = Date.now();
+    for (const socket of open) {
+      const answeredAt = this.#host.state.getWebSocketAutoResponseTimestamp(socket);
+      if (isAbandoned(attached(socket).openedAt, answeredAt, now)) close(socket, TRY_LATER);
+    }
+    return this.#openSockets().length < MAX_SOCKETS;
+  }
+
+  #rateLimitWait(): number {
+    const now = Date.now();
+    return secondsToWait(inboundTimes(this.#host.state.storage.sql, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
+  }
+
+  /** The seconds until a client network may ask for a new chat again; 0 if it may now. */
+  #newChatWait(network: string): number {
+    const now = Date.now();
+    for (const [each, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(each);
+    return Math.ceil(((this.#refusedUntil.get(network) ?? now) - now) / 1_000);
+  }
+
+  async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
+    if (!this.#host.identity() || !this.#acknowledgements.isNew(upTo, status)) return;
+    this.#acknowledgements.request(Math.min(upTo, this.#host.log.newest().seq), status);
+    while (this.#host.identity()) {
+      const changed = this.#acknowledgements.step(status, Date.now());
+      if (changed === null) return;
+      for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), { type: "status", seq, status });
+      // Lets other events run between the steps.
+      await scheduler.wait(0);
+    }
+  }
+
+  /** Sends a frame to sockets, after a check. */
+  #broadcast(sockets: WebSocket[], frame: ServerFrame): void {
+    if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame));
+  }
+
+  /** The open sockets. One whose data can't be read is closed and holds up no other: its page connects again. */
+  #openSockets(): WebSocket[] {
+    return this.#host.state.getWebSockets().filter((socket) => {
+      if (socket.readyState !== WebSocket.OPEN) return false;
+      try {
+        return attached(socket).chatId !== "";
+      } catch (error) {
+        console.error({ event: "socket_not_readable", error: causeOf(error) });
+        close(socket, TRY_LATER);
+        return false;
+      }
+    });
+  }
+
+  /** The open sockets of this chat's visitor. Closes sockets of anyone else. */
+  #visitorSockets(): WebSocket[] {
+    return this.#openSockets().filter((socket) => {
+      if (isOwner(attached(socket), this.#host.identity())) return true;
+      close(socket, WRONG_IDENTITY);
+      return false;
+    });
+  }
+}
+
+function attached(socket: WebSocket): Attachment {
+  return socket.deserializeAttachment() as Attachment;
+}

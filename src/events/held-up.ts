@@ -1,0 +1,7 @@
+/**
+ * A chat that can't be read holds up the feed and the export for so long, because most faults pass. Then it is passed
+ * over, and those who read are told.
+ */
+export const HOLD_MS = 120_000;
+/** When to ask again for what is held up, in seconds. */
+export const HELD_RETRY_SECONDS = 5;

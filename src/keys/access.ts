@@ -1,0 +1,130 @@
+import type { MiddlewareHandler, Next } from "hono";
+import type * as z from "zod/mini";
+import { type AuditAction, actionSpec } from "../audit/actions.ts";
+import {
+  type ActEnv,
+  type ActorAccess,
+  audited,
+  auditedForOperator,
+  type ManagementContext,
+  type RequestAct,
+} from "../audit/audited.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { type KeyVariables, permit } from "./guard.ts";
+import type { AdminEnv } from "./operator-guard.ts";
+import type { DailyNeed, Need, Permission, ReadNeed } from "./permissions.ts";
+import { OPERATOR } from "./scope.ts";
+
+/** What differs between the operator's routes and those of an organization's keys. */
+export interface Access extends ActorAccess {
+  /** Comes before the paths of an organization's lists. */
+  prefix: "" | "/organizations/:id";
+  /** The permission line of a route that only reads. */
+  needs: (need: ReadNeed | null) => MiddlewareHandler<AdminEnv>;
+  /**
+   * The first line of a route that acts: its permission, its query and body, and the row in the audit log. So no route of
+   * a key acts without a row.
+   */
+  acts: Acts;
+  /** Whether the client has a permission. The operator has all. */
+  isAllowed: (c: ManagementContext, permission: Permission) => boolean;
+  /** Whether the client is a key that ends or is bound to addresses, so that secrets would outlast it. */
+  isBound: (c: ManagementContext) => boolean;
+}
+
+type Acts = <Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
+  action: AuditAction,
+  inputs?: Inputs<Body, Query>,
+) => MiddlewareHandler<ActEnv, string, Validated<Body, Query>>;
+
+/** What a route reads. Without `query` it has no parameters. */
+interface Inputs<Body, Query> {
+  body?: Body;
+  /** Whether the body may be empty. */
+  mayBeEmpty?: boolean;
+  query?: Query;
+}
+
+interface Validated<Body extends z.ZodMiniType, Query extends z.ZodMiniObject> {
+  in: { json: z.input<Body>; query: z.input<Query> };
+  out: { json: z.output<Body>; query: z.output<Query> };
+}
+
+/** The operator, who manages all organizations. `authenticateOperator` runs before all of the operator's routes. */
+export const operatorAccess: Access = accessOf({
+  prefix: "/organizations/:id",
+  permits: () => proceed,
+  actorOf: () => ({ scope: "any", type: "operator", id: OPERATOR, name: "Operator" }),
+  organizationOf: (c) => c.req.param("id") ?? "",
+  isAllowed: () => true,
+  isBound: () => false,
+});
+
+/** The API keys that manage their own organization, and the sessions of the console. */
+export const keyAccess: Access = accessOf({
+  prefix: "",
+  permits(need) {
+    if (need === "operator") throw new Error("a key has no such route");
+    return permit(need) as MiddlewareHandler;
+  },
+  actorOf(c) {
+    const { organizationId, principal } = callerOf(c);
+    return { scope: { organizationId, isSession: principal.type !== "key" }, ...principal };
+  },
+  organizationOf: (c) => callerOf(c).organizationId,
+  isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
+  isBound: (c) => callerOf(c).isBound === true,
+});
+
+/** The context of a route with `daily`. */
+interface DailyEnv extends AdminEnv {
+  Variables: AdminEnv["Variables"] & { act?: RequestAct };
+}
+
+/**
+ * The first line of a route by which an organization's software writes all day, such as a send: its permission and body.
+ * @param action the act that such a request of the operator in the console is. Null: nobody's leaves a row
+ */
+export function daily<Body extends z.ZodMiniType>(
+  need: DailyNeed,
+  action: AuditAction | null,
+  { body, mayBeEmpty = false }: Pick<Inputs<Body, never>, "body" | "mayBeEmpty"> = {},
+): MiddlewareHandler<DailyEnv, string, Pick<Validated<Body, z.ZodMiniObject>, "in" | "out">> {
+  return inOrder([
+    permit(need),
+    noQuery,
+    ...(body ? [validBody(body, { mayBeEmpty })] : []),
+    ...(action ? [auditedForOperator(keyAccess, action)] : []),
+  ]);
+}
+
+function accessOf(
+  base: Omit<Access, "needs" | "acts"> & { permits: (need: Need | "operator" | null) => MiddlewareHandler<AdminEnv> },
+): Access {
+  const { permits, ...access } = base;
+  const acts: Acts = (action, { body, mayBeEmpty = false, query } = {}) =>
+    inOrder([
+      permits(actionSpec(action).needs),
+      query ? validQuery(query) : noQuery,
+      ...(body ? [validBody(body, { mayBeEmpty })] : []),
+      audited(access, action),
+    ]);
+  return { ...access, needs: permits, acts };
+}
+
+/** One middleware that runs several, each within the one before. */
+// biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
+function inOrder(steps: MiddlewareHandler<any>[]): MiddlewareHandler {
+  return function act(c, next) {
+    const run = steps.reduceRight<Next>((inner, step) => () => step(c, inner) as Promise<void>, next);
+    return run();
+  };
+}
+
+const proceed: MiddlewareHandler = (_c, next) => next();
+
+function callerOf(c: ManagementContext): KeyVariables["caller"] {
+  const { caller } = c.var;
+  if (!caller) throw new Error("a management route has no permission line");
+  return caller;
+}

@@ -1,0 +1,79 @@
+import { type Need, neededPermissions } from "../permissions.ts";
+import type { KeyRules, RefusalReason, WindowState } from "../rpc.ts";
+import { type Counters, countUnits, type Reservation, remainingQuota, rollOver, windowState } from "./limits.ts";
+
+export interface AdmissionCheck {
+  /** SHA-256 of the key text in the request. */
+  hash: string;
+  permission: Need | null;
+  addressAllowed: boolean;
+  /** The number of requests in the batch. */
+  units: number;
+}
+
+/** `granted` is from 1 to the requested units. `window.remaining` is the rest after these. */
+export type Decision =
+  | {
+      outcome: "admitted";
+      granted: number;
+      window: WindowState;
+      counters: Counters;
+      reservation: Reservation;
+      write: boolean;
+    }
+  | { outcome: "refused"; reason: RefusalReason; window: WindowState };
+
+/**
+ * Admits or refuses the next requests of a key, and computes its new counts. If `write` is true, the caller must store
+ * `counters` before it responds. A refusal changes nothing and starts no window.
+ */
+export function decide(
+  rules: KeyRules,
+  stored: Counters,
+  held: Reservation,
+  asked: AdmissionCheck,
+  now: number,
+): Decision {
+  const { counters, reservation } = rollOver(rules, stored, held, now);
+  const window = windowState(rules, counters, reservation, now);
+  const refuse = (reason: RefusalReason): Decision => ({ outcome: "refused", reason, window });
+
+  const reason = reasonToRefuse(rules, asked, now);
+  if (reason) return refuse(reason);
+  if (window.remaining < 1) return refuse("rate_limited");
+  const quotaLeft = remainingQuota(rules, counters, reservation);
+  if (quotaLeft < 1) return refuse("quota_exceeded");
+
+  const granted = Math.min(asked.units, window.remaining, quotaLeft);
+  const used = countUnits(rules, counters, reservation, granted, now);
+  return {
+    outcome: "admitted",
+    granted,
+    window: { ...window, remaining: window.remaining - granted },
+    ...used,
+    write: used.counters !== stored,
+  };
+}
+
+/** Why a key is refused whatever it has used; null if it is not. */
+export function reasonToRefuse(
+  rules: KeyRules,
+  { hash, addressAllowed, permission }: Omit<AdmissionCheck, "units">,
+  now: number,
+): RefusalReason | null {
+  if (!isLive(rules, hash, now)) return "invalid_api_key";
+  if (!addressAllowed) return "ip_not_allowed";
+  if (!isPermitted(rules, permission)) return "permission_denied";
+  return null;
+}
+
+function isPermitted({ permissions }: KeyRules, permission: Need | null): boolean {
+  return permission === null || neededPermissions(permission).every((needed) => permissions.includes(needed));
+}
+
+/** Whether the key and the secret with this hash are valid. */
+function isLive(rules: KeyRules, hash: string, now: number): boolean {
+  if (rules.revokedAt !== null || (rules.expiresAt !== null && rules.expiresAt <= now)) return false;
+  if (hash === rules.hash) return true;
+  return hash === rules.previousHash && rules.previousUntil !== null && rules.previousUntil > now;
+}

@@ -1,0 +1,329 @@
+import { DurableObject } from "cloudflare:workers";
+import { directory } from "../../db/client.ts";
+import { causeOf } from "../../log.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
+import { OpenChanges } from "../../platform/change-fence.ts";
+import { addCounts, type Counts } from "../../platform/counts.ts";
+import { addressMatcher } from "../allowlist.ts";
+import { isBound } from "../escalation.ts";
+import { type KeyRecord, presentKey } from "../key-record.ts";
+import type { Need } from "../permissions.ts";
+import type { Admission, RefusalReason, RequestCounts } from "../rpc.ts";
+import { decide, reasonToRefuse } from "./decide.ts";
+import { KeyStatsBuffer, type StoredStats } from "./key-stats.ts";
+import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf } from "./limits.ts";
+import { readKeyRecord } from "./read-key-record.ts";
+
+/** A batch of requests that need admission. `hash` is that of the key text. */
+export interface AdmissionRequest {
+  /** The call's id. A retry has the same id. */
+  call: string;
+  hash: string;
+  address: string | null;
+  permission: Need | null;
+  /** The number of requests in the batch, at least 1. */
+  units: number;
+  /** Requests that the calling isolate refused from its cache since its last report. */
+  refused?: Counts<RefusalReason>;
+}
+
+/**
+ * `admittedHash`: the hash of the newest secret that was ever admitted. Stored here because another row costs a write.
+ */
+type StoredCounters = Counters & { stats?: StoredStats | null; admittedHash?: string | undefined };
+
+interface HeldRecord {
+  record: KeyRecord;
+  readAt: number;
+}
+
+/** A record of this age is refreshed in the background. */
+const REFRESH_MS = 45_000;
+/** A record of this age makes requests wait for its refresh, so the default sender is at most a minute old. */
+const FRESH_MS = 60_000;
+const REFRESH_TIMEOUT_MS = 1_000;
+const REFRESH_AGAIN_AFTER_MS = 10_000;
+/** The maximum age of a record while the directory is down. */
+const USABLE_MS = 3_600_000;
+/** An unchanged record is stored again after this time, because each time costs a row. */
+const STORE_AGAIN_MS = 600_000;
+/** Retries follow at once, and an object answers about a thousand calls per second. */
+const REMEMBERED_CALLS = 1_000;
+
+/**
+ * One API key: its record, read from the directory, and its counts. Its storage has three values: `record`, `counters`
+ * (with the operator's statistics) and `changing`. Its fields are copies that may be lost at any moment.
+ *
+ * A change of the key takes three steps: `beginChange` here, the write to the directory, `endChange` here. In between
+ * every request reads the directory. So the change applies from its commit on, even if the third step never happens.
+ */
+export class KeyObject extends DurableObject<Env> {
+  /**
+   * Results of recent calls by the call's id, so that a retry counts once. If the object lost its memory in between,
+   * the retry counts again: this costs the key the units of one call, and never grants more.
+   */
+  readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
+  /** Ids of recent reports of refusals, so that a retry counts once. */
+  readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
+  readonly #changes = new OpenChanges(this.ctx.storage.kv, "changing");
+  readonly #stats = new KeyStatsBuffer(this.ctx.storage, this.env, {
+    stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
+    settle: () => this.#settle(),
+  });
+  #counters: Counters | undefined;
+  #admittedHash: string | undefined;
+  #reservation = NO_RESERVATION;
+  #held: HeldRecord | undefined;
+  /** The time of the next refresh after the directory did not answer. */
+  #refreshAfter = 0;
+  #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
+  /** Incremented by every change. A record that was read before a change is not cached after it. */
+  #generation = 0;
+  /** The directory has no such key. This is final, because ids are not reused. */
+  #gone = false;
+  #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
+
+  /**
+   * Admits or refuses `asked.units` requests of the key `id`. Granted units are stored before this responds. A retry
+   * gets the first result and counts nothing.
+   */
+  async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
+    const record = await this.#record(id);
+    // `#gone`: erased during the read of the directory. Nothing may be stored any more.
+    if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
+    // No `await` from here on, so the second of two tries finds the result of the first.
+    const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
+    this.#answers.set(asked.call, answer);
+    return answer;
+  }
+
+  /**
+   * Counts requests that an isolate refused from its cache, once for each `call`. Stores nothing for a key that doesn't
+   * exist.
+   */
+  async countRefused(id: string, refused: Counts<RefusalReason>, call: string): Promise<void> {
+    const record = await this.#record(id);
+    if (!record || this.#gone || this.#countedCalls.has(call)) return;
+    this.#countedCalls.set(call, true);
+    this.#count(record, { refused }, false);
+  }
+
+  /** Why a request that was admitted may not go on, by the key as it is now; null if it may. Counts nothing. */
+  async check(
+    id: string,
+    { hash, address, permission }: Pick<AdmissionRequest, "hash" | "address" | "permission">,
+  ): Promise<RefusalReason | null> {
+    const record = await this.#record(id);
+    if (!record || this.#gone) return "invalid_api_key";
+    const addressAllowed = this.#isAllowed(record.ipAllowlist, address);
+    return reasonToRefuse(record, { hash, addressAllowed, permission }, Date.now());
+  }
+
+  #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {
+    const decision = decide(
+      record,
+      this.#storedCounters(),
+      this.#reservation,
+      {
+        hash: asked.hash,
+        permission: asked.permission,
+        addressAllowed: this.#isAllowed(record.ipAllowlist, asked.address),
+        units: asked.units,
+      },
+      Date.now(),
+    );
+    if (decision.outcome === "refused") {
+      this.#count(record, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
+      return { ...decision, final: isFinal(record, asked.hash) };
+    }
+    this.#counters = decision.counters;
+    this.#reservation = decision.reservation;
+    const isSettled = decision.write && decision.reservation.units === 0;
+    this.#count(record, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
+    const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
+    if (isFirstUse) this.#admittedHash = asked.hash;
+    // The output gate holds the response until this is on disk.
+    if (decision.write || isFirstUse) this.#store();
+    const { name, organizationId, permissions, defaultSenderId, region } = record;
+    return {
+      outcome: "admitted",
+      granted: decision.granted,
+      caller: {
+        principal: { type: "key", id, name },
+        organizationId,
+        permissions,
+        defaultSenderId,
+        region,
+        ...(isBound(record) && { isBound: true }),
+      },
+      window: decision.window,
+    };
+  }
+
+  /** The key and its usage; null if the directory has no such key. Counts nothing. */
+  async describe(id: string) {
+    const record = await this.#record(id);
+    if (!record) return null;
+    const now = Date.now();
+    const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#reservation, now);
+    const { limit, remaining, reset } = window;
+    return {
+      key: presentKey(record, now),
+      usage: {
+        month,
+        used,
+        quota,
+        window: { limit, remaining, reset: running ? new Date(reset).toISOString() : null },
+      },
+    };
+  }
+
+  /**
+   * The hash of the newest secret that was ever admitted; null if none was. A rotation asks whether a secret is in use.
+   */
+  admittedHash(): string | null {
+    this.#storedCounters();
+    return this.#admittedHash ?? null;
+  }
+
+  /**
+   * Step one of a change: drops the cached record and caches none until `endChange`, for a minute at most. Idempotent.
+   */
+  beginChange(change: string): void {
+    if (this.#gone) return;
+    this.#generation++;
+    this.#held = undefined;
+    this.ctx.storage.kv.delete("record");
+    this.#changes.begin(change);
+  }
+
+  /** Step three: the change is in the directory. */
+  endChange(change: string): void {
+    this.#generation++;
+    this.#held = undefined;
+    this.ctx.storage.kv.delete("record");
+    this.#changes.end(change);
+  }
+
+  /** Deletes all storage of the object. */
+  async erase(): Promise<void> {
+    this.#generation++;
+    this.#gone = true;
+    this.#held = undefined;
+    this.#counters = undefined;
+    this.#admittedHash = undefined;
+    this.#reservation = NO_RESERVATION;
+    this.#stats.forget();
+    await this.ctx.storage.deleteAll();
+  }
+
+  /** Releases what is reserved and not used, and reports the key's numbers. */
+  override alarm(): Promise<void> {
+    return this.#stats.onAlarm();
+  }
+
+  #count(record: KeyRecord, counts: Partial<RequestCounts>, isSettled: boolean): void {
+    const alarmSet = this.#stats.count(record, counts, isSettled);
+    if (alarmSet) this.ctx.waitUntil(alarmSet);
+  }
+
+  #storedCounters(): Counters {
+    if (!this.#counters) {
+      const stored: StoredCounters = this.ctx.storage.kv.get("counters") ?? NO_COUNTERS;
+      const { stats: _stats, admittedHash, ...counters } = stored;
+      this.#counters = counters;
+      this.#admittedHash = admittedHash;
+    }
+    return this.#counters;
+  }
+
+  #settle(): void {
+    const { counters, reservation } = releaseReservation(this.#storedCounters(), this.#reservation);
+    this.#counters = counters;
+    this.#reservation = reservation;
+    this.#store();
+  }
+
+  #store(): void {
+    const counters = this.#storedCounters();
+    const stored: StoredCounters = { ...counters, stats: this.#stats.current(), admittedHash: this.#admittedHash };
+    this.ctx.storage.kv.put("counters", stored);
+  }
+
+  async #record(id: string): Promise<KeyRecord | null> {
+    if (this.#gone) return null;
+    this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
+    const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
+    if (this.#held && age < USABLE_MS) {
+      const { record } = this.#held;
+      if (age < REFRESH_MS || Date.now() < this.#refreshAfter) return record;
+      const refreshed = this.#refresh(id);
+      if (age < FRESH_MS) {
+        this.ctx.waitUntil(refreshed);
+        return record;
+      }
+      const read = await Promise.race([refreshed, scheduler.wait(REFRESH_TIMEOUT_MS)]);
+      return read === undefined ? record : read;
+    }
+    // During a change each request makes its own read, because a shared one may be older than the commit.
+    if (this.#changes.isAny) return readKeyRecord(directory(this.env), id);
+    return this.#read(id);
+  }
+
+  /** Reads the record again. @returns undefined if the directory is down; the next try is then ten seconds later */
+  async #refresh(id: string): Promise<KeyRecord | null | undefined> {
+    try {
+      return await this.#read(id);
+    } catch (error) {
+      this.#refreshAfter = Date.now() + REFRESH_AGAIN_AFTER_MS;
+      console.warn({ event: "key_record_not_refreshed", error: causeOf(error) });
+      return undefined;
+    }
+  }
+
+  /** Reads the record, and caches it unless a change began meanwhile. */
+  #read(id: string): Promise<KeyRecord | null> {
+    const generation = this.#generation;
+    if (this.#loading?.generation === generation) return this.#loading.record;
+    const record = readKeyRecord(directory(this.env), id)
+      .then((read) => {
+        if (generation === this.#generation) this.#keep(read);
+        return read;
+      })
+      .finally(() => {
+        if (this.#loading?.record === record) this.#loading = undefined;
+      });
+    this.#loading = { generation, record };
+    return record;
+  }
+
+  #keep(record: KeyRecord | null): void {
+    this.#held = record ? { record, readAt: Date.now() } : undefined;
+    this.#gone = record === null;
+    const { kv } = this.ctx.storage;
+    const stored = kv.get<HeldRecord>("record");
+    // Nothing is stored for a key that doesn't exist: invented ids must not create storage.
+    if (!this.#held) {
+      if (stored) kv.delete("record");
+    } else if (!stored || isDue(stored, this.#held)) kv.put("record", this.#held);
+  }
+
+  #isAllowed(rules: string[], address: string | null): boolean {
+    if (rules.length === 0) return true;
+    const known = this.#matches;
+    // During a change, each request reads the record again: the same rules are not parsed again.
+    const isSame = known !== undefined && (known.rules === rules || known.rules.join() === rules.join());
+    this.#matches = { rules, test: isSame ? known.test : addressMatcher(rules) };
+    return this.#matches.test(address);
+  }
+}
+
+/** Whether the stored record is different, or so old that it would soon be of no use in an outage. */
+function isDue(stored: HeldRecord, { record, readAt }: HeldRecord): boolean {
+  return readAt - stored.readAt >= STORE_AGAIN_MS || JSON.stringify(stored.record) !== JSON.stringify(record);
+}
+
+/** Whether a secret is invalid for good: its key was revoked, or has other secrets. */
+function isFinal({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
+  return revokedAt !== null || (asked !== hash && asked !== previousHash);
+}

@@ -1,0 +1,126 @@
+import { causeOf } from "../../log.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import { answerWithin } from "../../platform/call-object.ts";
+import { addCounts } from "../../platform/counts.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { WriteBehind } from "../../platform/object/write-behind.ts";
+import type { RequestCounts } from "../rpc.ts";
+
+/** A key's numbers as its object stores them. */
+export type StoredStats = RequestCounts & { keyId: string; organizationId: string };
+
+/** A key reports to its organization at most this often, however much it is used. */
+const WRITE_EVERY_MS = 60_000;
+/** What is only in memory is stored after this time: less than the 10 s for which an object stays awake after a call. */
+const SETTLE_AFTER_MS = 5_000;
+const CALL_TIMEOUT_MS = 10_000;
+
+/** The key object's storage of its counts. */
+interface CountStore {
+  stored(): StoredStats | null;
+  /** Stores the numbers, and releases what is reserved and not used. */
+  settle(): void;
+}
+
+/**
+ * A key's numbers on their way to its organization's object. If a request stores the key's counters, its own numbers are
+ * stored with them. The numbers of other requests are in memory for a few seconds, and a crash may lose them.
+ */
+export class KeyStatsBuffer extends WriteBehind<StoredStats> {
+  protected readonly delayMs = WRITE_EVERY_MS;
+  protected readonly retryMs = WRITE_EVERY_MS;
+  readonly #env: Env;
+  readonly #alarm: StandingAlarm;
+  readonly #store: CountStore;
+  #current: StoredStats | null = null;
+  #isSettled = true;
+  #triedAt = 0;
+  /** When the alarm rings, as far as this instance has set it. */
+  #alarmAt: number | null = null;
+
+  constructor(storage: DurableObjectStorage, env: Env, store: CountStore) {
+    super();
+    this.#env = env;
+    this.#alarm = new StandingAlarm(storage);
+    this.#store = store;
+  }
+
+  override current(): StoredStats | null {
+    this.#current ??= this.#store.stored();
+    return this.#current;
+  }
+
+  /**
+   * Counts requests.
+   * @param isSettled whether the caller stores everything in the same commit and reserves nothing
+   * @returns a promise that resolves when the alarm is set, and never rejects; null if the alarm was set before
+   */
+  count(
+    { id: keyId, organizationId }: { id: string; organizationId: string },
+    { admitted = 0, refused = {} }: Partial<RequestCounts>,
+    isSettled: boolean,
+  ): Promise<void> | null {
+    const before = this.current() ?? { admitted: 0, refused: {} };
+    this.#current = {
+      keyId,
+      organizationId,
+      admitted: before.admitted + admitted,
+      refused: addCounts(before.refused, refused),
+    };
+    this.#isSettled = isSettled;
+    return this.#alarmBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
+  }
+
+  /** The alarm rang: stores what is only in memory, and reports to the organization at most once a minute. */
+  async onAlarm(): Promise<void> {
+    this.#alarm.gone();
+    this.#alarmAt = null;
+    if (this.dueAt() === null) return;
+    const now = Date.now();
+    try {
+      if (!this.#isSettled) this.#store.settle();
+      this.#isSettled = true;
+    } catch (error) {
+      // Not thrown: the platform repeats an alarm that throws only a few times.
+      console.error({ event: "counts_not_stored", error: causeOf(error) });
+      await this.#alarm.by(now + WRITE_EVERY_MS);
+      return;
+    }
+    let next: number | null = this.#triedAt + WRITE_EVERY_MS;
+    // A clock that was set back delays nothing.
+    if (now >= next || now < this.#triedAt) {
+      this.#triedAt = now;
+      next = await this.flush();
+    }
+    if (next !== null) await this.#alarmBy(next);
+  }
+
+  override forget(): void {
+    super.forget();
+    this.#current = null;
+    this.#alarm.gone();
+  }
+
+  protected write({ keyId, organizationId, admitted, refused }: StoredStats): Promise<unknown> {
+    // A report that never ends would hold up all later ones.
+    return answerWithin(CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#env, organizationId, (organization) =>
+        organization.reportKey(organizationId, keyId, { admitted, refused }),
+      ),
+    );
+  }
+
+  protected failure({ keyId }: StoredStats) {
+    return { event: "stats_not_reported", keyId };
+  }
+
+  #alarmBy(at: number): Promise<void> | null {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return null;
+    this.#alarmAt = at;
+    return this.#alarm.by(at).catch((error: unknown) => {
+      // The next request tries again.
+      this.#alarmAt = null;
+      console.warn({ event: "alarm_not_set", error: causeOf(error) });
+    });
+  }
+}

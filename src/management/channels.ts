@@ -1,0 +1,347 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { newIdOf, type RequestAct } from "../audit/audited.ts";
+import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
+import type { ChannelSettings } from "../channels/spec.ts";
+import { MAX_ORIGINS } from "../channels/web/spec.ts";
+import { directory } from "../db/client.ts";
+import { rowOf } from "../db/rows.ts";
+import { type ChannelLimits, channels } from "../db/schema.ts";
+import { unavailable } from "../http/errors.ts";
+import { requiredText } from "../http/fields.ts";
+import { fault, parse } from "../http/validation.ts";
+import { randomBase62 } from "../ids.ts";
+import type { Actor, Scope } from "../keys/scope.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChannelNumbers } from "../organizations/rpc.ts";
+import { callObject } from "../platform/call-object.ts";
+import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
+import { lastingAuthority } from "./key-authority.ts";
+import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
+import type { overlapBody } from "./overlap.ts";
+import { retentionDays, startRetention } from "./retention.ts";
+import { insertWithRoom } from "./row-ceilings.ts";
+
+type Channel = typeof channels.$inferSelect;
+type Credentials = Record<string, string>;
+
+/** Whose channels a request can reach, and how they are shown. */
+export interface ChannelView {
+  scope: Scope;
+  /** The origin of webhook URLs: the one that the client called. */
+  origin: string;
+  /** Whether verify tokens are shown. Who has one can call the service like the network, and write as any contact. */
+  hasTokens: boolean;
+  actor: Actor;
+}
+
+const SECRET_LENGTH = 32;
+const MAX_ATTEMPTS = 10;
+
+const object = z.record(z.string(), z.unknown());
+
+/** The body of `POST /organizations/{id}/channels`. The schemas of the kind check `credentials` and `settings`. */
+export const newChannelBody = z.object({
+  kind: z.enum(CHANNEL_KINDS),
+  name: requiredText(256),
+  credentials: z.nullish(object),
+  settings: z.nullish(object),
+  limits: z.nullish(channelLimitsBody),
+  retentionDays,
+});
+
+/** The body of `PATCH /channels/{id}`. Absent credentials and settings don't change. Null resets a setting. */
+export const channelPatch = z.object({
+  name: z.optional(requiredText(256)),
+  credentials: z.optional(object),
+  settings: z.nullish(object),
+  limits: z.nullish(channelLimitsBody),
+  retentionDays,
+});
+
+/** Creates a channel. For a web channel it also returns the identity secret, which no other response contains. */
+export async function createChannel(
+  env: Env,
+  view: ChannelView,
+  act: RequestAct,
+  body: z.output<typeof newChannelBody>,
+) {
+  const { organizationId } = act;
+  const id = newIdOf(act);
+  const { kind, name } = body;
+  const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
+  const settings = readSettings(kind, body.settings ?? {});
+  const limits: ChannelLimits = mergeLimits({}, body.limits ?? {});
+  checkOrigins(settings, limits);
+  const keys = sealingKeys(env);
+  const isWeb = kind === "web";
+  const identitySecret = isWeb ? randomBase62(SECRET_LENGTH) : null;
+  const now = Date.now();
+  const channel: Channel = {
+    id,
+    organizationId,
+    kind,
+    name,
+    settings,
+    limits,
+    retentionDays: body.retentionDays ?? null,
+    credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
+    account: KINDS[kind].accountOf?.(credentials) ?? null,
+    credentialHints: hintsOf(credentials),
+    verifyToken: isWeb ? null : await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
+    identitySecret: identitySecret && (await seal(keys, { id, column: "identity_secret" }, identitySecret)),
+    identityPrevious: null,
+    identityPreviousUntil: null,
+    identityBy: isWeb ? view.actor.id : null,
+    identityPreviousBy: null,
+    createdAt: now,
+    erasingAt: null,
+  };
+  await insertWithRoom(env, view.scope, "channels", channel);
+  return { channel: await presentChannel(env, view, channel, undefined), ...(identitySecret && { identitySecret }) };
+}
+
+export async function readChannel(env: Env, view: ChannelView, id: string) {
+  const channel = await rowOf(directory(env), view.scope, channels, id, "channel_not_found");
+  return presentChannel(env, view, channel, await numbersOf(env, channel));
+}
+
+/**
+ * Changes a channel. Absent fields, credentials and settings stay as they are. The result has the health after the
+ * change.
+ * @throws ApiError `unavailable` if the change is stored, but an object that must learn of new credentials or of another
+ *   retention does not respond: repeat it
+ */
+export async function patchChannel(env: Env, view: ChannelView, id: string, patch: z.output<typeof channelPatch>) {
+  const channel = await updateChannel(env, view.scope, id, async (before) => ({
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
+    ...(patch.retentionDays !== undefined && { retentionDays: patch.retentionDays }),
+    ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings, patch.limits) }),
+    ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
+  }));
+  const hasCredentials = patch.credentials !== undefined;
+  // Without this call, a broken channel would stay broken until its next probe.
+  if (hasCredentials) await reloadChannel(env, id);
+  else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
+  if (patch.retentionDays !== undefined) await startRetention(env, channel.organizationId);
+  else if (patch.name !== undefined || patch.limits !== undefined) {
+    await refreshOrganization(env, channel.organizationId);
+  }
+  // With new credentials, the object has now reset the channel's health.
+  return presentChannel(env, view, channel, await numbersOf(env, channel));
+}
+
+/**
+ * Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`.
+ * @throws ApiError `channel_not_found`; `permission_denied` if a key with an end or an allow-list asks for it
+ */
+export async function rotateIdentitySecret(
+  env: Env,
+  actor: Actor,
+  id: string,
+  { overlapSeconds }: z.output<typeof overlapBody>,
+) {
+  const keys = sealingKeys(env);
+  const identitySecret = randomBase62(SECRET_LENGTH);
+  await updateChannel(
+    env,
+    actor.scope,
+    id,
+    async (before) => {
+      if (before.identitySecret === null) throw fault("id", "is not a web channel");
+      const previous =
+        overlapSeconds > 0 ? await openOrFail(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+      return {
+        identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
+        identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
+        identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
+        identityBy: actor.id,
+        identityPreviousBy: previous === null ? null : before.identityBy,
+      };
+    },
+    async () => (await lastingAuthority(directory(env), actor, "get identity secrets"))?.isAsRead,
+  );
+  await tryToReloadChannel(env, id);
+  return { identitySecret };
+}
+
+/**
+ * Updates a channel with the values that `change` returns for its current row. If another request updates the row in
+ * between, it reads the row and calls `change` again, so that no update is lost.
+ * @param permit the condition under which it may be written
+ */
+async function updateChannel(
+  env: Env,
+  scope: Scope,
+  id: string,
+  change: (before: Channel) => Promise<Partial<Channel>>,
+  permit: () => Promise<SQL | undefined> = async () => undefined,
+): Promise<Channel> {
+  const db = directory(env);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const before = await rowOf(db, scope, channels, id, "channel_not_found");
+    const isPermitted = await permit();
+    const values = await change(before);
+    if (Object.keys(values).length === 0) return before;
+    const [channel] = await db
+      .update(channels)
+      .set(values)
+      .where(and(eq(channels.id, id), isAsRead(before), isPermitted))
+      .returning();
+    if (channel) return channel;
+  }
+  throw unavailable(`${id} was changed by others ${MAX_ATTEMPTS} times in a row`);
+}
+
+/** A condition: the columns that a change depends on still have the values of `row`. */
+export function isAsRead(row: Channel) {
+  return and(
+    sql`json(${channels.settings}) is json(${sql.param(row.settings, channels.settings)})`,
+    sql`json(${channels.limits}) is json(${sql.param(row.limits, channels.limits)})`,
+    sql`${channels.credentials} is ${row.credentials}`,
+    sql`${channels.verifyToken} is ${row.verifyToken}`,
+    sql`${channels.identitySecret} is ${row.identitySecret}`,
+    sql`${channels.identityPrevious} is ${row.identityPrevious}`,
+  );
+}
+
+/** A channel as the API shows it, with only the last four characters of each credential. */
+export async function presentChannel(
+  env: Env,
+  { origin, hasTokens }: ChannelView,
+  channel: Channel,
+  numbers: ChannelNumbers | undefined,
+) {
+  const { createdAt, ...settings } = presentSettings(channel);
+  const { id, kind } = settings;
+  return {
+    ...settings,
+    ...(channel.verifyToken && {
+      credentials: channel.credentialHints,
+      webhook: {
+        url: `${origin}/hooks/${kind}/${id}`,
+        verifyToken: hasTokens ? await readVerifyToken(env, id, channel.verifyToken) : null,
+      },
+    }),
+    health: presentHealth(channel, numbers),
+    createdAt,
+  };
+}
+
+/** What was set in a channel, without anything of its credentials. */
+export function presentSettings({
+  id,
+  organizationId,
+  kind,
+  name,
+  settings,
+  limits,
+  retentionDays,
+  createdAt,
+}: Channel) {
+  return {
+    id,
+    organizationId,
+    kind,
+    name,
+    settings: { ...KINDS[kind].defaults, ...settings },
+    limits: presentChannelLimits(limits),
+    retentionDays,
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+/**
+ * A channel's health as the API shows it. A channel whose object never reported its health works. `isVerified`: the
+ * network has accepted a message, so its credentials are more than a claim. A web chat needs no network.
+ */
+export function presentHealth(
+  { kind, createdAt }: Pick<Channel, "kind" | "createdAt">,
+  numbers: Pick<ChannelNumbers, "health" | "attempts"> | undefined,
+) {
+  const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
+  const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
+  return { state, reason, since: new Date(since).toISOString(), isVerified };
+}
+
+/** What the organization's object knows of a channel; undefined if nothing. */
+export async function numbersOf(env: Env, { id, organizationId }: Channel): Promise<ChannelNumbers | undefined> {
+  const { channels } = await callOrganization(env, organizationId, (organization) => organization.numbers([id], []));
+  return channels[0];
+}
+
+/** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */
+async function readVerifyToken(env: Env, id: string, sealed: string): Promise<string | null> {
+  try {
+    return await open(sealingKeys(env), { id, column: "verify_token" }, sealed);
+  } catch (error) {
+    console.error({ event: "credential_not_readable", channelId: id, error: causeOf(error) });
+    return null;
+  }
+}
+
+/**
+ * Makes the channel's object read its row again. With new credentials, a broken channel sends again at once.
+ * @throws ApiError `unavailable` if the object does not respond. The row is stored, and the call can be repeated
+ */
+function reloadChannel(env: Env, id: string): Promise<void> {
+  return callObject(env.CHANNELS, id, (channel) => channel.refresh(id));
+}
+
+/** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */
+async function tryToReloadChannel(env: Env, id: string): Promise<void> {
+  try {
+    await reloadChannel(env, id);
+  } catch (error) {
+    console.warn({ event: "channel_not_reloaded", channelId: id, error: causeOf(error) });
+  }
+}
+
+function mergeSettings(
+  { kind, settings, limits }: Channel,
+  patch: Record<string, unknown> | null,
+  newLimits: z.output<typeof channelPatch>["limits"],
+): ChannelSettings {
+  const merged = readSettings(kind, patch === null ? {} : { ...settings, ...patch });
+  // Under a lowered limit, what was set stays.
+  if (patch?.allowedOrigins) checkOrigins(merged, newLimits === undefined ? limits : mergeLimits(limits, newLimits));
+  return merged;
+}
+
+/** @throws ApiError `validation_failed` */
+function checkOrigins({ allowedOrigins = [] }: ChannelSettings, { origins = MAX_ORIGINS }: ChannelLimits): void {
+  if (allowedOrigins.length <= origins) return;
+  const text = `must have at most ${origins} entries. The operator can raise the channel's limits.origins`;
+  throw fault("settings.allowedOrigins", text);
+}
+
+/** A patch with all credentials does not open the old ones, so it can repair a channel whose sealing key was lost. */
+async function withNewCredentials(env: Env, before: Channel, patch: Record<string, unknown>) {
+  const { id, kind, credentials, verifyToken } = before;
+  if (credentials === null || verifyToken === null) return {};
+  const keys = sealingKeys(env);
+  const cell = { id, column: "credentials" };
+  const isComplete = z.safeParse(KINDS[kind].credentials, patch).success;
+  const old = isComplete ? {} : JSON.parse(await openOrFail(keys, cell, credentials));
+  const merged: Credentials = parse(KINDS[kind].credentials, { ...old, ...patch }, ["credentials"]);
+  const isVerifyTokenLost = isComplete && (await readVerifyToken(env, id, verifyToken)) === null;
+  return {
+    credentials: await seal(keys, cell, JSON.stringify(merged)),
+    account: KINDS[kind].accountOf?.(merged) ?? null,
+    credentialHints: hintsOf(merged),
+    ...(isVerifyTokenLost && {
+      verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
+    }),
+  };
+}
+
+function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
+  // Removes undefined settings: a setting that is not chosen follows the default, even if a later version changes it.
+  return JSON.parse(JSON.stringify(parse(KINDS[kind].settings, settings, ["settings"])));
+}
+
+function hintsOf(credentials: Credentials): Record<string, string> {
+  return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, value.slice(-4)]));
+}

@@ -1,0 +1,194 @@
+import { and, eq, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { newIdOf, type RequestAct } from "../audit/audited.ts";
+import { keepAct } from "../audit/waiting-acts.ts";
+import { directory } from "../db/client.ts";
+import { insertIf, isWithin, rowOf } from "../db/rows.ts";
+import { members } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { atMost, optional, requiredText } from "../http/fields.ts";
+import { isBound } from "../keys/escalation.ts";
+import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
+import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
+import { type Actor, noOrganization } from "../keys/scope.ts";
+import { changeMember } from "../organizations/change-member.ts";
+import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
+import { withLeftBehind } from "./left-behind.ts";
+import { checkWithin, NO_LINK, otherManager, refuseIfLastManager } from "./member-authority.ts";
+import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
+import { tryOften } from "./try-often.ts";
+
+type Member = typeof members.$inferSelect;
+
+export const MAX_NAME = 256;
+
+const GIVE_PERMISSIONS = "give permissions to members";
+
+const email = z.email().check(...atMost(320));
+/** The name of a preset, or a list. */
+const permissions = z.union(
+  [z.enum(PRESET_NAMES), z.array(z.enum(PERMISSIONS)).check(z.maxLength(100))],
+  `must be ${PRESET_NAMES.join(", ")}, or a list of permissions`,
+);
+
+/** An organization's first member, who is a manager. */
+export const ownerBody = z.object({ name: requiredText(MAX_NAME), email: optional(email) });
+
+/** The body of `POST /organizations/{id}/members`. */
+export const newMemberBody = z.object({ ...ownerBody.shape, permissions: optional(permissions) });
+
+/** The body of `PATCH /members/{id}`. Absent fields don't change. Null restores the default. */
+export const memberPatch = z.object({
+  name: z.optional(requiredText(MAX_NAME)),
+  email: z.nullish(email),
+  permissions: z.nullish(permissions),
+});
+
+/**
+ * Adds a member to an organization.
+ * @throws ApiError `permission_denied` if a key or a member gives more permissions than it has; `member_limit`; as
+ *   `noOrganization`
+ */
+export async function createMember(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newMemberBody>) {
+  const db = directory(env);
+  const id = newIdOf(act);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const given = resolved(body.permissions);
+    if (authority && given) checkGrant(authority, given);
+    const permissions = given ?? defaultPermissions(authority);
+    const member = newMember(id, act.organizationId, { ...body, permissions, createdBy: actor.id });
+    const condition = and(authority?.isAsRead, hasRoomForRow("members"));
+    if (await insertIf(db, members, member, condition)) return presentMember(member);
+    await refuseWithoutRoom(db, "members", act.organizationId);
+    if (!authority) throw new ApiError(noOrganization(actor.scope));
+    return null;
+  });
+}
+
+/**
+ * Changes a member. What the member may do in the console changes with its next request. A sign-in link that was not
+ * used yet ends, because its maker might not be able to give what the member has now. For the same reason, a new
+ * permission ends the member's sessions. Fields that don't change are not written, so that concurrent changes stay.
+ * @returns the member; if it lost a permission, also what it leaves behind
+ * @throws ApiError `member_not_found`; `permission_denied` if a key or a member changes a member that has or gets more
+ *   permissions than it has; `last_manager` if nobody would be left who manages members
+ */
+export async function patchMember(env: Env, actor: Actor, id: string, patch: z.output<typeof memberPatch>) {
+  const db = directory(env);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const before = await rowOf(db, actor.scope, members, id, "member_not_found");
+    const permissions = patch.permissions === null ? defaultPermissions(authority) : resolved(patch.permissions);
+    const after = permissions ?? before.permissions;
+    const gained = after.filter((permission) => !before.permissions.includes(permission));
+    const now = Date.now();
+    // With Cloudflare Access, an email lets somebody in.
+    const isNewEmail = patch.email !== undefined && patch.email !== before.email;
+    const isGiven = gained.length > 0 || isNewEmail;
+    const changes = {
+      ...patch,
+      permissions,
+      ...(isNewEmail && { emailBy: actor.id }),
+      ...(gained.length > 0 && { setBy: actor.id, sessionsSince: now }),
+      ...NO_LINK,
+    };
+    if (authority) checkWithin(authority, [...before.permissions, ...gained]);
+    if (authority && isGiven && after.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
+    const manager = authority ? otherManager(before, after) : undefined;
+    const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead, manager);
+    const change = db.update(members).set(changes).where(condition).returning();
+    const { changed: member, leftBehind } = await changeMember(
+      env,
+      before,
+      () => withLeftBehind(db, change, before),
+      // After the commit, so that it also ends a session that began during the request.
+      ({ changed }) => (changed && gained.length > 0 ? Date.now() : null),
+    );
+    const hasLost = before.permissions.some((permission) => !after.includes(permission));
+    if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };
+    if (manager) await refuseIfLastManager(db, before, manager);
+    return null;
+  });
+}
+
+/**
+ * Removes a member, unless it is the last one. If it is the default sender, keys use the next member within a minute,
+ * when their objects read the directory again.
+ * @throws ApiError `member_not_found`, `last_member`; `permission_denied` if a key or a member removes a member that may
+ *   do more; `last_manager` if nobody would be left who manages members
+ */
+export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: string) {
+  const db = directory(env);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const before = await rowOf(db, actor.scope, members, id, "member_not_found");
+    if (authority) checkWithin(authority, before.permissions);
+    const manager = authority ? otherManager(before, []) : undefined;
+    const isIt = authority ? and(isMemberAsRead(before), authority.isAsRead) : eq(members.id, id);
+    const ofOrganization = eq(members.organizationId, before.organizationId);
+    const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
+    const condition = and(isIt, isWithin(members, actor.scope), sql`${others} > 0`, manager);
+    const removal = db.delete(members).where(condition).returning();
+    const kept = keepAct(db, act, members, condition);
+    const { changed: member, leftBehind } = await changeMember(
+      env,
+      before,
+      () => withLeftBehind(db, removal, before, kept),
+      ({ changed }) => (changed ? Date.now() : null),
+    );
+    if (member) return { member: presentMember(member), leftBehind };
+    await rowOf(db, actor.scope, members, id, "member_not_found");
+    if ((await db.$count(members, ofOrganization)) < 2) throw new ApiError("last_member");
+    if (manager) await refuseIfLastManager(db, before, manager);
+    return null;
+  });
+}
+
+/**
+ * Checks that a member with these permissions can't do more in the console than the key or member that makes it so.
+ * @throws ApiError `permission_denied`
+ */
+function checkGrant(authority: Authority, permissions: readonly Permission[]): void {
+  checkWithin(authority, permissions);
+  if (permissions.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
+}
+
+export function presentMember({ id, organizationId, name, email, permissions, createdBy, createdAt }: Member) {
+  const at = new Date(createdAt).toISOString();
+  return { id, organizationId, name, email, permissions, createdBy, createdAt: at };
+}
+
+/** A new member, not stored yet. */
+export function newMember(
+  id: string,
+  organizationId: string,
+  { name, email, permissions, createdBy }: z.output<typeof ownerBody> & Pick<Member, "permissions" | "createdBy">,
+  createdAt = Date.now(),
+): Member {
+  return {
+    id,
+    organizationId,
+    name,
+    email: email ?? null,
+    permissions,
+    sessionsSince: 0,
+    ...NO_LINK,
+    createdBy,
+    setBy: null,
+    emailBy: null,
+    createdAt,
+  };
+}
+
+/** The permissions of a preset or a list. */
+function resolved(given: Preset | Permission[] | undefined): Permission[] | undefined {
+  return typeof given === "string" ? [...PRESETS[given]] : given;
+}
+
+/** What a new member may do: an agent's permissions, as far as its giver has them. */
+function defaultPermissions(authority: Authority | null): Permission[] {
+  if (!authority) return [...PRESETS.agent];
+  const { power } = authority;
+  return isBound(power) ? [] : PRESETS.agent.filter((permission) => power.permissions.includes(permission));
+}

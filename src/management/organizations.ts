@@ -1,0 +1,146 @@
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import type { RequestAct } from "../audit/audited.ts";
+import { type Directory, directory } from "../db/client.ts";
+import { rowOf } from "../db/rows.ts";
+import { members, organizations, REGIONS } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { optional, requiredText } from "../http/fields.ts";
+import { newId } from "../ids.ts";
+import { PRESETS } from "../keys/presets.ts";
+import { noOrganization, OPERATOR, type Scope } from "../keys/scope.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import {
+  limitsBody,
+  mergeLimits,
+  mergeSelfService,
+  presentLimits,
+  presentSelfService,
+  refreshOrganization,
+  selfServiceBody,
+} from "./limits.ts";
+import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
+import { tryOften } from "./try-often.ts";
+
+type Organization = typeof organizations.$inferSelect;
+
+/** The body of `POST /organizations`. */
+export const newOrganizationBody = z.object({
+  name: requiredText(MAX_NAME),
+  owner: ownerBody,
+  jurisdiction: optional(z.enum(["eu", "us"])),
+  region: optional(z.enum(REGIONS)),
+  limits: optional(limitsBody),
+  selfService: optional(selfServiceBody),
+});
+
+/** The body of `PATCH /organizations/{id}`. */
+export const organizationPatch = z.object({
+  name: z.optional(requiredText(MAX_NAME)),
+  limits: z.nullish(limitsBody),
+  selfService: z.nullish(selfServiceBody),
+});
+
+/**
+ * Creates an organization and its first member. An organization always has a member.
+ *
+ * Its audit log is in its object, which stores nothing before the organization exists. So the row of the creation follows
+ * it. If either can't be stored, or D1's response is lost, the organization is removed again.
+ * @throws ApiError `unavailable`
+ */
+export async function createOrganization(env: Env, act: RequestAct, body: z.output<typeof newOrganizationBody>) {
+  const createdAt = Date.now();
+  const organization: Organization = {
+    id: act.organizationId,
+    name: body.name,
+    jurisdiction: body.jurisdiction ?? null,
+    region: body.region ?? null,
+    limits: mergeLimits({}, body.limits ?? {}),
+    selfService: body.selfService ? mergeSelfService(null, body.selfService) : null,
+    createdAt,
+    erasingAt: null,
+  };
+  const owner = { ...body.owner, permissions: [...PRESETS.manager], createdBy: OPERATOR };
+  const member = newMember(newId("mbr", organization.jurisdiction), organization.id, owner, createdAt);
+  const db = directory(env);
+  try {
+    await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
+    // Only an object's first call says where it lives. Without a region, that is the place of the operator.
+    await act.begin(organization.region);
+  } catch (error) {
+    await removeNew(env, organization.id);
+    throw error;
+  }
+  return { organization: presentOrganization(organization), member: presentMember(member) };
+}
+
+/** Removes an organization that nobody knows yet. */
+async function removeNew(env: Env, id: string): Promise<void> {
+  try {
+    // It may have the row although its answer was lost.
+    await callOrganization(env, id, (organization) => organization.erase());
+  } catch (error) {
+    console.warn({ event: "organization_not_erased", organizationId: id, error: causeOf(error) });
+  }
+  const db = directory(env);
+  await db.batch([
+    db.delete(members).where(eq(members.organizationId, id)),
+    db.delete(organizations).where(eq(organizations.id, id)),
+  ]);
+}
+
+/**
+ * Changes an organization, for the operator. Absent fields and limits stay as they are. If another request changes the
+ * organization in between, it is read again, so that no change is lost.
+ */
+export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
+  const db = directory(env);
+  const changed = await tryOften(id, async () => {
+    const before = await activeOrganization(db, "any", id);
+    const { name, limits, selfService } = patch;
+    const values = {
+      ...(name !== undefined && { name }),
+      ...(limits !== undefined && { limits: mergeLimits(before.limits, limits) }),
+      ...(selfService !== undefined && { selfService: mergeSelfService(before.selfService, selfService) }),
+    };
+    if (Object.keys(values).length === 0) return before;
+    const isSame = and(eq(organizations.id, id), isNull(organizations.erasingAt), isOrganizationAsRead(before));
+    const [organization] = await db.update(organizations).set(values).where(isSame).returning();
+    return organization ?? null;
+  });
+  await refreshOrganization(env, id);
+  return presentOrganization(changed);
+}
+
+/** A condition: the columns that a change depends on still have the values of `row`. */
+function isOrganizationAsRead({ limits, selfService }: Organization): SQL | undefined {
+  return and(
+    sql`json(${organizations.limits}) is json(${JSON.stringify(limits)})`,
+    sql`json(${organizations.selfService}) is json(${selfService && JSON.stringify(selfService)})`,
+  );
+}
+
+/** An organization, even while it is being erased. */
+export function findOrganization(env: Env, scope: Scope, id: string): Promise<Organization> {
+  return rowOf(directory(env), scope, organizations, id, noOrganization(scope));
+}
+
+/** An organization that is not being erased. @throws ApiError as `noOrganization` */
+export async function activeOrganization(db: Directory, scope: Scope, id: string): Promise<Organization> {
+  const organization = await rowOf(db, scope, organizations, id, noOrganization(scope));
+  if (organization.erasingAt !== null) throw new ApiError(noOrganization(scope));
+  return organization;
+}
+
+export function presentOrganization({ id, name, jurisdiction, region, limits, selfService, createdAt }: Organization) {
+  return {
+    id,
+    name,
+    jurisdiction,
+    region,
+    limits: presentLimits(limits),
+    selfService: selfService && presentSelfService(selfService),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}

@@ -1,0 +1,37 @@
+import { Hono } from "hono";
+import { auditRoutesFor } from "../audit/routes.ts";
+import { exportRoutesFor } from "../export/routes.ts";
+import { pageQuery } from "../http/pagination.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
+import { keyAccess } from "../keys/access.ts";
+import type { AdminEnv } from "../keys/operator-guard.ts";
+import { webhookRoutesFor } from "../webhooks/routes.ts";
+import { channelRoutesFor } from "./channel-routes.ts";
+import { chatErasureRoutesFor } from "./chat-routes.ts";
+import { keyRoutesFor } from "./key-routes.ts";
+import { memberRoutesFor } from "./member-routes.ts";
+import { findOrganization, presentOrganization } from "./organizations.ts";
+import { readStats } from "./stats.ts";
+import { historyRoutesFor } from "./stats-routes.ts";
+import { templateRoutesFor } from "./template-routes.ts";
+
+const { needs, actorOf, organizationOf } = keyAccess;
+
+/** The routes of keys that manage their organization. The operator has the same under `/admin/v1`. */
+export const ownManagementRoutes = new Hono<AdminEnv>()
+  .get("/organization", needs(null), noQuery, async (c) => {
+    const organization = await findOrganization(c.env, actorOf(c).scope, organizationOf(c));
+    return c.json({ organization: presentOrganization(organization) });
+  })
+  .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
+    return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));
+  })
+  .route("/", historyRoutesFor(keyAccess))
+  .route("/", keyRoutesFor(keyAccess))
+  .route("/", channelRoutesFor(keyAccess))
+  .route("/", templateRoutesFor(keyAccess))
+  .route("/", memberRoutesFor(keyAccess))
+  .route("/", chatErasureRoutesFor(keyAccess))
+  .route("/", exportRoutesFor(keyAccess))
+  .route("/", webhookRoutesFor(keyAccess))
+  .route("/", auditRoutesFor(keyAccess));

@@ -1,0 +1,94 @@
+import * as z from "zod/mini";
+import { directory } from "../db/client.ts";
+import { listRows, rowOf } from "../db/rows.ts";
+import { apiKeys, channels, organizations } from "../db/schema.ts";
+import { atMost, notEmpty } from "../http/fields.ts";
+import { pageQuery, pagination } from "../http/pagination.ts";
+import { noOrganization, type Scope } from "../keys/scope.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
+import { presentHealth } from "./channels.ts";
+
+/** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
+export const statsQuery = z.extend(pageQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
+
+export const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
+export const NO_REFUSALS = {
+  invalid_api_key: 0,
+  ip_not_allowed: 0,
+  permission_denied: 0,
+  rate_limited: 0,
+  quota_exceeded: 0,
+};
+
+/**
+ * The numbers of an organization's channels and keys, oldest first, in one call of its object. `page` and `limit` apply
+ * to both lists, and `pagination` describes the longer one.
+ * @throws ApiError as `noOrganization`
+ */
+export async function readStats(env: Env, scope: Scope, id: string, page: z.output<typeof pageQuery>) {
+  const db = directory(env);
+  await rowOf(db, scope, organizations, id, noOrganization(scope));
+  const ofOrganization = { organizationId: id };
+  const [ofChannels, ofKeys] = await Promise.all([
+    listRows(db, ofOrganization, channels, page),
+    listRows(db, ofOrganization, apiKeys, page),
+  ]);
+  const [channelIds, keyIds] = [ofChannels, ofKeys].map(({ rows }) => rows.map((row) => row.id)) as [
+    string[],
+    string[],
+  ];
+  const numbers = await callOrganization(env, id, (organization) => organization.numbers(channelIds, keyIds));
+  const now = Date.now();
+  return {
+    channels: ofChannels.rows.map((row) => channelStats(row, byId(numbers.channels, row.id), now)),
+    keys: ofKeys.rows.map((row) => keyStats(row, byId(numbers.keys, row.id))),
+    pagination: pagination({ ...page, total: Math.max(ofChannels.pagination.total, ofKeys.pagination.total) }),
+  };
+}
+
+/** A channel's numbers at `now`, as the API shows them. */
+export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
+  const { id, organizationId, kind, name } = row;
+  const oldest = numbers?.oldest ?? null;
+  const health = numbers?.health ?? null;
+  const { received = 0, ...attempts } = numbers?.attempts ?? {};
+  return {
+    id,
+    organizationId,
+    kind,
+    name,
+    health: { ...presentHealth(row, numbers), nextProbeAt: timeOrNull(health?.probeAt) },
+    queue: {
+      depth: numbers?.depth ?? 0,
+      oldest: timeOrNull(oldest),
+      ageSeconds: oldest === null ? null : Math.max(0, Math.floor((now - oldest) / 1_000)),
+    },
+    attempts: { ...NO_ATTEMPTS, ...attempts },
+    received,
+    updatedAt: timeOrNull(numbers?.at),
+  };
+}
+
+/** A key's numbers as the API shows them. */
+export function keyStats(
+  { id, organizationId, name }: Pick<typeof apiKeys.$inferSelect, "id" | "organizationId" | "name">,
+  numbers: KeyNumbers | undefined,
+) {
+  return {
+    id,
+    organizationId,
+    name,
+    admitted: numbers?.admitted ?? 0,
+    refused: { ...NO_REFUSALS, ...numbers?.refused },
+    updatedAt: timeOrNull(numbers?.at),
+  };
+}
+
+function byId<Numbers extends { id: string }>(all: Numbers[], id: string): Numbers | undefined {
+  return all.find((numbers) => numbers.id === id);
+}
+
+function timeOrNull(time: number | null | undefined): string | null {
+  return typeof time === "number" ? new Date(time).toISOString() : null;
+}

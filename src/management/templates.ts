@@ -1,0 +1,83 @@
+import { and, eq } from "drizzle-orm";
+import * as z from "zod/mini";
+import { newIdOf, type RequestAct } from "../audit/audited.ts";
+import { MAX_CONTENT } from "../chats/message.ts";
+import { placeholdersOf } from "../chats/template.ts";
+import { directory } from "../db/client.ts";
+import { isWithin, rowOf } from "../db/rows.ts";
+import { templates } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { requiredText } from "../http/fields.ts";
+import type { Scope } from "../keys/scope.ts";
+import { insertWithRoom } from "./row-ceilings.ts";
+
+type Template = typeof templates.$inferSelect;
+
+const fields = {
+  name: requiredText(512),
+  language: requiredText(32),
+  body: requiredText(MAX_CONTENT).check(
+    z.refine(
+      (body) => placeholdersOf(body) !== null,
+      "has a placeholder that is not closed, or whose name is not 1 to 64 letters, digits or underscores",
+    ),
+  ),
+};
+
+/** The body of `POST /organizations/{id}/templates`. */
+export const newTemplateBody = z.object(fields);
+
+/** The body of `PATCH /templates/{id}`. */
+export const templatePatch = z.object({
+  name: z.optional(fields.name),
+  language: z.optional(fields.language),
+  body: z.optional(fields.body),
+});
+
+/** Adds a template to an organization. @throws ApiError `template_limit`; as `noOrganization` */
+export async function createTemplate(env: Env, scope: Scope, act: RequestAct, body: z.output<typeof newTemplateBody>) {
+  const { organizationId } = act;
+  const now = Date.now();
+  const id = newIdOf(act);
+  const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
+  await insertWithRoom(env, scope, "templates", template);
+  return presentTemplate(template);
+}
+
+/** Changes a template. Messages that were sent with it don't change. */
+export async function patchTemplate(env: Env, scope: Scope, id: string, patch: z.output<typeof templatePatch>) {
+  const [template] = await directory(env)
+    .update(templates)
+    .set({ ...patch, updatedAt: Date.now() })
+    .where(and(eq(templates.id, id), isWithin(templates, scope)))
+    .returning();
+  if (!template) throw new ApiError("template_not_found");
+  return presentTemplate(template);
+}
+
+/** Deletes a template. Waiting messages keep its name, language and parameters. */
+export async function deleteTemplate(env: Env, scope: Scope, id: string) {
+  const [template] = await directory(env)
+    .delete(templates)
+    .where(and(eq(templates.id, id), isWithin(templates, scope)))
+    .returning();
+  if (!template) throw new ApiError("template_not_found");
+  return presentTemplate(template);
+}
+
+export async function readTemplate(env: Env, scope: Scope, id: string) {
+  return presentTemplate(await rowOf(directory(env), scope, templates, id, "template_not_found"));
+}
+
+export function presentTemplate({ id, organizationId, name, language, body, createdAt, updatedAt }: Template) {
+  return {
+    id,
+    organizationId,
+    name,
+    language,
+    body,
+    variables: placeholdersOf(body) ?? [],
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,217 @@
+import type { ChannelKind } from "../../channels/kinds.ts";
+import type { ChatRetention } from "../../chats/rpc.ts";
+import type { Limits } from "../../db/schema.ts";
+import { addCounts } from "../../platform/counts.ts";
+import { addToHistory, type History } from "../history.ts";
+import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../rpc.ts";
+
+/** A channel's row in D1. */
+interface DirectoryChannel {
+  id: string;
+  kind: ChannelKind;
+  name: string;
+  limits: Limits;
+  retentionDays: number | null;
+  createdAt: number;
+  /** Not null while it is being deleted. */
+  erasingAt: number | null;
+}
+
+/** How the sums of a channel change. `depth`: the messages that wait; the others: the chats in `Waiting`. */
+type ChannelChanges = Record<"depth" | Waiting, number>;
+
+const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
+
+/** The channels that have chats or numbers in an organization's object. Copies of their rows are in memory. */
+export class ChannelTable {
+  readonly #sql: SqlStorage;
+  #known: Map<string, KnownChannel> | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The object's storage was deleted. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  get(id: string): KnownChannel | undefined {
+    return this.all().get(id);
+  }
+
+  all(): Map<string, KnownChannel> {
+    if (!this.#known) {
+      const rows = this.#sql
+        .exec<{
+          id: string;
+          kind: ChannelKind;
+          name: string;
+          closed: number;
+          chat_limit: number | null;
+          retention: string | null;
+        }>("select id, kind, name, closed, chat_limit, retention from channels order by created_at, id")
+        .toArray();
+      this.#known = new Map(
+        rows.map(({ id, kind, name, closed, chat_limit, retention }) => [
+          id,
+          {
+            id,
+            kind,
+            name,
+            isClosed: closed === 1,
+            chatLimit: chat_limit,
+            retention: retention === null ? KEPT_FOR_EVER : (JSON.parse(retention) as ChatRetention),
+          },
+        ]),
+      );
+    }
+    return this.#known;
+  }
+
+  add({ id, kind, name, limits, retentionDays: days, createdAt, erasingAt }: DirectoryChannel): void {
+    this.#sql.exec(
+      `insert into channels (id, kind, name, chat_limit, retention, created_at, closed) values (?, ?, ?, ?, ?, ?, ?)
+       on conflict do nothing`,
+      id,
+      kind,
+      name,
+      limits.chats ?? null,
+      days === null ? null : JSON.stringify({ days, version: Date.now() } satisfies ChatRetention),
+      createdAt,
+      erasingAt === null ? 0 : 1,
+    );
+    this.#known = undefined;
+  }
+
+  /** Takes no more chats in a channel, for good. */
+  close(id: string): void {
+    this.#sql.exec("update channels set closed = 1 where id = ? and closed = 0", id);
+    this.#known = undefined;
+  }
+
+  closeAll(): void {
+    this.#sql.exec("update channels set closed = 1 where closed = 0");
+    this.#known = undefined;
+  }
+
+  /** Replaces names and limits that changed. @returns whether one did */
+  configure(rows: Pick<DirectoryChannel, "id" | "name" | "limits">[]): boolean {
+    const changed = rows.filter(({ id, name, limits }) => {
+      const known = this.get(id);
+      return known && (known.name !== name || known.chatLimit !== (limits.chats ?? null));
+    });
+    for (const { id, name, limits } of changed) {
+      this.#sql.exec("update channels set name = ?, chat_limit = ? where id = ?", name, limits.chats ?? null, id);
+    }
+    if (changed.length > 0) this.#known = undefined;
+    return changed.length > 0;
+  }
+
+  /** Replaces retentions that changed. @returns the ids of their channels */
+  retain(rows: Pick<DirectoryChannel, "id" | "retentionDays">[]): string[] {
+    const changed = rows.filter(({ id, retentionDays: days }) => {
+      const known = this.get(id);
+      return known && known.retention.days !== days;
+    });
+    for (const { id, retentionDays: days } of changed) {
+      // Its versions grow even if the clock was set back.
+      const version = Math.max(Date.now(), (this.get(id)?.retention.version ?? 0) + 1);
+      const retention: ChatRetention = { days, version };
+      this.#sql.exec("update channels set retention = ? where id = ?", JSON.stringify(retention), id);
+    }
+    if (changed.length > 0) this.#known = undefined;
+    return changed.map(({ id }) => id);
+  }
+
+  addChats(id: string, chats: number): void {
+    this.#sql.exec("update channels set chats = chats + ? where id = ?", chats, id);
+  }
+
+  /** How many chats the given channels have. */
+  countChats(ids: string[]): number {
+    return this.#sql
+      .exec<{ total: number }>(
+        "select coalesce(sum(chats), 0) as total from channels where id in (select value from json_each(?))",
+        JSON.stringify(ids),
+      )
+      .one().total;
+  }
+
+  /** How many chats of the given channels wait for an answer, or have a scheduled message. */
+  countWaiting(what: Waiting, ids: string[]): number {
+    return this.#sql
+      .exec<{ total: number }>(
+        `select coalesce(sum(${what}), 0) as total from channels where id in (select value from json_each(?))`,
+        JSON.stringify(ids),
+      )
+      .one().total;
+  }
+
+  /** Adds to what a channel's chats report, and to how its attempts ended. Writes nothing if nothing changes. */
+  count(id: string, changes: ChannelChanges, attempts: AttemptCounts, now: number): void {
+    const { depth, unanswered, scheduled } = changes;
+    const hasCounts = [depth, ...Object.values(attempts)].some((count) => count !== 0);
+    if (!hasCounts && unanswered === 0 && scheduled === 0) return;
+    const [row] = this.#sql
+      .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
+      .toArray();
+    if (!row) return;
+    this.#sql.exec(
+      `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
+         history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
+      depth,
+      unanswered,
+      scheduled,
+      JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
+      addToHistory(row.history, attempts, now),
+      hasCounts ? now : null,
+      id,
+    );
+  }
+
+  /** Stores a health report, unless a later one is stored. @returns what changed, for an event; null if nothing did */
+  reportHealth(id: string, health: ChannelHealth): Record<string, unknown> | null {
+    const [row] = this.#sql.exec<{ health: string | null }>("select health from channels where id = ?", id).toArray();
+    if (!row) return null;
+    const before = row.health === null ? null : (JSON.parse(row.health) as ChannelHealth);
+    if (before && before.number >= health.number) return null;
+    this.#sql.exec("update channels set health = ? where id = ?", JSON.stringify(health), id);
+    const { state, reason, since } = health;
+    if (state === (before?.state ?? "ok")) return null;
+    const channelKind = this.get(id)?.kind ?? null;
+    return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString() };
+  }
+
+  /** How a channel's attempts ended, by the time of the report; null if none did. */
+  history(id: string): History | null {
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from channels where id = ?", id).toArray();
+    return row?.history ? (JSON.parse(row.history) as History) : null;
+  }
+
+  numbers(ids: string[]): ChannelNumbers[] {
+    const rows = this.#sql
+      .exec<{
+        id: string;
+        health: string | null;
+        depth: number;
+        attempts: string;
+        counted_at: number | null;
+        oldest: number | null;
+      }>(
+        `select id, health, depth, attempts, counted_at,
+         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
+       from channels where id in (select value from json_each(?))`,
+        JSON.stringify(ids),
+      )
+      .toArray();
+    return rows.map(({ id, health, depth, attempts, counted_at, oldest }) => ({
+      id,
+      health: health === null ? null : (JSON.parse(health) as ChannelHealth),
+      depth,
+      oldest,
+      attempts: JSON.parse(attempts) as AttemptCounts,
+      at: counted_at,
+    }));
+  }
+}

@@ -1,0 +1,289 @@
+import type { ChannelKind } from "../../channels/kinds.ts";
+import type { Chat } from "../../chats/chat.ts";
+import type { ChatIdentity } from "../../chats/rpc.ts";
+import { subtractCounts } from "../../platform/counts.ts";
+import type { AttemptCounts, ChatReport, KnownChannel, OpenRequest } from "../rpc.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import type { ContactTable } from "./contact-table.ts";
+import type { Feed } from "./feed.ts";
+
+/** A chat's row. Times are Unix milliseconds. */
+export type ChatRow = {
+  id: string;
+  channel_id: string;
+  state: "created" | "adopted" | "deleting";
+  life: number;
+  address: string;
+  others: string | null;
+  name: string | null;
+  metadata: string;
+  created_at: number;
+  active_at: number | null;
+  last_message_at: number | null;
+  last_message: string | null;
+  unanswered_since: number | null;
+  next_scheduled_at: number | null;
+  report: number;
+  depth: number;
+  attempts: string;
+  events: number;
+  told_after: number | null;
+};
+
+/** The columns of `ChatRow`. */
+export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
+  last_message_at, last_message, unanswered_since, next_scheduled_at, report, depth, attempts, events, told_after`;
+
+/** More addresses than any real contact has. Addresses are never removed. */
+const MAX_ADDRESSES = 50;
+
+/**
+ * The chats of an organization, and whose addresses they are. A method that writes several rows is a transaction: if a
+ * row can't be written, the object can continue, and would otherwise commit the rows before it.
+ */
+export class ChatTable {
+  readonly #storage: DurableObjectStorage;
+  readonly #channels: ChannelTable;
+  readonly #feed: Feed;
+  readonly #contacts: ContactTable;
+
+  constructor(storage: DurableObjectStorage, channels: ChannelTable, feed: Feed, contacts: ContactTable) {
+    this.#storage = storage;
+    this.#channels = channels;
+    this.#feed = feed;
+    this.#contacts = contacts;
+  }
+
+  get(id: string): ChatRow | undefined {
+    const [row] = this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).toArray();
+    return row;
+  }
+
+  /** The chat of an address; of several addresses that lead to different chats, the first one's. */
+  byAddress(channelId: string, addresses: string[]): ChatRow | undefined {
+    for (const address of addresses) {
+      const [row] = this.#sql
+        .exec<ChatRow>(
+          `select ${CHAT_COLUMNS} from chats where id =
+           (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`,
+          channelId,
+          address,
+        )
+        .toArray();
+      if (row) return row;
+    }
+    return undefined;
+  }
+
+  /** Creates a chat. Its life is later than that of each chat that was deleted before. */
+  create(channel: KnownChannel, request: OpenRequest, now: number): ChatRow {
+    return this.#storage.transactionSync(() => this.#create(channel, request, now));
+  }
+
+  #create(channel: KnownChannel, { address, others, name, metadata, proposedId }: OpenRequest, now: number): ChatRow {
+    const life = Math.max(now, this.#floor() + 1);
+    this.#sql.exec(
+      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)
+       values (?, ?, 'created', ?, ?, ?, ?, ?, ?)`,
+      proposedId,
+      channel.id,
+      life,
+      address,
+      name,
+      JSON.stringify(metadata),
+      life,
+      life,
+    );
+    this.#claim(channel.id, proposedId, [address]);
+    this.#channels.addChats(channel.id, 1);
+    const row = this.get(proposedId) as ChatRow;
+    this.#contacts.add(row);
+    return this.learn(row, others);
+  }
+
+  /** Adds addresses that lead to a chat. An address that leads to another chat keeps it. @returns the chat's row */
+  learn(row: ChatRow, addresses: string[]): ChatRow {
+    const known = [row.address, ...othersOf(row)];
+    const added = [...new Set(addresses)].filter((address) => !known.includes(address));
+    const free = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length)).filter((address) => {
+      return (
+        this.#sql
+          .exec("select 1 from addresses where channel_id = ? and address = ?", row.channel_id, address)
+          .toArray().length === 0
+      );
+    });
+    if (free.length === 0) return row;
+    const others = JSON.stringify([...othersOf(row), ...free]);
+    this.#storage.transactionSync(() => {
+      this.#claim(row.channel_id, row.id, free);
+      this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
+      this.#contacts.add({ ...row, others });
+    });
+    return { ...row, others };
+  }
+
+  /** The contact of a known address has a new one. @returns the id of the contact's chat, or null */
+  addAddress(channelId: string, known: string, added: string): string | null {
+    const row = this.byAddress(channelId, [known]);
+    if (!row || row.state === "deleting") return null;
+    this.learn(row, [added]);
+    return row.id;
+  }
+
+  /** Its object has adopted the chat. */
+  adopted(id: string, life: number): void {
+    this.#sql.exec("update chats set state = 'adopted' where id = ? and life = ? and state = 'created'", id, life);
+  }
+
+  /**
+   * Stores a chat's report, if it is newer than the stored one.
+   * @param isTold whether the answer tells the chat of a list of webhooks
+   * @returns the last event that the feed had when the chat was first told of the list; null if it is not told
+   */
+  report(row: ChatRow, report: ChatReport, isTold: boolean, now: number): number | null {
+    // An earlier answer may be lost. Its list began at an earlier event.
+    const toldAfter = isTold ? (row.told_after ?? row.events) : null;
+    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, toldAfter, now));
+    return toldAfter;
+  }
+
+  #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
+    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, details } = report;
+    const { depth, oldest, attempts, number, events } = report;
+    // A report that is repeated with more events has some that are in the feed already.
+    const first = Math.max(events?.first ?? 0, row.events + 1);
+    if (events && first <= events.last) {
+      this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
+    }
+    if (details) this.#contacts.rename(row, details.name);
+    this.#sql.exec(
+      `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
+         unanswered_since = ?, next_scheduled_at = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
+         told_after = ? where id = ?`,
+      details ? details.name : row.name,
+      details ? JSON.stringify(details.metadata) : row.metadata,
+      Math.max(row.created_at, lastMessageAt ?? 0),
+      lastMessageAt,
+      lastMessage && JSON.stringify(lastMessage),
+      unansweredSince,
+      nextScheduledAt,
+      number,
+      depth,
+      depth > 0 ? oldest : null,
+      JSON.stringify(attempts),
+      Math.max(row.events, events?.last ?? 0),
+      toldAfter,
+      row.id,
+    );
+    const before = JSON.parse(row.attempts) as AttemptCounts;
+    const changes = {
+      depth: depth - row.depth,
+      unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
+      scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
+    };
+    this.#channels.count(row.channel_id, changes, subtractCounts(attempts, before), now);
+  }
+
+  /** Takes a chat off the lists. Its addresses stay until it is deleted. */
+  beginDeletion(row: ChatRow): void {
+    if (row.state === "deleting") return;
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(
+        `update chats set state = 'deleting', active_at = null, oldest = null, last_message = null,
+           unanswered_since = null, next_scheduled_at = null where id = ?`,
+        row.id,
+      );
+      this.#contacts.remove(row);
+      this.#channels.addChats(row.channel_id, -1);
+      const changes = {
+        depth: -row.depth,
+        unanswered: -Number(row.unanswered_since !== null),
+        scheduled: -Number(row.next_scheduled_at !== null),
+      };
+      this.#channels.count(row.channel_id, changes, {}, Date.now());
+    });
+  }
+
+  /** The chat's object holds nothing any more: removes the row and its addresses. A later life of the chat stays. */
+  endDeletion(id: string, life: number): void {
+    const row = this.get(id);
+    if (row?.life !== life) return;
+    this.#feed.commit(() => {
+      for (const address of [row.address, ...othersOf(row)]) {
+        this.#sql.exec(
+          "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
+          row.channel_id,
+          address,
+          id,
+        );
+      }
+      this.#sql.exec("delete from chats where id = ?", id);
+      if (life > this.#floor()) this.#storage.kv.put("floor", life);
+      const { channel_id: channelId } = row;
+      const channelKind = this.#channels.get(channelId)?.kind ?? null;
+      this.#feed.append("chat.deleted", { chatId: id, channelId, channelKind }, null, Date.now());
+    });
+  }
+
+  /** Chats of a channel that are not being deleted, newest first. */
+  ofChannel(channelId: string, limit: number): ChatRow[] {
+    const query = `select ${CHAT_COLUMNS} from chats where channel_id = ? and active_at is not null
+      order by active_at desc, id desc limit ?`;
+    return this.#sql.exec<ChatRow>(query, channelId, limit).toArray();
+  }
+
+  /** The greatest life of all chats that were deleted. */
+  #floor(): number {
+    return this.#storage.kv.get<number>("floor") ?? 0;
+  }
+
+  #claim(channelId: string, chatId: string, addresses: string[]): void {
+    for (const address of addresses) {
+      this.#sql.exec(
+        "insert into addresses (channel_id, address, chat_id) values (?, ?, ?)",
+        channelId,
+        address,
+        chatId,
+      );
+    }
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+}
+
+/** A chat's identity, which its object adopts. */
+export function identityOf(organizationId: string, { kind }: { kind: ChannelKind }, row: ChatRow): ChatIdentity {
+  return {
+    chatId: row.id,
+    organizationId,
+    channelId: row.channel_id,
+    channelKind: kind,
+    contactAddress: row.address,
+    createdAt: row.created_at,
+    life: row.life,
+    addresses: othersOf(row),
+  };
+}
+
+/** A chat's row as the API shows it. */
+export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
+  return JSON.parse(printChat(row, channel, true)) as Chat;
+}
+
+/** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
+export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLastMessage: boolean): string {
+  const contact = { address: row.address, name: row.name };
+  const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
+  const lastMessage = (hasLastMessage && row.last_message) || "null";
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)}}`;
+}
+
+function timeAsJson(at: number | null): string {
+  return at === null ? "null" : `"${new Date(at).toISOString()}"`;
+}
+
+function othersOf({ others }: ChatRow): string[] {
+  return others === null ? [] : (JSON.parse(others) as string[]);
+}

@@ -1,0 +1,149 @@
+import { ShortSteps } from "../../platform/object/short-steps.ts";
+import {
+  ALL_CHATS,
+  type ContactSearch,
+  finds,
+  isListedAt,
+  lengthOf,
+  type Place,
+  prefixOf,
+  TERM_KINDS,
+  type Term,
+} from "../contact-search.ts";
+import { type ContactColumns, type ContactTable, contactOf } from "./contact-table.ts";
+
+/** The most rows that one page reads. */
+const MAX_EXAMINED = 10_000;
+const TERMS_AT_ONCE = 200;
+const CHATS_AT_ONCE = 50;
+/** Reading a row costs as much as folding so many characters. */
+const ROW_WORK = 400;
+/** A contact's texts are folded and divided into words, and so is each address. */
+const WORK_PER_CHARACTER = 4;
+/** Greater than each text that a term can go on with. */
+const LAST = "\u{10ffff}";
+
+type TermPlace = Term & { id: string };
+
+/** A page: the rows, and where to go on; null if nothing follows. */
+interface ContactPage<Row> {
+  rows: Row[];
+  next: Place | null;
+}
+
+/** A search, as a page needs it. */
+interface Asked<Row> {
+  search: ContactSearch;
+  channelIds: string[];
+  after: Place | null;
+  limit: number;
+  /** Returns the row of a chat; undefined if it is being deleted. */
+  read: (id: string) => Row | undefined;
+  /** Returns rows of chats with greater ids, in the order of their ids, without those that are being deleted. */
+  readAfter: (id: string, limit: number) => Row[];
+  /** False after the organization was deleted. */
+  isReady: () => boolean;
+}
+
+/** Pages of the contacts that a search finds. */
+export class ContactPages {
+  readonly #sql: SqlStorage;
+  readonly #contacts: Pick<ContactTable, "isFilled">;
+
+  constructor(sql: SqlStorage, contacts: Pick<ContactTable, "isFilled">) {
+    this.#sql = sql;
+    this.#contacts = contacts;
+  }
+
+  /**
+   * Reads a page: contacts that are found by an address, then those that are found by their names, in the order of the
+   * terms. It reads at most 10,000 rows, so it may have fewer than `limit` although more follow. Other calls come in
+   * between.
+   */
+  async read<Row extends ContactColumns>(asked: Asked<Row>): Promise<ContactPage<Row>> {
+    const { search, channelIds, after, limit, read, isReady } = asked;
+    if (!this.#contacts.isFilled() || after?.kind === ALL_CHATS) return this.#pageOfChats(asked);
+    const channels = new Set(channelIds);
+    const steps = new ShortSteps();
+    const rows: Row[] = [];
+    let last: Place | null = null;
+    let examined = 0;
+    for (const { place, channelId } of this.#walk(search, after, limit + 1)) {
+      if (examined >= MAX_EXAMINED) return { rows, next: last };
+      examined++;
+      const row = channels.has(channelId) ? read(place.id) : undefined;
+      const contact = row && contactOf(row);
+      if (row) examined++;
+      if (row && contact && isListedAt(search, contact, place)) {
+        if (rows.length === limit) return { rows, next: last };
+        rows.push(row);
+      }
+      // A match beyond the page is read again by the next one.
+      last = place;
+      if (steps.did(ROW_WORK + (contact ? ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact) : 0))) {
+        await steps.pause();
+        if (!isReady()) return { rows: [], next: null };
+      }
+    }
+    return { rows, next: null };
+  }
+
+  /** The same while there are no terms to read, in the order of the chats' ids. */
+  async #pageOfChats<Row extends ContactColumns>(asked: Asked<Row>): Promise<ContactPage<Row>> {
+    const { search, channelIds, after, limit, readAfter, isReady } = asked;
+    const channels = new Set(channelIds);
+    const steps = new ShortSteps();
+    const rows: Row[] = [];
+    let last = after?.kind === ALL_CHATS ? after.id : "";
+    const here = () => ({ kind: ALL_CHATS, text: "", id: last }) as const;
+    for (let examined = 0; examined < MAX_EXAMINED; examined += CHATS_AT_ONCE) {
+      const read = readAfter(last, CHATS_AT_ONCE);
+      for (const row of read) {
+        const contact = contactOf(row);
+        if (channels.has(row.channel_id) && finds(search, contact)) {
+          if (rows.length === limit) return { rows, next: here() };
+          rows.push(row);
+        }
+        last = row.id;
+        if (steps.did(ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact))) {
+          await steps.pause();
+          if (!isReady()) return { rows: [], next: null };
+        }
+      }
+      if (read.length < CHATS_AT_ONCE) return { rows, next: null };
+    }
+    return { rows, next: here() };
+  }
+
+  /** The terms that begin as the search asks, a few at a time. Not one cursor: while one is open, no table can be dropped. */
+  *#walk(
+    search: ContactSearch,
+    after: Place | null,
+    first: number,
+  ): Generator<{ place: TermPlace; channelId: string }> {
+    const kinds = TERM_KINDS.slice(after?.kind === "name" ? TERM_KINDS.indexOf("name") : 0);
+    for (const kind of kinds) {
+      const prefix = prefixOf(search, kind);
+      if (prefix === "") continue;
+      let last: TermPlace | null = after?.kind === kind ? { ...after, kind } : null;
+      for (let count = first; ; count = TERMS_AT_ONCE) {
+        const rows = this.#sql
+          .exec<{ text: string; id: string; channelId: string }>(
+            `select term as text, chat_id as id, channel_id as channelId from contact_terms
+             where kind = ? and term < ? and ${last ? "(term, chat_id) > (?, ?)" : "term >= ?"}
+             order by term, chat_id limit ?`,
+            TERM_KINDS.indexOf(kind),
+            prefix + LAST,
+            ...(last ? [last.text, last.id] : [prefix]),
+            count,
+          )
+          .toArray();
+        for (const { channelId, ...found } of rows) {
+          last = { kind, ...found };
+          yield { place: last, channelId };
+        }
+        if (rows.length < count) break;
+      }
+    }
+  }
+}

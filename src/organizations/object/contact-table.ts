@@ -1,0 +1,162 @@
+import { FOLDING_VERSION } from "../../platform/folding.ts";
+import { type Contact, TERM_KINDS, type Term, termsOf } from "../contact-search.ts";
+
+/** The columns of a chat that are about its contact. `others`: further addresses as JSON. */
+export type ContactColumns = {
+  id: string;
+  channel_id: string;
+  address: string;
+  others: string | null;
+  name: string | null;
+};
+
+/** A step of filling ends after so many terms, or chats. */
+const TERMS_AT_ONCE = 500;
+const FILLED_AT_ONCE = 500;
+/** Each step takes a few milliseconds. A call fills the terms of about 10,000 chats. */
+const STEPS_A_CALL = 60;
+
+/**
+ * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. After an upgrade
+ * from before this table, or from another version of the folding, the table is emptied and filled by searches and the
+ * alarm. Meanwhile a search examines the chats themselves.
+ */
+export class ContactTable {
+  readonly #storage: DurableObjectStorage;
+  /** Known to be filled. */
+  #isFilled = false;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** Adds the terms of a chat. Those that it has stay. */
+  add(row: ContactColumns): void {
+    if (this.#isCurrent()) this.#insert(row, termsOf(contactOf(row)));
+  }
+
+  /** The contact of a chat gets another name. @param row the chat before */
+  rename(row: ContactColumns, name: string | null): void {
+    if (name === row.name || !this.#isCurrent()) return;
+    const before = termsOf(contactOf(row));
+    const after = termsOf(contactOf({ ...row, name }));
+    this.#delete(row, without(before, after));
+    this.#insert(row, without(after, before));
+  }
+
+  remove(row: ContactColumns): void {
+    if (this.#isCurrent()) this.#delete(row, termsOf(contactOf(row)));
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#isFilled = false;
+  }
+
+  /** When the alarm must call `fill`; null if the table is filled. */
+  dueAt(now: number): number | null {
+    return this.isFilled() ? null : now;
+  }
+
+  /** Whether all contacts can be found by their terms. */
+  isFilled(): boolean {
+    this.#isFilled ||= this.#isCurrent() && this.#sql.exec("select 1 from contact_fill limit 1").toArray().length === 0;
+    return this.#isFilled;
+  }
+
+  /**
+   * Empties and fills the table if that is needed, as far as one call may. Other calls come in between.
+   * @param isReady false after the organization was deleted
+   */
+  async fill(isReady: () => boolean): Promise<void> {
+    for (let steps = 0; steps < STEPS_A_CALL && isReady() && !this.isFilled(); steps++) {
+      this.#storage.transactionSync(() => (this.#isCurrent() ? this.#fillStep() : this.#emptyStep()));
+      await scheduler.wait(0);
+    }
+  }
+
+  #insert({ id, channel_id }: ContactColumns, terms: Term[]): void {
+    for (const { kind, text } of terms) {
+      this.#sql.exec(
+        "insert into contact_terms (kind, term, chat_id, channel_id) values (?, ?, ?, ?) on conflict do nothing",
+        TERM_KINDS.indexOf(kind),
+        text,
+        id,
+        channel_id,
+      );
+    }
+  }
+
+  #delete({ id }: ContactColumns, terms: Term[]): void {
+    for (const { kind, text } of terms) {
+      this.#sql.exec(
+        "delete from contact_terms where kind = ? and term = ? and chat_id = ?",
+        TERM_KINDS.indexOf(kind),
+        text,
+        id,
+      );
+    }
+  }
+
+  /** Whether the terms are those of this folding. Others are deleted first, and none are added until then. */
+  #isCurrent(): boolean {
+    if (this.#isFilled) return true;
+    const [row] = this.#sql.exec<{ version: number }>("select version from contact_folding").toArray();
+    return row?.version === FOLDING_VERSION;
+  }
+
+  #emptyStep(): void {
+    const [end] = this.#sql
+      .exec<{ kind: number; term: string; chat_id: string }>(
+        "select kind, term, chat_id from contact_terms order by kind, term, chat_id limit 1 offset ?",
+        TERMS_AT_ONCE,
+      )
+      .toArray();
+    if (end) {
+      const { kind, term, chat_id } = end;
+      this.#sql.exec("delete from contact_terms where (kind, term, chat_id) < (?, ?, ?)", kind, term, chat_id);
+      return;
+    }
+    this.#sql.exec("delete from contact_terms");
+    this.#sql.exec("delete from contact_fill");
+    this.#sql.exec("insert into contact_fill (after) values ('')");
+    this.#sql.exec("update contact_folding set version = ?", FOLDING_VERSION);
+  }
+
+  #fillStep(): void {
+    const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill").toArray();
+    if (!fill) return;
+    const rows = this.#sql
+      .exec<ContactColumns & { state: string }>(
+        "select id, channel_id, address, others, name, state from chats where id > ? order by id limit ?",
+        fill.after,
+        FILLED_AT_ONCE,
+      )
+      .toArray();
+    let terms = 0;
+    let last = "";
+    for (const row of rows) {
+      if (terms >= TERMS_AT_ONCE) break;
+      last = row.id;
+      if (row.state === "deleting") continue;
+      const own = termsOf(contactOf(row));
+      this.#insert(row, own);
+      terms += own.length;
+    }
+    if (last === (rows.at(-1)?.id ?? "") && rows.length < FILLED_AT_ONCE) this.#sql.exec("delete from contact_fill");
+    else this.#sql.exec("update contact_fill set after = ?", last);
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+}
+
+/** The contact in a chat's row. */
+export function contactOf({ address, others, name }: ContactColumns): Contact {
+  return { name, addresses: [address, ...(others === null ? [] : (JSON.parse(others) as string[]))] };
+}
+
+function without(terms: Term[], others: Term[]): Term[] {
+  return terms.filter(({ kind, text }) => !others.some((other) => other.kind === kind && other.text === text));
+}

@@ -1,0 +1,163 @@
+import { causeOf } from "../../log.ts";
+import { isRecent } from "../../platform/clock.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, REPLACED } from "../rpc.ts";
+
+/**
+ * Who opened a doorbell. `stream`: a live stream, whose `id` stays the same when its doorbell is opened again. `poll`: a
+ * request that waits for an event. `session`: the console's session that it belongs to; null or absent for a key.
+ */
+type Attachment =
+  | { kind: "stream"; id: string; openedAt: number; session?: string | null }
+  | { kind: "poll"; openedAt: number };
+
+/** An older doorbell lost its stream without a sign. */
+const MAX_AGE_MS = MAX_STREAM_MS + 60_000;
+/** Where a browser can't share one, each tab has its own. */
+export const MAX_STREAMS_OF_A_SESSION = 6;
+/** How often doorbells ring at most. People don't see the difference. */
+const RING_EVERY_MS = { key: 100, session: 1_000 };
+/** For how long a chat that hears of a listener reports at once. It hears so again with each report. */
+const LISTENING_FOR_MS = 60_000;
+/** Between two polls of a client. */
+const PAUSE_MS = 10_000;
+
+/** Whose doorbell it is. */
+type Group = keyof typeof RING_EVERY_MS;
+const GROUPS: readonly Group[] = ["key", "session"];
+const tagOf = (group: Group, chatId: string | null) => (chatId === null ? `${group} all` : `${group} ${chatId}`);
+
+/**
+ * The sockets that wait for events: of an organization, or of one of its chats. They carry the feed's newest position, or
+ * the number of the chat's newest event, as text, at most ten times a second, and once a second to sessions. The platform
+ * keeps them open while the object sleeps. Whoever listens reads the events elsewhere, so a ring that gets lost does no
+ * harm.
+ */
+export class Doorbells {
+  readonly #state: DurableObjectState;
+  /** The newest number for each tag that was not sent yet. */
+  readonly #unsent: Record<Group, Map<string, number>> = { key: new Map(), session: new Map() };
+  readonly #isSending = { key: false, session: false };
+  #closedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(state: DurableObjectState) {
+    this.#state = state;
+  }
+
+  /**
+   * Opens a doorbell. In the URL's query, `stream` is the id of the stream that it is for, `session` that of the session
+   * which asks, if no key does, and `chat` the id of the only chat that it rings for.
+   * @returns a 409 if the organization has too many streams
+   */
+  accept(request: Request): Response {
+    const { searchParams } = new URL(request.url);
+    const [id, session, chatId] = ["stream", "session", "chat"].map((name) => searchParams.get(name) ?? null);
+    const now = Date.now();
+    if (id != null && !this.#makeRoom(id, session ?? null, now)) return new Response(null, { status: 409 });
+    const { 0: listener, 1: socket } = new WebSocketPair();
+    const attachment: Attachment =
+      id == null ? { kind: "poll", openedAt: now } : { kind: "stream", id, session: session ?? null, openedAt: now };
+    socket.serializeAttachment(attachment);
+    const group = session == null ? "key" : "session";
+    this.#state.acceptWebSocket(socket, [group, tagOf(group, chatId ?? null)]);
+    return new Response(null, { status: 101, webSocket: listener });
+  }
+
+  /**
+   * The feed has more.
+   * @param chatId whose events these are; null for the organization's own
+   * @param last the number of the newest of them
+   */
+  ring(position: number, chatId: string | null, last: number): void {
+    for (const group of GROUPS) {
+      if (this.#open(group).length === 0) continue;
+      this.#unsent[group].set(tagOf(group, null), position);
+      if (chatId !== null) this.#unsent[group].set(tagOf(group, chatId), last);
+      if (!this.#isSending[group]) this.#state.waitUntil(this.#sendAll(group));
+    }
+  }
+
+  /** For how many milliseconds chats should report at once; 0 if nobody listens. */
+  listeningForMs(now: number): number {
+    return this.#open().length > 0 || isRecent(this.#closedAt, PAUSE_MS, now) ? LISTENING_FOR_MS : 0;
+  }
+
+  /** Completes the closing handshake. */
+  onClose(socket: WebSocket): void {
+    this.#closedAt = Date.now();
+    close(socket);
+  }
+
+  /** The organization was deleted. */
+  closeAll(): void {
+    for (const socket of this.#open()) close(socket);
+  }
+
+  async #sendAll(group: Group): Promise<void> {
+    const unsent = this.#unsent[group];
+    this.#isSending[group] = true;
+    try {
+      while (unsent.size > 0) {
+        for (const [tag, number] of unsent) {
+          for (const socket of this.#open(tag)) send(socket, number);
+        }
+        unsent.clear();
+        await scheduler.wait(RING_EVERY_MS[group]);
+      }
+    } finally {
+      // Whatever failed: the next event rings again.
+      this.#isSending[group] = false;
+    }
+  }
+
+  /**
+   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session that has
+   * too many ends its oldest stream: a page that was loaded again must not wait for the one before. A key's streams are
+   * different programs, so none ends another.
+   */
+  #makeRoom(id: string, session: string | null, now: number): boolean {
+    const others: { socket: WebSocket; session: string | null; openedAt: number }[] = [];
+    for (const socket of this.#open()) {
+      const attachment = attachmentOf(socket);
+      if (attachment?.kind === "poll") continue;
+      if (!attachment || attachment.id === id || !isRecent(attachment.openedAt, MAX_AGE_MS, now)) close(socket);
+      else others.push({ socket, session: attachment.session ?? null, openedAt: attachment.openedAt });
+    }
+    if (session === null) return others.filter((each) => each.session === null).length < MAX_STREAMS;
+    const own = others.filter((each) => each.session === session).sort((a, b) => a.openedAt - b.openedAt);
+    const ofSessions = others.filter((each) => each.session !== null);
+    if (ofSessions.length < MAX_SESSION_STREAMS && own.length < MAX_STREAMS_OF_A_SESSION) return true;
+    if (!own[0]) return false;
+    close(own[0].socket, REPLACED);
+    return true;
+  }
+
+  #open(tag?: string): WebSocket[] {
+    return this.#state.getWebSockets(tag).filter(({ readyState }) => readyState === WebSocket.OPEN);
+  }
+}
+
+/** Null if it can't be read. */
+function attachmentOf(socket: WebSocket): Attachment | null {
+  try {
+    return socket.deserializeAttachment() as Attachment | null;
+  } catch (error) {
+    console.error({ event: "doorbell_not_readable", error: causeOf(error) });
+    return null;
+  }
+}
+
+function send(socket: WebSocket, number: number): void {
+  try {
+    socket.send(String(number));
+  } catch {
+    // It was closed meanwhile.
+  }
+}
+
+function close(socket: WebSocket, code = 1000): void {
+  try {
+    socket.close(code);
+  } catch {
+    // It was already closed.
+  }
+}

@@ -1,0 +1,254 @@
+import { type EventFact, type EventType, ownChannelId } from "../../events/event.ts";
+import { randomBase62 } from "../../ids.ts";
+import { causeOf } from "../../log.ts";
+import { isRecent } from "../../platform/clock.ts";
+import type { EventBurst, FeedAnswer, FeedPointer } from "../rpc.ts";
+import { FEED_LIMITS, FeedTables, KEPT_MS } from "./feed-tables.ts";
+
+/** The life of a feed in event ids and cursors has this length; see `eventId`. */
+const LIFE_LENGTH = 8;
+/** How many of the organization's newest events are looked through for a repeated one. */
+const RECENT_EVENTS = 100;
+const DELETED_OWN_AT_ONCE = 1_000;
+/** After a deletion that failed. */
+const PURGE_AGAIN_AFTER_MS = 3_600_000;
+
+type PointerRow = {
+  position: number;
+  chat_id: string | null;
+  life: number | null;
+  channel_id: string | null;
+  first: number;
+  last: number;
+  types: string;
+  at: number;
+};
+type OwnRow = { n: number; type: EventType; note: string; at: number };
+
+/** Whose events a pointer is for. The organization's own have no chat, and some have a channel. */
+type PointedOwner = Pick<FeedPointer, "chatId" | "life" | "channelId">;
+
+/** What a feed tells the organization's object. */
+interface FeedListener {
+  /** Called in the transaction that stores a pointer, with the number of its last event. */
+  onPointer(chatId: string | null, last: number): void;
+  /** Something can be deleted at this time. */
+  standBy(at: number): void;
+}
+
+/**
+ * An organization's feed: which events there are, in the order in which they were reported. It has pointers to the chats,
+ * which have the events, and the events of the organization itself. Pointers stay 30 days. If there are more than
+ * 8,000,000, only those of the last day are sure to stay, up to 32,000,000.
+ */
+export class Feed {
+  readonly #storage: DurableObjectStorage;
+  readonly #listener: FeedListener;
+  readonly #tables: FeedTables;
+  #purgeFailedAt = Number.NEGATIVE_INFINITY;
+  #newest: number | undefined;
+  #newestOwn: number | undefined;
+
+  constructor(storage: DurableObjectStorage, listener: FeedListener, limits = FEED_LIMITS) {
+    this.#storage = storage;
+    this.#listener = listener;
+    this.#tables = new FeedTables(storage.sql, limits);
+  }
+
+  /** New for each feed: an organization that was deleted and created again has another one. */
+  get life(): string {
+    let life = this.#storage.kv.get<string>("feed");
+    if (!life) this.#storage.kv.put("feed", (life = randomBase62(LIFE_LENGTH)));
+    return life;
+  }
+
+  /** The position of the newest pointer; 0 if there never was one. */
+  get newest(): number {
+    if (this.#newest === undefined) {
+      const last = this.#tables.all().at(-1);
+      this.#newest = last ? (this.#maxOf(last.number) ?? last.first - 1) : 0;
+    }
+    return this.#newest;
+  }
+
+  /** Writes rows and what the feed tells of them, or nothing. */
+  commit(write: () => void): void {
+    try {
+      this.#storage.transactionSync(write);
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** Points to events of a chat, or of the organization. Call it in `commit`, with what it tells. */
+  point({ chatId, life, channelId }: PointedOwner, { first, last, types }: EventBurst, now: number): void {
+    const position = this.newest + 1;
+    const { table, isNew } = this.#tables.at(position, now);
+    this.#sql.exec(
+      `insert into feed_${table.number} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      position,
+      chatId,
+      life,
+      channelId,
+      first,
+      last,
+      types.join(),
+      Math.max(now, table.since),
+    );
+    this.#newest = position;
+    this.#listener.onPointer(chatId, last);
+    const purgeAt = isNew ? this.dueAt(now) : null;
+    // After the transaction, which may still fail.
+    if (purgeAt !== null) queueMicrotask(() => this.#listener.standBy(purgeAt));
+  }
+
+  /**
+   * An event of the organization. Call it in `commit`, with what it tells.
+   * @param source repeated calls with the same source store one event
+   */
+  append(type: EventType, note: Record<string, unknown>, source: string | null, now: number): void {
+    const n = this.newestOwn + 1;
+    const isRepeat =
+      source !== null &&
+      this.#sql.exec("select 1 from own_events where n > ? and source = ?", n - RECENT_EVENTS, source).toArray()
+        .length > 0;
+    if (isRepeat) return;
+    this.#sql.exec(
+      "insert into own_events (n, type, note, source, at) values (?, ?, ?, ?, ?)",
+      n,
+      type,
+      JSON.stringify(note),
+      source,
+      now,
+    );
+    this.#newestOwn = n;
+    const owner = { chatId: null, life: null, channelId: ownChannelId(note) };
+    this.point(owner, { first: n, last: n, types: [type] }, now);
+  }
+
+  /** Up to `limit` pointers after a position, in order. */
+  read(after: number, limit: number): FeedAnswer {
+    const tables = this.#tables.all();
+    const oldest = tables[0]?.first ?? this.newest + 1;
+    const pointers: FeedPointer[] = [];
+    for (const [index, { number }] of tables.entries()) {
+      const next = tables[index + 1];
+      if (pointers.length === limit || (next && next.first <= after + 1)) continue;
+      const rows = this.#sql
+        .exec<PointerRow>(
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${number} where position > ?
+         order by position limit ?`,
+          after,
+          limit - pointers.length,
+        )
+        .toArray();
+      pointers.push(...rows.map(pointerOf));
+    }
+    return { life: this.life, oldest, newest: this.newest, pointers };
+  }
+
+  /** Up to `limit` pointers after a position that were reported from `since` to `until`, Unix milliseconds. */
+  between(since: number, until: number, after: number, limit: number): FeedPointer[] {
+    const pointers: FeedPointer[] = [];
+    const tables = this.#tables.all();
+    for (const [index, table] of tables.entries()) {
+      const next = tables[index + 1];
+      if (table.since > until || pointers.length === limit) break;
+      if (next && (next.since < since || next.first <= after + 1)) continue;
+      const rows = this.#sql
+        .exec<PointerRow>(
+          `select position, chat_id, life, channel_id, first, last, types, at from feed_${table.number}
+         where position > ? and at between ? and ? order by position limit ?`,
+          after,
+          since,
+          until,
+          limit - pointers.length,
+        )
+        .toArray();
+      pointers.push(...rows.map(pointerOf));
+    }
+    return pointers;
+  }
+
+  /** The organization's own events of a range, including both ends, in order. */
+  ownEvents(first: number, last: number): EventFact[] {
+    const rows = this.#sql
+      .exec<OwnRow>("select n, type, note, at from own_events where n between ? and ? order by n", first, last)
+      .toArray();
+    return rows.map(factOf);
+  }
+
+  /** The number of the organization's newest own event; 0 if there never was one. */
+  get newestOwn(): number {
+    this.#newestOwn ??= this.#sql.exec<{ n: number }>("select coalesce(max(n), 0) as n from own_events").one().n;
+    return this.#newestOwn;
+  }
+
+  /** A write failed, or the storage was deleted. */
+  forget(): void {
+    this.#tables.forget();
+    this.#newest = undefined;
+    this.#newestOwn = undefined;
+  }
+
+  /** When the alarm must call `purge`; null if nothing is due. */
+  dueAt(now: number): number | null {
+    const times = [this.#tables.dueAt(this.newest), this.#hasOldOwn(now) ? now : null].filter((at) => at !== null);
+    if (times.length === 0) return null;
+    const at = Math.min(...times);
+    return isRecent(this.#purgeFailedAt, PURGE_AGAIN_AFTER_MS, now)
+      ? Math.max(at, this.#purgeFailedAt + PURGE_AGAIN_AFTER_MS)
+      : at;
+  }
+
+  /** Deletes what is too old, a table and 1,000 of the organization's own events at most. Never throws. */
+  purge(now: number): void {
+    try {
+      this.commit(() => this.#tables.drop(this.newest, now));
+      // The newest stays, so that no number is used again.
+      this.#sql.exec(
+        `delete from own_events where at <= ? and n < (select max(n) from own_events)
+           and n < (select min(n) from own_events) + ?`,
+        now - KEPT_MS,
+        DELETED_OWN_AT_ONCE,
+      );
+    } catch (error) {
+      this.#purgeFailedAt = now;
+      console.error({ event: "feed_not_purged", error: causeOf(error) });
+    }
+  }
+
+  #hasOldOwn(now: number): boolean {
+    const [oldest] = this.#sql
+      .exec<{ n: number; at: number }>("select n, at from own_events order by n limit 1")
+      .toArray();
+    return oldest !== undefined && oldest.at <= now - KEPT_MS && oldest.n < this.newestOwn;
+  }
+
+  #maxOf(table: number): number | null {
+    return this.#sql.exec<{ position: number | null }>(`select max(position) as position from feed_${table}`).one()
+      .position;
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+}
+
+function factOf({ n, type, note, at }: OwnRow): EventFact {
+  return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
+}
+
+function pointerOf({ position, chat_id, life, channel_id, first, last, types, at }: PointerRow): FeedPointer {
+  return {
+    position,
+    chatId: chat_id,
+    life,
+    channelId: channel_id,
+    first,
+    last,
+    types: types.split(",") as EventType[],
+    at,
+  };
+}

@@ -1,0 +1,61 @@
+import type { RequestCounts } from "../../keys/rpc.ts";
+import { type Counts, subtractCounts } from "../../platform/counts.ts";
+import { addToHistory, type History } from "../history.ts";
+import type { KeyNumbers } from "../rpc.ts";
+
+/** The counts of an organization's keys. */
+export class KeyTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Stores a key's counts, unless greater ones are stored: a count never falls. */
+  report(id: string, counts: RequestCounts, now: number): void {
+    const [stored] = this.#sql
+      .exec<{ counts: string; history: string | null }>("select counts, history from keys where id = ?", id)
+      .toArray();
+    const before = stored ? flat(JSON.parse(stored.counts) as RequestCounts) : {};
+    const after = flat(counts);
+    if (stored && sum(before) >= sum(after)) return;
+    const history = addToHistory(stored?.history ?? null, subtractCounts(after, before), now);
+    this.#sql.exec(
+      `insert into keys (id, counts, history, at) values (?, ?, ?, ?)
+       on conflict (id) do update set counts = excluded.counts, history = excluded.history, at = excluded.at`,
+      id,
+      JSON.stringify(counts),
+      history,
+      now,
+    );
+  }
+
+  /** A key's requests, accepted and refused, by the time of the report; null if there were none. */
+  history(id: string): History | null {
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from keys where id = ?", id).toArray();
+    return row?.history ? (JSON.parse(row.history) as History) : null;
+  }
+
+  remove(ids: string[]): void {
+    this.#sql.exec("delete from keys where id in (select value from json_each(?))", JSON.stringify(ids));
+  }
+
+  numbers(ids: string[]): KeyNumbers[] {
+    const rows = this.#sql
+      .exec<{ id: string; counts: string; at: number }>(
+        "select id, counts, at from keys where id in (select value from json_each(?))",
+        JSON.stringify(ids),
+      )
+      .toArray();
+    return rows.map(({ id, counts, at }) => ({ ...(JSON.parse(counts) as RequestCounts), id, at }));
+  }
+}
+
+/** The counts without levels. No reason to refuse a request is named `admitted`. */
+function flat({ admitted, refused }: RequestCounts): Counts<string> {
+  return { admitted, ...refused };
+}
+
+function sum(counts: Counts<string>): number {
+  return Object.values(counts).reduce<number>((total, count) => total + (count ?? 0), 0);
+}

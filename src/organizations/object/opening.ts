@@ -1,0 +1,43 @@
+import type { KnownChannel, OpenAnswer, OpenRequest } from "../rpc.ts";
+import { ADOPT_AFTER_MS } from "./adoptions.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import { type ChatRow, type ChatTable, identityOf, presentChat } from "./chat-table.ts";
+import type { Settings } from "./settings.ts";
+
+/** What opening a chat needs of its organization. */
+interface OpeningTables {
+  channels: Pick<ChannelTable, "get">;
+  chats: ChatTable;
+  settings: Pick<Settings, "isFull">;
+}
+
+/**
+ * Creates the chat of a contact's address, or finds it. It is one step: of concurrent first messages one creates the chat.
+ * @returns the answer, and when the alarm must adopt the chat, Unix milliseconds; null if it need not
+ */
+export function openForContact(
+  { channels, chats, settings }: OpeningTables,
+  request: OpenRequest,
+  now: number,
+): { answer: OpenAnswer; adoptAt: number | null } {
+  const { organizationId, channelId, address, others } = request;
+  const refused = (answer: OpenAnswer) => ({ answer, adoptAt: null });
+  const channel = channels.get(channelId);
+  if (!channel || channel.isClosed) return refused({ outcome: "no_channel" });
+  const found = chats.byAddress(channelId, [address, ...others]);
+  if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });
+  if (found) {
+    const row = chats.learn(found, [address, ...others]);
+    // The first call may have created the chat and lost the alarm.
+    const adoptAt = row.state === "created" ? Math.max(row.created_at + ADOPT_AFTER_MS, now) : null;
+    return { answer: opened(organizationId, channel, row, false), adoptAt };
+  }
+  if (request.isLimited && settings.isFull(channel)) return refused({ outcome: "chat_limit" });
+  const row = chats.create(channel, request, now);
+  return { answer: opened(organizationId, channel, row, true), adoptAt: now + ADOPT_AFTER_MS };
+}
+
+function opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {
+  const identity = identityOf(organizationId, channel, row);
+  return { outcome: "opened", chat: presentChat(row, channel), identity, created };
+}

@@ -1,0 +1,318 @@
+import type { Chat } from "../../chats/chat.ts";
+import type { ChatIdentity, ListAnswer } from "../../chats/rpc.ts";
+import type { EventFact, EventType } from "../../events/event.ts";
+import type { RequestCounts } from "../../keys/rpc.ts";
+import { runParts } from "../../platform/object/alarm.ts";
+import type { EventRange } from "../../webhooks/rpc.ts";
+import type { History } from "../history.ts";
+import type {
+  ChannelHealth,
+  ChannelNumbers,
+  ChatFilter,
+  ChatPosition,
+  ChatReport,
+  ExportedChat,
+  FeedAnswer,
+  FeedPointer,
+  KeyNumbers,
+  OpenAnswer,
+  OpenRequest,
+  ReportAnswer,
+  WaitingPosition,
+} from "../rpc.ts";
+import { ChatList } from "./chat-list.ts";
+import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
+import { openForContact } from "./opening.ts";
+import { OrganizationParts } from "./organization-parts.ts";
+import { PeopleObject } from "./people-object.ts";
+
+type EventNote = Record<string, unknown>;
+
+const AGAIN_AFTER_MS = 30_000;
+/** After a part of the alarm failed. */
+const AFTER_FAILURE_MS = 5_000;
+
+/**
+ * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
+ * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
+ */
+export class OrganizationObject extends PeopleObject {
+  readonly #parts = new OrganizationParts(this.ctx, this.env);
+  protected readonly members = this.#parts.members;
+  protected readonly audit = this.#parts.audit;
+
+  /** Creates the chat of a contact's address, or finds it. @throws if the channel is new and D1 does not answer */
+  async open(request: OpenRequest): Promise<OpenAnswer> {
+    if (!(await this.#parts.existence.knows(request.organizationId, request.channelId)))
+      return { outcome: "no_channel" };
+    this.#refreshIfOld();
+    await this.#parts.alarm.standing();
+    const { answer, adoptAt } = openForContact(this.#parts, request, Date.now());
+    if (answer.outcome === "opened" && answer.created) this.#parts.list.changed();
+    await this.#parts.alarm.by(adoptAt);
+    return answer;
+  }
+
+  /** A chat; null if there is none or it is being deleted. */
+  find(chatId: string): Chat | null {
+    const row = this.#visible(chatId);
+    const channel = row && this.#parts.channels.get(row.channel_id);
+    return channel && !channel.isClosed ? presentChat(row, channel) : null;
+  }
+
+  /** The identity that a chat's object adopts; null if there is no such chat or it is being deleted. */
+  identity(chatId: string): ChatIdentity | null {
+    const row = this.#visible(chatId);
+    const channel = row && this.#parts.channels.get(row.channel_id);
+    return this.#parts.existence.id && channel && !channel.isClosed
+      ? identityOf(this.#parts.existence.id, channel, row)
+      : null;
+  }
+
+  /** The id of the chat that an address leads to, or null. */
+  findByAddress(channelId: string, address: string): string | null {
+    return this.#isReady() ? (this.#parts.chats.byAddress(channelId, [address])?.id ?? null) : null;
+  }
+
+  /** Adds addresses of a chat's contact, which lead to the chat from now on. A late call for a deleted chat does nothing. */
+  addAddresses(chatId: string, life: number, addresses: string[]): void {
+    const row = this.#visible(chatId);
+    if (row?.life === life) this.#parts.chats.learn(row, addresses);
+  }
+
+  /** A contact has a new address. @returns the id of the contact's chat, or null */
+  addAddress(channelId: string, known: string, added: string): string | null {
+    return this.#isReady() ? this.#parts.chats.addAddress(channelId, known, added) : null;
+  }
+
+  /** A page of the chats; see `ChatList.read`. */
+  list(
+    filter: ChatFilter,
+    position: ChatPosition | WaitingPosition,
+    hasLastMessage: boolean,
+    have?: string,
+  ): ListAnswer | Promise<ListAnswer> {
+    if (!this.#isReady()) return ChatList.empty(filter, position);
+    this.#refreshIfOld();
+    if (filter.search !== undefined && "after" in position) {
+      if (!this.#parts.contacts.isFilled()) this.ctx.waitUntil(this.#parts.alarm.by(Date.now()));
+      return this.#parts.list.search(filter, position, hasLastMessage, this.#parts.existence);
+    }
+    return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
+  }
+
+  /** Chats for an export; see `ChatList.after`. */
+  chatsAfter(id: string, limit: number, only: string | null): ExportedChat[] {
+    return this.#isReady() ? this.#parts.list.after(id, limit, only) : [];
+  }
+
+  /** Stores what a chat reports of itself. */
+  report(report: ChatReport): ReportAnswer {
+    const row = this.#visible(report.chatId);
+    if (row?.life !== report.life) return { outcome: "unknown" };
+    this.#refreshIfOld();
+    const now = Date.now();
+    const { webhooks } = this.#parts.settings;
+    const startAfter = this.#parts.chats.report(row, report, webhooks.version !== (report.webhooks ?? ""), now);
+    this.#parts.list.changed();
+    const { nextAfterMs, restMs, isCrowded } = this.#parts.pace.next(now);
+    return {
+      outcome: "ok",
+      number: Math.max(row.report, report.number),
+      nextAfterMs,
+      restMs,
+      listeningForMs: isCrowded ? 0 : this.#parts.doorbells.listeningForMs(now),
+      retention: this.#parts.channels.get(row.channel_id)?.retention,
+      ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
+    };
+  }
+
+  /** Opens a doorbell; see `Doorbells`. Only our Worker calls this. */
+  override fetch(request: Request): Response {
+    return this.#parts.doorbells.accept(request);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#parts.doorbells.onClose(socket);
+  }
+
+  /** Up to `limit` pointers to events after a position; see `Feed`. Null before the organization's first chat. */
+  feed(after: number, limit: number): FeedAnswer | null {
+    if (!this.#isReady()) return null;
+    const page = this.#parts.feed.read(after, limit);
+    const unreadable = this.#parts.unreadable.among(
+      page.pointers.map(({ chatId }) => chatId),
+      Date.now(),
+    );
+    return Object.keys(unreadable).length > 0 ? { ...page, unreadable } : page;
+  }
+
+  /** The object of a chat could not be read. @returns for how many milliseconds it can't; null if there is no such chat */
+  chatUnreadable(chatId: string): number | null {
+    return this.#visible(chatId) ? this.#parts.unreadable.failed(chatId, Date.now()) : null;
+  }
+
+  /** The object of a chat that could not be read was read. */
+  chatReadable(chatId: string): void {
+    if (this.#isReady()) this.#parts.unreadable.worked(chatId);
+  }
+
+  /** Up to `limit` pointers after a position that were reported from `since` to `until`, Unix milliseconds. */
+  pointersBetween(since: number, until: number, after: number, limit: number): FeedPointer[] {
+    return this.#isReady() ? this.#parts.feed.between(since, until, after, limit) : [];
+  }
+
+  /** The organization's own events of a range, including both ends, and the life in their ids. */
+  ownEvents(first: number, last: number): { life: string; events: EventFact[] } | null {
+    return this.#isReady() ? { life: this.#parts.feed.life, events: this.#parts.feed.ownEvents(first, last) } : null;
+  }
+
+  /** A webhook's object tells an event. @param source a repeated call with the same source changes nothing */
+  async webhookEvent(organizationId: string, type: EventType, note: EventNote, source: string): Promise<void> {
+    if (!(await this.#parts.existence.exists(organizationId))) return;
+    await this.#parts.alarm.standing();
+    if (!this.#isReady()) return;
+    this.#parts.feed.commit(() => this.#parts.feed.append(type, note, source, Date.now()));
+  }
+
+  /** A webhook's object can be called again. @see Lines.wake */
+  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<number | null> {
+    return this.#parts.lines.wake(webhookId, number, startedAt, lineId);
+  }
+
+  /** Sends the organization's own events to a webhook again. @see Lines.replay */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId?: string): Promise<number> {
+    return this.#parts.lines.replay(webhookId, replayId, ranges, lineId);
+  }
+
+  /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */
+  async reportHealth(organizationId: string, channelId: string, health: ChannelHealth): Promise<void> {
+    if (!(await this.#parts.existence.knows(organizationId, channelId))) return;
+    await this.#parts.alarm.standing();
+    if (!this.#isReady()) return;
+    this.#parts.feed.commit(() => {
+      const note = this.#parts.channels.reportHealth(channelId, health);
+      if (note) this.#parts.feed.append("channel.health", note, null, Date.now());
+    });
+  }
+
+  /** Stores a key's counts. @throws if the object is empty and D1 does not answer */
+  async reportKey(organizationId: string, keyId: string, counts: RequestCounts): Promise<void> {
+    if (await this.#parts.existence.exists(organizationId)) this.#parts.keys.report(keyId, counts, Date.now());
+  }
+
+  /** Removes the numbers of deleted keys. */
+  forgetKeys(ids: string[]): void {
+    if (this.#isReady()) this.#parts.keys.remove(ids);
+  }
+
+  /** The numbers of channels and keys. What has no numbers is left out. */
+  numbers(channelIds: string[], keyIds: string[]): { channels: ChannelNumbers[]; keys: KeyNumbers[] } {
+    if (!this.#isReady()) return { channels: [], keys: [] };
+    return { channels: this.#parts.channels.numbers(channelIds), keys: this.#parts.keys.numbers(keyIds) };
+  }
+
+  /** The history of a channel or a key; null if it has none. */
+  history(id: string): History | null {
+    return this.#isReady() ? (this.#parts.channels.history(id) ?? this.#parts.keys.history(id)) : null;
+  }
+
+  /** The operator changed a name, a limit or a retention. @throws if D1 does not answer */
+  async refresh(): Promise<void> {
+    await this.#parts.alarm.standing();
+    if (this.#isReady()) await this.#parts.settings.read(this.#parts.existence.id ?? "", () => this.#isReady());
+  }
+
+  /** The webhooks changed. From then on, chats learn of them with their next report. @throws if D1 does not answer */
+  async refreshWebhooks(organizationId: string): Promise<void> {
+    if (await this.#parts.existence.exists(organizationId)) await this.refresh();
+  }
+
+  /**
+   * Deletes a chat: first from the lists, then its object, then its addresses. If a step fails, the alarm repeats it.
+   * @returns the chat as it was; null if there is no such chat
+   */
+  async deleteChat(chatId: string): Promise<Chat | null> {
+    const row = this.#isReady() ? this.#parts.chats.get(chatId) : undefined;
+    const channel = row && this.#parts.channels.get(row.channel_id);
+    if (!channel) return null;
+    this.#parts.chats.beginDeletion(row);
+    this.#parts.list.changed();
+    await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+    await this.#parts.deletions.finish(row);
+    return presentChat(row, channel);
+  }
+
+  /** An empty chat has deleted itself. Repeating the call changes nothing. */
+  chatGone(chatId: string, life: number): void {
+    if (this.#isReady() && this.#parts.deletions.gone(chatId, life)) this.#parts.list.changed();
+  }
+
+  /** Closes a channel for good: it takes no chat, and its chats are off the lists. */
+  async closeChannel(organizationId: string, channelId: string): Promise<void> {
+    if (!(await this.#parts.existence.knows(organizationId, channelId))) return;
+    this.#parts.channels.close(channelId);
+    this.#parts.list.changed();
+    await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** Closes all channels. */
+  async close(): Promise<void> {
+    this.#parts.existence.closed();
+    this.members.forget();
+    if (!this.#isReady()) return;
+    this.#parts.channels.closeAll();
+    this.#parts.list.changed();
+    await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** Deletes chats of closed channels. @see Deletions.deleteClosed */
+  async deleteClosed(limit: number): Promise<number> {
+    return this.#isReady() ? this.#parts.deletions.deleteClosed(limit) : 0;
+  }
+
+  /** Deletes all storage of the object. */
+  async erase(): Promise<void> {
+    const gone = this.ctx.storage.deleteAll();
+    // Before the first await: a call that comes meanwhile must find nothing.
+    this.#parts.forget();
+    await gone;
+  }
+
+  /**
+   * Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. None waits for
+   * another, and each ends after some seconds. Never throws.
+   */
+  override async alarm(): Promise<void> {
+    this.#parts.alarm.gone();
+    if (!this.#isReady()) return;
+    await this.#parts.alarm.set(Date.now() + AGAIN_AFTER_MS);
+    const areDone = await this.#parts.run();
+    if (!this.#isReady()) return;
+    const now = Date.now();
+    // What failed may be due still. If this fails too, the alarm that was set above rings.
+    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
+    await runParts("organization", {
+      alarm: () => {
+        const at = this.#parts.dueAt(now);
+        return this.#parts.alarm.set(at && Math.max(at, notBefore));
+      },
+    });
+  }
+
+  #refreshIfOld(): void {
+    const { settings, existence } = this.#parts;
+    if (settings.isOld) this.ctx.waitUntil(settings.readLater(existence.id ?? "", () => this.#isReady()));
+  }
+
+  /** Whether the object has its tables. Creates nothing. */
+  #isReady(): boolean {
+    return this.#parts.isReady();
+  }
+
+  /** A chat that is not being deleted. */
+  #visible(chatId: string): ChatRow | undefined {
+    const row = this.#isReady() ? this.#parts.chats.get(chatId) : undefined;
+    return row?.state === "deleting" ? undefined : row;
+  }
+}

@@ -1,0 +1,62 @@
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import type { EventRange, WebhookList } from "../../webhooks/rpc.ts";
+import { isNoticeLine, type OwnLineHost, OwnPart } from "./own-part.ts";
+
+/**
+ * The lines that deliver the organization's own events to webhooks. The notices of the webhooks have lines of their own:
+ * the deletion of a channel's thousands of chats must not hold up the news that a webhook fails.
+ */
+export class OwnLines {
+  readonly #events: OwnPart;
+  readonly #notices: OwnPart;
+
+  constructor(host: OwnLineHost) {
+    this.#events = new OwnPart(host, "events");
+    this.#notices = new OwnPart(host, "notices");
+  }
+
+  /** See `Lines.configure`. */
+  configure(list: WebhookList, startAfter: number): void {
+    for (const part of this.#parts) part.configure(list, startAfter);
+  }
+
+  /** When the lines must run; null if nothing waits. */
+  dueAt(now: number): number | null {
+    const due = this.#parts.map((part) => part.dueAt(now)).filter((at) => at !== null);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** Sends due events. */
+  start(): void {
+    for (const part of this.#parts) part.start();
+  }
+
+  /** An event was stored in a transaction, which may still fail. */
+  onEvent(): void {
+    queueMicrotask(() => this.start());
+  }
+
+  /** See `Lines.wake`. @param lineId absent in calls of older versions, which know one line */
+  async wake(webhookId: string, number: number, startedAt?: number, lineId = ""): Promise<number | null> {
+    const part = isNoticeLine(lineId) ? this.#notices : this.#events;
+    return part.wake(webhookId, number, startedAt);
+  }
+
+  /** See `Lines.replay`. @param lineId only this line; the organization's id for both */
+  async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId = ""): Promise<number> {
+    const found = await this.#notices.replay(webhookId, replayId, ranges);
+    if (isNoticeLine(lineId)) return found;
+    // Both look at all events of the ranges: not in one step.
+    await SYSTEM_CLOCK.wait(0);
+    return found + (await this.#events.replay(webhookId, replayId, ranges));
+  }
+
+  /** The organization was erased. */
+  forget(): void {
+    for (const part of this.#parts) part.forget();
+  }
+
+  get #parts(): OwnPart[] {
+    return [this.#notices, this.#events];
+  }
+}

@@ -1,0 +1,99 @@
+import { eventId } from "../../events/event.ts";
+import { renderEvent } from "../../events/render.ts";
+import type { LineHost } from "../../webhooks/line/host.ts";
+import { lineKey } from "../../webhooks/line/kept-line.ts";
+import { newLine, type StoredLine } from "../../webhooks/line/line.ts";
+import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { linePorts } from "../../webhooks/line/ports.ts";
+import type { Feed } from "./feed.ts";
+import { OwnEvents } from "./own-events.ts";
+
+/** An organization's object, as its lines use it. */
+export interface OwnLineHost extends LinesObject {
+  env: Env;
+  kv: SyncKvStorage;
+  sql: SqlStorage;
+  feed: Feed;
+  /** The organization's id; undefined while the object is empty. */
+  organizationId(): string | undefined;
+}
+
+/** `notices`: what webhooks tell of themselves. `events`: all else. */
+type PartName = "events" | "notices";
+
+/** In front of the keys of the notices' lines. */
+const NOTICES = "notices ";
+const NOTICE_LINE = ".notices";
+
+/** Whether a line's id is that of notices. */
+export function isNoticeLine(lineId: string): boolean {
+  return lineId.endsWith(NOTICE_LINE);
+}
+
+/** The lines of a part of the organization's own events. */
+export class OwnPart extends ObjectLines {
+  readonly #host: OwnLineHost;
+  readonly #name: PartName;
+  #erasures = 0;
+
+  constructor(host: OwnLineHost, name: PartName) {
+    super(host);
+    this.#host = host;
+    this.#name = name;
+  }
+
+  override forget(): void {
+    this.#erasures++;
+    super.forget();
+  }
+
+  protected override lineHost(): LineHost | null {
+    const { env, kv, sql, feed, alarm } = this.#host;
+    const organizationId = this.#host.organizationId();
+    if (organizationId === undefined) return null;
+    const erasures = this.#erasures;
+    const exists = () => this.#erasures === erasures;
+    const isNotices = this.#name === "notices";
+    const events = new OwnEvents(sql, (type) => type.startsWith("webhook.") === isNotices);
+    if (isNotices) addNoticeLines(kv);
+    return {
+      ...linePorts(env),
+      kv: isNotices ? prefixed(kv, NOTICES) : kv,
+      lineId: isNotices ? organizationId + NOTICE_LINE : organizationId,
+      exists,
+      newest: () => feed.newestOwn,
+      matching: (range, filter, limit) => events.matching(range, filter, limit),
+      count: (range, filter) => events.count(range, filter),
+      eventId: (number) => eventId(organizationId, feed.life, number),
+      // No message is in these events.
+      redactions: () => 0,
+      // These events have no number, so none is before them.
+      async render(fact, payload) {
+        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, feed.life, {}, payload);
+        return JSON.stringify({ ...event, previous: null, data });
+      },
+      standBy: (at) => alarm.by(at),
+    };
+  }
+}
+
+/** Older versions sent notices with the other events. A webhook's line of notices begins where that line stands. */
+function addNoticeLines(kv: SyncKvStorage): void {
+  for (const [key, { filter, cursor }] of kv.list<StoredLine>({ prefix: lineKey("") })) {
+    if (kv.get(NOTICES + key) === undefined) kv.put(NOTICES + key, newLine(filter, cursor));
+  }
+}
+
+/** The values whose keys begin with a prefix, under the rest of their keys. */
+function prefixed(kv: SyncKvStorage, prefix: string): LineHost["kv"] {
+  return {
+    get: <T>(key: string) => kv.get<T>(prefix + key),
+    put: (key, value) => kv.put(prefix + key, value),
+    delete: (key) => kv.delete(prefix + key),
+    list: <T>({ prefix: within = "" } = {}) =>
+      [...kv.list<T>({ prefix: prefix + within })].map(([key, value]): [string, T] => [
+        key.slice(prefix.length),
+        value,
+      ]),
+  };
+}

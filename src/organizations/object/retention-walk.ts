@@ -1,0 +1,121 @@
+import type { ChatRetention } from "../../chats/rpc.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import { Retries } from "./retries.ts";
+
+const CHATS_A_STEP = 20;
+const STEP_EVERY_MS = 1_000;
+/** A chat that failed this often is left out: it learns of the retention with its next report. */
+const MAX_TRIES = 10;
+
+/** The chats whose last activity was before `until` are told, from the longest idle one on. The step begins after a chat. */
+interface Walk {
+  until: number;
+  at: number;
+  id: string;
+}
+
+/** A chat that is told. */
+type ToldChat = { id: string; life: number; channel_id: string };
+/** The same on the way of a walk. */
+type WalkedChat = ToldChat & { at: number };
+
+/** An organization's object, as the walk uses it. */
+interface WalkHost {
+  /** Calls the object of a chat. */
+  tell(chat: ToldChat, retention: ChatRetention): Promise<unknown>;
+  /** Ensures an alarm at `at` or before, Unix milliseconds. */
+  standBy(at: number): void;
+  /** False before the organization's first chat and after its deletion. */
+  isReady(): boolean;
+}
+
+/**
+ * Tells the chats of a channel that its retention changed, 20 in a second. Chats that are active since learn of it with
+ * their report. Where the walk stands is stored after each step, so an interrupted one goes on. A chat that can't be told
+ * is tried again later, beside the walk.
+ */
+export class RetentionWalk {
+  readonly #sql: SqlStorage;
+  readonly #channels: ChannelTable;
+  readonly #host: WalkHost;
+  readonly #retries: Retries;
+  /** When the next step begins, Unix milliseconds. */
+  #nextAt = 0;
+
+  constructor(sql: SqlStorage, channels: ChannelTable, host: WalkHost) {
+    this.#sql = sql;
+    this.#channels = channels;
+    this.#host = host;
+    this.#retries = new Retries(sql, "retain", () => host.isReady());
+  }
+
+  /** Begins, also if an earlier walk of a channel has not ended. */
+  begin(channelIds: string[]): void {
+    const now = Date.now();
+    const walk: Walk = { until: now, at: 0, id: "" };
+    for (const id of channelIds) {
+      this.#sql.exec("update channels set retention_walk = ? where id = ?", JSON.stringify(walk), id);
+    }
+    this.#nextAt = now;
+    this.#host.standBy(now);
+  }
+
+  /** When the alarm must call `step`, Unix milliseconds; null if all chats know. */
+  dueAt(): number | null {
+    const at = this.#next() ? 0 : this.#retries.dueAt();
+    return at === null ? null : Math.max(at, this.#nextAt);
+  }
+
+  /** Tells the next chats, and again those that could not be told, if that is due. */
+  async step(now: number): Promise<void> {
+    // The clock may have been set back.
+    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
+    this.#nextAt = now + STEP_EVERY_MS;
+    const again = this.#retries.due(now, CHATS_A_STEP).map(({ id, life, channel_id }) => ({ id, life, channel_id }));
+    const next = this.#next();
+    if (!next) return this.#tellAll(again);
+    const walk = JSON.parse(next.walk) as Walk;
+    const chats = this.#chatsAfter(next.id, walk);
+    await this.#tellAll([...again, ...chats]);
+    if (this.#host.isReady()) this.#goOn(next, walk, chats);
+  }
+
+  /** The channel whose chats are told next. */
+  #next(): { id: string; walk: string } | undefined {
+    const query =
+      "select id, retention_walk as walk from channels where retention_walk is not null order by id limit 1";
+    return this.#sql.exec<{ id: string; walk: string }>(query).toArray()[0];
+  }
+
+  /** Moves the walk behind these chats, unless it began again in the meantime. */
+  #goOn({ id, walk: before }: { id: string; walk: string }, { until }: Walk, chats: WalkedChat[]): void {
+    const last = chats.at(-1);
+    const after = last && chats.length === CHATS_A_STEP ? JSON.stringify({ until, at: last.at, id: last.id }) : null;
+    this.#sql.exec("update channels set retention_walk = ? where id = ? and retention_walk = ?", after, id, before);
+  }
+
+  /** Chats of the channel, in the order of the index `chats_by_channel`. */
+  #chatsAfter(channelId: string, { until, at, id }: Walk): WalkedChat[] {
+    return this.#sql
+      .exec<WalkedChat>(
+        `select id, life, channel_id, active_at as at from chats
+         where channel_id = ? and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?
+         order by active_at, id limit ?`,
+        channelId,
+        at,
+        id,
+        until,
+        CHATS_A_STEP,
+      )
+      .toArray();
+  }
+
+  async #tellAll(chats: ToldChat[]): Promise<void> {
+    const failed = await this.#retries.run(chats, async (chat) => {
+      const retention = this.#channels.get(chat.channel_id)?.retention;
+      if (retention) await this.#host.tell(chat, retention);
+    });
+    if (!this.#host.isReady()) return;
+    for (const { item } of failed) if (this.#retries.tries(item.id) >= MAX_TRIES) this.#retries.end(item.id);
+  }
+}

@@ -1,0 +1,92 @@
+import { causeOf } from "../../log.ts";
+import { type Backoff, backoffMs } from "../../platform/backoff.ts";
+import { answerWithin } from "../../platform/call-object.ts";
+import { type Failed, settleEach } from "../../platform/concurrency.ts";
+import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
+
+/** What an organization's object does with its chats' objects in the background. */
+type Work = "adopt" | "delete" | "retain";
+
+/** How a failure is logged. */
+const EVENTS = { adopt: "chat_not_adopted", delete: "chat_not_deleted", retain: "retention_not_told" } as const;
+const BACKOFF: Backoff = { firstMs: 30_000, maxMs: 3_600_000 };
+const CALL_TIMEOUT_MS = 10_000;
+
+type TriedChat = Pick<ChatRow, "id">;
+
+/**
+ * Work of one kind for chats, each by itself. A chat for which it fails is stored with a time of its own, later after
+ * each failure, so that it holds up no other chat and is not forgotten.
+ */
+export class Retries {
+  readonly #sql: SqlStorage;
+  readonly #work: Work;
+  readonly #isReady: () => boolean;
+
+  /** @param isReady false after the organization was deleted */
+  constructor(sql: SqlStorage, work: Work, isReady: () => boolean) {
+    this.#sql = sql;
+    this.#work = work;
+    this.#isReady = isReady;
+  }
+
+  /** A condition for a query of `chats`: the work never failed for the chat. */
+  get isFresh(): string {
+    return `not exists (select 1 from retries where chat_id = chats.id and work = '${this.#work}')`;
+  }
+
+  /** The chats to try again by `now`, at most `limit`, those first that are due first. */
+  due(now: number, limit: number): ChatRow[] {
+    this.#sql.exec(
+      "delete from retries where work = ? and next_at <= ? and not exists (select 1 from chats where id = chat_id)",
+      this.#work,
+      now,
+    );
+    const query = `select ${CHAT_COLUMNS} from retries join chats on chats.id = chat_id
+      where work = ? and next_at <= ? order by next_at limit ?`;
+    return this.#sql.exec<ChatRow>(query, this.#work, now, limit).toArray();
+  }
+
+  /** When a chat must be tried again, Unix milliseconds; null if none must. */
+  dueAt(): number | null {
+    const query = "select min(next_at) as at from retries where work = ?";
+    return this.#sql.exec<{ at: number | null }>(query, this.#work).one().at;
+  }
+
+  /** How often the work failed for a chat. */
+  tries(chatId: string): number {
+    const query = "select tries from retries where chat_id = ? and work = ?";
+    return this.#sql.exec<{ tries: number }>(query, chatId, this.#work).toArray()[0]?.tries ?? 0;
+  }
+
+  /** Does the work for each chat, 20 at once, with a deadline. @returns those for which it failed */
+  async run<Chat extends TriedChat>(chats: Chat[], work: (chat: Chat) => Promise<unknown>): Promise<Failed<Chat>[]> {
+    return settleEach(chats, async (chat) => {
+      try {
+        await answerWithin(CALL_TIMEOUT_MS, () => work(chat));
+      } catch (error) {
+        if (this.#isReady()) this.#failed(chat.id, error);
+        throw error;
+      }
+      if (this.#isReady()) this.end(chat.id);
+    });
+  }
+
+  /** A chat is not tried again. */
+  end(chatId: string): void {
+    this.#sql.exec("delete from retries where chat_id = ? and work = ?", chatId, this.#work);
+  }
+
+  #failed(chatId: string, error: unknown): void {
+    const tries = this.tries(chatId) + 1;
+    const nextAt = Date.now() + backoffMs(BACKOFF, tries - 1, Math.random());
+    console.warn({ event: EVENTS[this.#work], chatId, tries, error: causeOf(error) });
+    this.#sql.exec(
+      "insert or replace into retries (chat_id, work, tries, next_at) values (?, ?, ?, ?)",
+      chatId,
+      this.#work,
+      tries,
+      nextAt,
+    );
+  }
+}

@@ -1,0 +1,187 @@
+import { FOLDING_VERSION } from "../../platform/folding.ts";
+
+/**
+ * The schema of an organization's object, in steps. An object runs the steps that it has not run yet, and keeps its data.
+ * After a release, add steps and never change one. A step only adds nullable columns or tables: during a deploy, old
+ * code meets new rows. Times are Unix milliseconds.
+ */
+export const ORGANIZATION_SCHEMA = [
+  `create table channels (
+     id text primary key,
+     kind text not null,
+     name text not null,
+     created_at integer not null,
+     -- How many chats it has, without those that are being deleted.
+     chats integer not null default 0,
+     -- How many chats it may have; null for no limit.
+     chat_limit integer,
+     -- 1 once it is being deleted. The row stays, so that a late call can't create a chat in it.
+     closed integer not null default 0,
+     -- How many of its chats wait for an answer, and how many have a scheduled message.
+     unanswered integer not null default 0,
+     scheduled integer not null default 0,
+     -- How many messages wait in its chats.
+     depth integer not null default 0,
+     -- AttemptCounts as JSON.
+     attempts text not null default '{}',
+     -- ChannelHealth as JSON; null until the channel's object reports it.
+     health text,
+     -- When the depth or the attempts changed last.
+     counted_at integer
+   ) without rowid;
+   create table chats (
+     id text primary key,
+     channel_id text not null,
+     -- 'created', 'adopted' by its object, or 'deleting'.
+     state text not null,
+     -- Grows each time that an address gets a new chat.
+     life integer not null,
+     address text not null,
+     -- The contact's other addresses, as JSON; null if there are none.
+     others text,
+     name text,
+     metadata text not null,
+     created_at integer not null,
+     -- The time of the last message, or of the creation if there is none; null while the chat is being deleted.
+     active_at integer,
+     last_message_at integer,
+     -- LastMessage as JSON.
+     last_message text,
+     -- When the contact wrote the first message that the organization has not answered.
+     unanswered_since integer,
+     -- When the chat's next scheduled message is due.
+     next_scheduled_at integer,
+     -- The number of the chat's last report, and what it said of its queue.
+     report integer not null default 0,
+     depth integer not null default 0,
+     oldest integer,
+     attempts text not null default '{}',
+     -- The last of its events that the feed points to.
+     events integer not null default 0,
+     -- The same when the chat was first told of a list of webhooks; null once it has the list.
+     told_after integer
+   ) without rowid;
+   -- GET /chats, latest activity first.
+   create index chats_by_activity on chats (active_at, id) where active_at is not null;
+   -- GET /chats of a channel; also finds the chats of a channel that is being deleted.
+   create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
+   -- GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads no row of a chat.
+   create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
+   create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
+   -- Finds the chats that no object has adopted yet.
+   create index chats_created on chats (created_at) where state = 'created';
+   -- Finds the chats whose deletion was interrupted.
+   create index chats_deleting on chats (channel_id) where state = 'deleting';
+   -- Finds a channel's oldest waiting message.
+   create index chats_waiting on chats (channel_id, oldest) where oldest is not null;
+   create table addresses (
+     channel_id text not null,
+     address text not null,
+     chat_id text not null,
+     primary key (channel_id, address)
+   ) without rowid;
+   create table keys (
+     id text primary key,
+     -- RequestCounts as JSON.
+     counts text not null,
+     at integer not null
+   ) without rowid;
+   -- The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a number: a
+   -- further table of a day has the next one.
+   create table feed_days (
+     day integer primary key,
+     first integer not null
+   );
+   -- The events of the organization itself.
+   create table own_events (
+     n integer primary key,
+     type text not null,
+     -- Its facts, as JSON.
+     note text not null,
+     -- What made it: one source makes one event.
+     source text,
+     at integer not null
+   );
+   -- The audit log.
+   create table audit (
+     -- Sorts by the time of the act, which it contains.
+     id text primary key,
+     actor_type text not null,
+     actor_id text not null,
+     actor_name text not null,
+     action text not null,
+     target text,
+     -- Null until the act ends.
+     status integer,
+     request_id text not null,
+     -- Names of fields, as JSON.
+     changed text not null
+   ) without rowid;`,
+  `-- GET /chats?search=. The terms are those of termsOf in contact-search.ts; kind: 0 for an address, 1 for a name.
+   create table contact_terms (
+     kind integer not null,
+     term text not null,
+     chat_id text not null,
+     -- So that a filter reads no row of a chat.
+     channel_id text not null,
+     primary key (kind, term, chat_id)
+   ) without rowid;
+   -- The last chat whose terms are filled in. It has a row only after an upgrade, until all are.
+   create table contact_fill (after text not null);
+   insert into contact_fill (after) select '' where exists (select 1 from chats);`,
+  `-- History as JSON: the attempts of a channel and the requests of a key, by hour and by day.
+   alter table channels add column history text;
+   alter table keys add column history text;`,
+  `-- ChatRetention as JSON; null if the channel never had one.
+   alter table channels add column retention text;
+   -- Set while chats are told of a change: where the walk stands, as JSON.
+   alter table channels add column retention_walk text;`,
+  `-- The version of the folding that made the terms of contacts.
+   create table contact_folding (version integer not null);
+   insert into contact_folding (version)
+     select case when exists (select 1 from chats) then 1 else ${FOLDING_VERSION} end;`,
+  `-- The chats for whose object a step of the background work failed.
+   create table retries (
+     chat_id text not null,
+     -- 'adopt', 'delete' or 'retain'.
+     work text not null,
+     -- How often it failed, and when it is tried again.
+     tries integer not null,
+     next_at integer not null,
+     primary key (chat_id, work)
+   ) without rowid;
+   create index retries_due on retries (work, next_at);`,
+  `-- How many requests the row stands for; null for one.
+   alter table audit add column count integer;
+   -- What the requests of the row have in common: see mergedBy in audit-log.ts. Null for a row of one request.
+   alter table audit add column merged text;
+   create unique index audit_merged on audit (merged) where merged is not null;
+   -- How many rows each actor wrote on its last day, and with an empty id the organization. A day is counted from 1970.
+   create table audit_days (
+     actor_id text primary key,
+     day integer not null,
+     rows integer not null
+   ) without rowid;`,
+  `-- When a table of the feed began. Null for one from before tables ended within a day: its number is its day.
+   alter table feed_days add column since integer;`,
+  `-- The chats whose objects could not be read lately: since when, and when that was last seen.
+   create table unreadable_chats (
+     chat_id text primary key,
+     since integer not null,
+     at integer not null
+   ) without rowid;`,
+  `-- Sessions of members that ended before their time.
+   create table session_ends (
+     member_id text not null,
+     -- A session's id; empty for all of the member's sessions that began by since.
+     session_id text not null,
+     since integer,
+     -- When the sessions would have ended anyway.
+     until integer not null,
+     primary key (member_id, session_id)
+   ) without rowid;
+   -- Finds the rows that mean nothing any more.
+   create index session_ends_by_time on session_ends (until);`,
+  `-- Who made the sign-in link with which the actor's session began; null if none did.
+   alter table audit add column link_by text;`,
+];

@@ -1,0 +1,112 @@
+import { readOpaque, writeOpaque } from "../../http/opaque.ts";
+import { isId } from "../../ids.ts";
+import type { Waiting } from "../rpc.ts";
+import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
+
+/** The most rows of an index that one page reads. */
+const MAX_EXAMINED = 10_000;
+const READ_AT_ONCE = 1_000;
+
+/** A place in a list: after the chat with this time and id. */
+type Place = { at: number; id: string };
+
+/** The column that each list is sorted by. */
+const TIME = { unanswered: "unanswered_since", scheduled: "next_scheduled_at" } as const satisfies Record<
+  Waiting,
+  keyof ChatRow
+>;
+
+/** A page, and the place that it ends at; null if nothing follows. */
+interface Page {
+  rows: ChatRow[];
+  next: Place | null;
+}
+
+/** The chats that wait for an answer, longest wait first, and those with a scheduled message, soonest first. */
+export class WaitingList {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /**
+   * Reads a page. It examines at most 10,000 rows of the index, so it may have fewer than `limit` chats although more
+   * follow.
+   * @param channelIds only the chats of these channels
+   * @param after null for the start
+   */
+  page(waiting: Waiting, channelIds: string[], after: Place | null, limit: number): Page {
+    const channels = new Set(channelIds);
+    const found: Place[] = [];
+    let last = after;
+    let examined = 0;
+    // Most pages need one read: no channel is filtered, and none is being deleted.
+    for (let count = limit + 1; found.length <= limit && examined < MAX_EXAMINED; count = READ_AT_ONCE) {
+      const read = Math.min(count, MAX_EXAMINED - examined);
+      const rows = this.#index(waiting, last, read);
+      found.push(...rows.filter((row) => channels.has(row.channel_id)));
+      examined += rows.length;
+      last = rows.at(-1) ?? last;
+      if (rows.length < read) return this.#page(found, limit, null);
+    }
+    return this.#page(found, limit, last);
+  }
+
+  /** Reads a page of the given chats. */
+  pageOf(chats: ChatRow[], waiting: Waiting, after: Place | null, limit: number): Page {
+    const column = TIME[waiting];
+    const rows = chats
+      .filter((row) => row[column] !== null)
+      .toSorted((one, other) => compare(placeOf(one, column), placeOf(other, column)))
+      .filter((row) => after === null || compare(placeOf(row, column), after) > 0);
+    const last = rows[limit - 1];
+    return {
+      rows: rows.slice(0, limit),
+      next: rows.length > limit && last ? placeOf(last, column) : null,
+    };
+  }
+
+  /** @param end where the search ended; null if nothing follows */
+  #page(found: Place[], limit: number, end: Place | null): Page {
+    const shown = found.slice(0, limit);
+    // One by one: a query of all ids reads each row four times.
+    const rows = shown.map(({ id }) =>
+      this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).one(),
+    );
+    return { rows, next: found.length > limit ? (shown.at(-1) ?? null) : end };
+  }
+
+  #index(waiting: Waiting, after: Place | null, limit: number): (Place & { channel_id: string })[] {
+    const column = TIME[waiting];
+    return this.#sql
+      .exec<Place & { channel_id: string }>(
+        `select id, ${column} as at, channel_id from chats
+         where ${column} is not null ${after ? `and (${column}, id) > (?, ?)` : ""} order by ${column}, id limit ?`,
+        ...(after ? [after.at, after.id] : []),
+        limit,
+      )
+      .toArray();
+  }
+}
+
+/** A place as the cursor that the API shows. It has the time, because the chat may wait no longer when the list goes on. */
+export function printPlace(organizationId: string, waiting: Waiting, { at, id }: Place): string {
+  return writeOpaque([organizationId, waiting, at, id]);
+}
+
+/** Reads a cursor; null if it is none, or not of this organization's list. */
+export function parsePlace(organizationId: string, waiting: Waiting, cursor: string): Place | null {
+  const [owner, list, at, id] = readOpaque(cursor, 4);
+  const isOurs = owner === organizationId && list === waiting;
+  return isOurs && typeof at === "number" && typeof id === "string" && isId("cht", id) ? { at, id } : null;
+}
+
+function placeOf(row: ChatRow, column: (typeof TIME)[Waiting]): Place {
+  return { at: row[column] ?? 0, id: row.id };
+}
+
+/** Compares places as SQLite does. */
+function compare(one: Place, other: Place): number {
+  return one.at - other.at || (one.id < other.id ? -1 : Number(one.id > other.id));
+}

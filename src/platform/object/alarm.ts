@@ -1,0 +1,80 @@
+import { causeOf } from "../../log.ts";
+
+type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
+
+/**
+ * The alarm of a Durable Object. Setting an alarm is a write, so its time is cached, and an earlier alarm is not
+ * replaced.
+ */
+export class StandingAlarm {
+  readonly #storage: AlarmStorage;
+  /** Unix milliseconds; null for none, undefined if unknown. */
+  #at: number | null | undefined;
+  /** The last change, if it is under way. */
+  #changing: Promise<void> | undefined;
+
+  constructor(storage: AlarmStorage) {
+    this.#storage = storage;
+  }
+
+  /** The time of the alarm; null if none is set. */
+  async standing(): Promise<number | null> {
+    if (this.#at === undefined) this.#at = await this.#storage.getAlarm();
+    return this.#at;
+  }
+
+  /** Ensures an alarm at `at` or before. Null does nothing. */
+  async by(at: number | null): Promise<void> {
+    if (at === null) return;
+    await this.standing();
+    // Read after the wait: another call may have set the alarm meanwhile.
+    if (this.#at == null || this.#at > at) await this.set(at);
+    // Another call sets the alarm. If that fails, there is none for this one either.
+    else await this.#changing;
+  }
+
+  /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */
+  async set(at: number | null): Promise<void> {
+    this.#at = at;
+    const changing = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at);
+    this.#changing = changing;
+    try {
+      await changing;
+    } catch (error) {
+      this.#at = undefined;
+      throw error;
+    } finally {
+      if (this.#changing === changing) this.#changing = undefined;
+    }
+  }
+
+  /** The alarm rang, or all storage was deleted: none is set. */
+  gone(): void {
+    this.#at = null;
+  }
+}
+
+/**
+ * Runs the parts of an alarm beside each other. Logs those that fail, so that none stops another, and so that the alarm
+ * does not throw: the platform repeats an alarm that throws only a few times.
+ * @param object what the alarm belongs to, for the log
+ * @returns whether all succeeded
+ */
+export async function runParts(object: string, parts: Record<string, () => unknown>): Promise<boolean> {
+  const results = Object.entries(parts).map(async ([part, run]) => {
+    try {
+      await run();
+      return true;
+    } catch (error) {
+      console.error({ event: "alarm_part_failed", object, part, error: causeOf(error) });
+      return false;
+    }
+  });
+  return (await Promise.all(results)).every(Boolean);
+}
+
+/** The earliest of some times; null if there is none. */
+export function earliest(times: (number | null)[]): number | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

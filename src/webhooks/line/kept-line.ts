@@ -1,0 +1,85 @@
+import type { EventFact } from "../../events/event.ts";
+import type { WebhookFilter } from "../rpc.ts";
+import type { LineDecisions } from "./decisions.ts";
+import type { LineHost } from "./host.ts";
+import type { Next, StoredLine } from "./line.ts";
+import { PendingEvents, type SEARCH } from "./pending-events.ts";
+
+/** The line of one webhook as it is stored, and the events that wait in it. */
+export class KeptLine {
+  readonly pending: PendingEvents;
+  readonly #host: LineHost;
+  readonly #id: string;
+  readonly #decisions: LineDecisions;
+  #line: StoredLine;
+  #isDeleted = false;
+
+  /** @param id the webhook's */
+  constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
+    this.#host = host;
+    this.#id = id;
+    this.#line = line;
+    this.#decisions = decisions;
+    this.pending = new PendingEvents(host, decisions);
+  }
+
+  get line(): StoredLine {
+    return this.#line;
+  }
+
+  /** Whether the webhook was deleted, and the line with it. */
+  get isDeleted(): boolean {
+    return this.#isDeleted;
+  }
+
+  /** False after the deletion of the line or of its owner. */
+  get exists(): boolean {
+    return !this.#isDeleted && this.#host.exists();
+  }
+
+  /** Stores the line, if it has changed. After the owner's deletion nothing is stored. */
+  save(line: StoredLine): void {
+    if (line === this.#line) return;
+    this.#line = line;
+    if (this.exists) this.#host.kv.put(lineKey(this.#id), line);
+  }
+
+  delete(): void {
+    this.#isDeleted = true;
+    this.#host.kv.delete(lineKey(this.#id));
+  }
+
+  /** Applies a new version of the filter. */
+  refilter(filter: WebhookFilter): void {
+    if (filter.version <= this.#line.filter.version) return;
+    const head = this.head();
+    // Events that were not looked at yet are those that the new filter lets through.
+    const newest = head === undefined ? this.pending.searchedTo : this.#host.newest();
+    this.save(this.#decisions.withFilter(this.#line, filter, head?.number ?? null, newest));
+    this.pending.forget();
+  }
+
+  /** What to do next, at its time. */
+  next(now: number): Next | typeof SEARCH | null {
+    const next = this.pending.next(this.#line, now);
+    this.save(this.pending.remembered(this.#line));
+    return next;
+  }
+
+  /** The first event after the cursor; null if none waits. Undefined if it must be searched for. */
+  head(): EventFact | null | undefined {
+    const fact = this.pending.head(this.#line);
+    this.save(this.pending.remembered(this.#line));
+    return fact;
+  }
+
+  /** Looks for the next event, for one step. */
+  search(): void {
+    this.save(this.pending.search(this.#line));
+  }
+}
+
+/** The key of a line's row. */
+export function lineKey(webhookId: string): string {
+  return `line ${webhookId}`;
+}

@@ -1,0 +1,300 @@
+import type { EventFact } from "../../events/event.ts";
+import { backoffMs } from "../../platform/backoff.ts";
+import type {
+  AttemptOutcome,
+  EventRange,
+  LineAttempt,
+  WebhookAttempt,
+  WebhookFilter,
+  WebhookPermitAnswer,
+} from "../rpc.ts";
+import { joinedRanges, rangesAfter } from "./event-ranges.ts";
+import { type Judgement, nextTry } from "./retry.ts";
+
+/**
+ * A line: the events that one owner (a chat, or an organization for its own events) sends to one webhook, strictly in
+ * order. Pure functions of the stored line, the event and the time. Times are Unix milliseconds.
+ */
+
+/** The tries of one event. */
+export interface Tries {
+  number: number;
+  /** The number of calls made for it. */
+  tries: number;
+  /** The earliest time of the next one. */
+  nextAt: number;
+}
+
+/** Events that are sent again. They have tries of their own, and later events do not wait for them. */
+export interface Replay {
+  id: string;
+  /** The numbers that are left, ascending. Ranges that touch are joined. */
+  ranges: EventRange[];
+  /** The tries of the first event that is left; null before its first try. */
+  head: Tries | null;
+}
+
+/** A line as it is stored: one row, so that a delivery costs one written row. */
+export interface StoredLine {
+  filter: WebhookFilter;
+  /** Each event up to this number was accepted or given up, or did not match the filter. */
+  cursor: number;
+  /** The last number that was accepted or given up; null before the first. */
+  previous: number | null;
+  /** The tries of the event after the cursor; null before its first try. */
+  head: Tries | null;
+  /** Set while the webhook's object makes the line wait and will wake it. `number` names the refusal. */
+  waiting: { number: number; until: number } | null;
+  replays: Replay[];
+  /** The replay that came last, and the last number that came with it. Absent before the first. */
+  replayed?: { id: string; upTo: number };
+  /** Events that were given up, until the webhook's object knows. */
+  unreported: WebhookAttempt[];
+  /** The last attempts, oldest first. */
+  recent: LineAttempt[];
+  /** Whether the webhook's object keeps events that the line gave up. */
+  hasGivenUp?: true;
+}
+
+/** The event that a line sends next: the one after its cursor, or one of a replay. */
+export interface Work {
+  number: number;
+  replayId: string | null;
+  /** The number of calls made for it. */
+  tries: number;
+  /** The earliest time of the next one; 0 for now. */
+  nextAt: number;
+}
+
+export type Next = Work & { fact: EventFact };
+
+/** How many attempts of a chat's line are kept. */
+export const MAX_RECENT = 20;
+/** Older events are given up without a call. */
+export const MAX_AGE_MS = 30 * 86_400_000;
+/** A line that waits asks again after this time, even if nobody wakes it. */
+export const MAX_WAIT_MS = 86_400_000;
+/** A permit that was asked for this long ago is void. */
+const PERMIT_MS = 5_000;
+/** The back-off while the webhook's object does not answer. */
+const AWAY = { firstMs: 5_000, maxMs: 300_000 };
+
+/** Why events are given up without a call. */
+export const EXPIRED = { code: "expired", message: "The event is older than 30 days" };
+export const SKIPPED = { code: "skipped", message: "The event was skipped" };
+export const GONE = { code: "gone", message: "Nothing is left of the event" };
+
+/** A new line. @param after the number of the last event that it does not send */
+export function newLine(filter: WebhookFilter, after: number): StoredLine {
+  return {
+    filter,
+    cursor: after,
+    previous: null,
+    head: null,
+    waiting: null,
+    replays: [],
+    unreported: [],
+    recent: [],
+  };
+}
+
+/**
+ * The line with a new version of its filter. Its cursor moves past the events that the old filter skipped, so that the
+ * new one applies to later events only.
+ * @param next the number of the next event that the old filter lets through; null if there is none
+ * @param newest the number of the owner's newest event
+ */
+export function withFilter(line: StoredLine, filter: WebhookFilter, next: number | null, newest: number): StoredLine {
+  if (filter.version <= line.filter.version) return line;
+  return { ...line, filter, cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };
+}
+
+/**
+ * The event to send next. A replay's event comes first only while the event after the cursor waits for its next try.
+ * @param head the event after the cursor; null if there is none
+ * @param replays the first event that is left of each replay
+ */
+export function nextWork(line: StoredLine, head: EventFact | null, replays: Next[], now: number): Next | null {
+  const works = head ? [{ ...workOf(head.number, null, line.head), fact: head }, ...replays] : replays;
+  const at = (work: Next) => Math.max(now, work.nextAt);
+  return works.reduce<Next | null>((best, each) => (best && at(best) <= at(each) ? best : each), null);
+}
+
+/** A replay's event. @param fact the first that is left and matches the filter */
+export function replayWork({ id, head }: Replay, fact: EventFact): Next {
+  return { ...workOf(fact.number, id, head), fact };
+}
+
+function workOf(number: number, replayId: string | null, tries: Tries | null): Work {
+  const isSame = tries?.number === number;
+  return { number, replayId, tries: isSame ? tries.tries : 0, nextAt: isSame ? tries.nextAt : 0 };
+}
+
+/** Whether an event is too old to be sent. A replay sends an event of any age. */
+export function isExpired({ at }: EventFact, now: number): boolean {
+  return now - at > MAX_AGE_MS;
+}
+
+/** Whether a permit may still be used. @param askedAt when it was asked for */
+export function isPermitFresh(askedAt: number, now: number): boolean {
+  return now - askedAt < PERMIT_MS;
+}
+
+/**
+ * The line that got no permit. Only a wait that the webhook's object will end is stored.
+ * @returns the line, and the earliest time of its next question
+ */
+export function afterLater(
+  line: StoredLine,
+  { waitMs, isWaiting, number }: WebhookPermitAnswer & { outcome: "later" },
+  now: number,
+): { line: StoredLine; askAt: number } {
+  if (!isWaiting) return { line: withoutWait(line), askAt: now + Math.min(waitMs, MAX_WAIT_MS) };
+  return { line: { ...line, waiting: { number, until: now + MAX_WAIT_MS } }, askAt: 0 };
+}
+
+/**
+ * The line after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
+ * @param number the refusal that the wake-up answers
+ * @param startedAt when the webhook last got a fresh start: a try that was planned before is due now
+ */
+export function lineAfterWake(line: StoredLine, number: number, startedAt: number): StoredLine {
+  const isAnswered = line.waiting !== null && line.waiting.number <= number;
+  return withTriesSince(isAnswered ? withoutWait(line) : line, startedAt);
+}
+
+/** The line whose next tries are due now, if they were planned before this time. */
+function withTriesSince(line: StoredLine, startedAt: number): StoredLine {
+  const isOld = ({ number, nextAt }: Tries, replayId: string | null) => {
+    const { recent } = line;
+    // An attempt that is not kept any more was made before those that are.
+    const last = recent.findLast((each) => each.number === number && each.replayId === replayId) ?? recent[0];
+    return nextAt > 0 && last !== undefined && last.startedAt + last.durationMs < startedAt;
+  };
+  const due = <Of extends Pick<Replay, "head">>(of: Of, replayId: string | null): Of =>
+    of.head && isOld(of.head, replayId) ? { ...of, head: { ...of.head, nextAt: 0 } } : of;
+  const replays = line.replays.map((replay) => due(replay, replay.id));
+  const isSame = replays.every((replay, index) => replay === line.replays[index]);
+  return due(isSame ? line : { ...line, replays }, null);
+}
+
+/** The line without the events up to `number`, which the webhook is not to get. */
+export function skippedTo(line: StoredLine, number: number): StoredLine {
+  return { ...line, cursor: Math.max(line.cursor, number), head: null };
+}
+
+/**
+ * How long to wait for a webhook's object that did not answer. Many lines wait for one object, so they don't return
+ * together.
+ * @param aways how often it did not, before
+ * @param random from 0 to 1, for the jitter
+ */
+export function awayMs(aways: number, random: number): number {
+  return backoffMs(AWAY, aways, random);
+}
+
+/** The line that no longer waits. */
+function withoutWait(line: StoredLine): StoredLine {
+  return line.waiting === null ? line : { ...line, waiting: null };
+}
+
+/** What an attempt's answer means for its event. */
+export function judgedAttempt(
+  { tries }: Work,
+  { class: answer }: Pick<Judgement, "class">,
+  retryAfterMs: number | null,
+  now: number,
+  random: number,
+): { outcome: AttemptOutcome; nextAt: number } {
+  if (answer === "accepted") return { outcome: "accepted", nextAt: 0 };
+  const wait = nextTry(tries + 1, answer, random);
+  if (wait === null) return { outcome: "given_up", nextAt: 0 };
+  return { outcome: "retry", nextAt: now + Math.max(wait, retryAfterMs ?? 0) };
+}
+
+/**
+ * The line after an attempt. An answer for an event that was skipped in the meantime changes nothing but the list of
+ * attempts.
+ */
+export function lineAfterAttempt(
+  line: StoredLine,
+  work: Work,
+  { attempt, response, nextAt }: { attempt: WebhookAttempt; response: string | null; nextAt: number },
+): StoredLine {
+  const { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
+  const kept = { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message };
+  const noted = {
+    ...withoutWait(line),
+    recent: [...line.recent, { ...kept, response }].slice(-MAX_RECENT),
+  };
+  const isOver = outcome !== "retry";
+  const tries = { number: work.number, tries: work.tries + 1, nextAt };
+  const after = isOver ? withoutEvent(noted, work) : withTries(noted, work, tries);
+  return outcome === "given_up" ? withUnreported(after, attempt) : after;
+}
+
+/**
+ * The line after events were given up without a call: `expired`, `skipped`, `gone`.
+ * @param attempt the report, whose `number` is the last of them
+ */
+export function afterGivingUp(
+  line: StoredLine,
+  work: Pick<Work, "number" | "replayId">,
+  attempt: WebhookAttempt,
+): StoredLine {
+  return withUnreported(withoutEvent(line, work), attempt);
+}
+
+/** The line once the webhook's object knows how an attempt ended. */
+export function afterReport(line: StoredLine, report: WebhookAttempt): StoredLine {
+  if (!line.unreported.includes(report)) return line;
+  return { ...line, unreported: line.unreported.filter((each) => each !== report) };
+}
+
+/**
+ * The line with events to send again. Calls of one replay bring later events each time. A call that was repeated changes
+ * nothing.
+ */
+export function withReplay(line: StoredLine, id: string, ranges: EventRange[]): StoredLine {
+  const added = rangesAfter(joinedRanges(ranges), line.replayed?.id === id ? line.replayed.upTo : 0);
+  const upTo = added.at(-1)?.[1];
+  if (upTo === undefined) return line;
+  const known = line.replays.find((replay) => replay.id === id);
+  const replay = { id, head: null, ...known, ranges: joinedRanges([...(known?.ranges ?? []), ...added]) };
+  const others = line.replays.filter((each) => each !== known);
+  return { ...line, replays: [...others, replay], replayed: { id, upTo } };
+}
+
+/** The line without the texts of answers, which may quote what was redacted. */
+export function withoutResponses(line: StoredLine): StoredLine {
+  if (line.recent.every(({ response }) => response === null)) return line;
+  return { ...line, recent: line.recent.map((attempt) => ({ ...attempt, response: null })) };
+}
+
+/** The line once no event of a replay is left up to a number. */
+export function withReplaySearched(line: StoredLine, { id, ranges }: Replay, searchedTo: number): StoredLine {
+  return searchedTo < (ranges[0]?.[0] ?? 0) ? line : withoutEvent(line, { number: searchedTo, replayId: id });
+}
+
+/** Ends the sending of an event: the cursor or the replay moves past it. */
+function withoutEvent(line: StoredLine, { number, replayId }: Pick<Work, "number" | "replayId">): StoredLine {
+  if (replayId === null) {
+    return number <= line.cursor ? line : { ...line, cursor: number, previous: number, head: null };
+  }
+  const replays = line.replays.map((replay) => {
+    if (replay.id !== replayId) return replay;
+    const head = replay.head && replay.head.number > number ? replay.head : null;
+    return { ...replay, ranges: rangesAfter(replay.ranges, number), head };
+  });
+  return { ...line, replays: replays.filter(({ ranges }) => ranges.length > 0) };
+}
+
+function withTries(line: StoredLine, { number, replayId }: Work, tries: Tries): StoredLine {
+  if (replayId === null) return number <= line.cursor ? line : { ...line, head: tries };
+  const replays = line.replays.map((replay) => (replay.id === replayId ? { ...replay, head: tries } : replay));
+  return { ...line, replays };
+}
+
+function withUnreported(line: StoredLine, attempt: WebhookAttempt): StoredLine {
+  return { ...line, unreported: [...line.unreported, attempt], hasGivenUp: true };
+}

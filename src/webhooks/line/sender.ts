@@ -1,0 +1,366 @@
+import type { EventFact } from "../../events/event.ts";
+import { causeOf } from "../../log.ts";
+import { type Backoff, doublingMs } from "../../platform/backoff.ts";
+import type {
+  EventRange,
+  LineDescription,
+  ReplayLeft,
+  WebhookAttempt,
+  WebhookFilter,
+  WebhookPermitAnswer,
+} from "../rpc.ts";
+import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
+import { callWebhook } from "./call-webhook.ts";
+import type { LineDecisions } from "./decisions.ts";
+import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
+import type { LineHost } from "./host.ts";
+import { KeptLine } from "./kept-line.ts";
+import { EXPIRED, GONE, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
+import { SEARCH } from "./pending-events.ts";
+
+type Granted = WebhookPermitAnswer & { outcome: "granted" };
+
+/** An attempt that is this old was lost with its object. */
+export const LEASE_MS = 35_000;
+const AFTER_FAULT_MS = 30_000;
+/** A line that fails again and again rests ever longer. */
+const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
+/** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
+const MAX_RANGES = 1_000;
+
+/**
+ * The line of one webhook. It sends events in order, one at a time. At each `await` the object may be lost, the owner be
+ * erased, and the line be skipped, woken or deleted. So the line is read again after each call, and changed without an
+ * `await` in between. The permit is the attempt's lease: until it is reported or old, the webhook's object grants this
+ * line no other.
+ */
+export class LineSender {
+  readonly #host: LineHost;
+  readonly #id: string;
+  readonly #decisions: LineDecisions;
+  readonly #kept: KeptLine;
+  #isBusy = false;
+  /** The line asks for no permit before this time. */
+  #askAt = 0;
+  /** How often in a row a fault interrupted the line. */
+  #faults = 0;
+  /** How often in a row the webhook's object did not answer. */
+  #aways = 0;
+  /** The highest refusal that the webhook's object has ended. */
+  #woken = 0;
+  /** How the last attempt ended, until the webhook's object knows. */
+  #report: WebhookAttempt | null = null;
+  /** A permit that was not used, until the webhook's object knows. */
+  #unused: string | null = null;
+
+  constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
+    this.#host = host;
+    this.#id = id;
+    this.#decisions = decisions;
+    this.#kept = new KeptLine(host, id, line, decisions);
+  }
+
+  /** Whether a turn is under way. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** Whether the webhook's object keeps events that the line gave up. */
+  get hasGivenUp(): boolean {
+    return this.#kept.line.hasGivenUp ?? false;
+  }
+
+  /** How many events of each replay were not sent yet. */
+  replaysLeft(): ReplayLeft[] {
+    const { filter, replays } = this.#kept.line;
+    return replays.map(({ id, ranges }) => {
+      return { id, left: ranges.reduce((left, range) => left + this.#host.count(range, filter), 0) };
+    });
+  }
+
+  /** When the line must take a turn; null if nothing waits. Never throws: the owner's other lines must go on. */
+  dueAt(now: number): number | null {
+    const hasReport = this.#report !== null || this.#kept.line.unreported.length > 0;
+    if (hasReport || (this.#faults > 0 && this.#askAt > now)) return Math.max(now, this.#askAt);
+    try {
+      return this.#workAt(now);
+    } catch (error) {
+      this.#rest(error);
+      return this.#askAt;
+    }
+  }
+
+  /** When the line may ask for its next permit; null if no event waits. */
+  #workAt(now: number): number | null {
+    const next = this.#kept.next(now);
+    const from = next === SEARCH ? now : next?.nextAt;
+    return from === undefined ? null : Math.max(from, this.#askAt, this.#kept.line.waiting?.until ?? 0);
+  }
+
+  /** Applies a new version of the filter. */
+  refilter(filter: WebhookFilter): void {
+    this.#kept.refilter(filter);
+  }
+
+  /** @returns false if nothing is due: the line will not ask for a permit */
+  wake(number: number, startedAt: number): boolean {
+    this.#woken = Math.max(this.#woken, number);
+    this.#askAt = 0;
+    this.#kept.save(this.#decisions.lineAfterWake(this.#kept.line, number, startedAt));
+    return this.#isBusy || this.#goesOn();
+  }
+
+  /** Gives up the first event that waits. @returns false if another event is the first */
+  skip(number: number): boolean {
+    const fact = this.#kept.head();
+    if (fact?.number !== number) return false;
+    this.#giveUp(fact, null, SKIPPED);
+    return true;
+  }
+
+  /** Ends the first event's wait for its next try. */
+  retry(): void {
+    const { head } = this.#kept.line;
+    this.#askAt = 0;
+    if (head) this.#kept.save({ ...this.#kept.line, head: { ...head, nextAt: 0 } });
+  }
+
+  /** Sends events again. @returns how many @throws if too many ranges are left */
+  async replay(id: string, ranges: EventRange[]): Promise<number> {
+    const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());
+    const found = await this.#kept.pending.count(existing, this.#kept.line.filter);
+    if (found === 0) return 0;
+    const line = this.#decisions.withReplay(this.#kept.line, id, existing);
+    const left = line.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
+    if (line !== this.#kept.line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
+    this.#kept.save(line);
+    return found;
+  }
+
+  async describe(): Promise<LineDescription> {
+    const host = this.#host;
+    for (; this.#kept.head() === undefined; await this.#kept.pending.pause()) this.#kept.search();
+    const count = await this.#kept.pending.count([[this.#kept.line.cursor + 1, host.newest()]], this.#kept.line.filter);
+    const { head, recent, waiting } = this.#kept.line;
+    const fact = this.#kept.head() ?? null;
+    const tries = head?.number === fact?.number ? head : null;
+    return {
+      pending: fact ? count : 0,
+      head: fact && {
+        eventId: host.eventId(fact.number),
+        number: fact.number,
+        eventType: fact.type,
+        tries: tries?.tries ?? 0,
+      },
+      nextAttemptAt: fact && !waiting ? Math.max(host.clock.now(), tries?.nextAt ?? 0, this.#askAt) : null,
+      attempts: recent.toReversed(),
+    };
+  }
+
+  forgetResponses(): void {
+    this.#kept.save(this.#decisions.withoutResponses(this.#kept.line));
+  }
+
+  /**
+   * Takes the line one step further; never throws.
+   * @param isNext whether the line may take its next turn at once. Then its report is part of the next question
+   * @returns false if the webhook was deleted, and the line with it
+   */
+  async turn(isNext: () => boolean): Promise<boolean> {
+    this.#isBusy = true;
+    try {
+      await this.#step();
+      this.#faults = 0;
+      // A line that gives up one batch after the other tells each: they are stored until then.
+      const mustTell = this.#kept.line.unreported.length > 1;
+      if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
+    } catch (error) {
+      this.#rest(error);
+    } finally {
+      this.#isBusy = false;
+    }
+    return !this.#kept.isDeleted;
+  }
+
+  #rest(error: unknown): void {
+    this.#askAt = this.#host.clock.now() + doublingMs(FAULT, this.#faults++);
+    this.#log("error", "line_interrupted", { times: this.#faults, error: causeOf(error) });
+  }
+
+  /** Whether an event is due. */
+  #goesOn(): boolean {
+    const now = this.#host.clock.now();
+    const at = this.#kept.exists ? this.#workAt(now) : null;
+    return at !== null && at <= now;
+  }
+
+  async #step(): Promise<void> {
+    const askedAt = this.#host.clock.now();
+    if (!this.#goesOn()) return;
+    if (this.#kept.next(askedAt) === SEARCH) this.#kept.search();
+    const next = this.#kept.next(askedAt);
+    if (next === SEARCH) return this.#kept.pending.pause();
+    if (!next || !this.#goesOn()) return;
+    if (next.replayId === null && this.#decisions.isExpired(next.fact, askedAt)) return this.#expire(next.fact);
+    await this.#host.standBy(askedAt + LEASE_MS);
+    if (!this.#kept.exists) return;
+    const answer = await this.#ask(next);
+    if (answer?.outcome === "granted") this.#unused = answer.permit;
+    if (!answer || !this.#kept.exists) return;
+    if (answer.outcome === "gone") return this.#kept.delete();
+    if (answer.outcome === "changed") return this.#change(answer.filter);
+    if (answer.outcome === "later") return this.#hold(answer);
+    if (answer.outcome === "skip") return this.#skipBefore(answer.before);
+    return this.#attempt(next, answer, askedAt);
+  }
+
+  /** Asks for a permit. @returns null if the webhook's object did not answer */
+  async #ask({ number, replayId, fact }: Next): Promise<WebhookPermitAnswer | null> {
+    const report = this.#report ?? this.#kept.line.unreported[0] ?? null;
+    const unused = this.#unused;
+    // Only a wake-up that comes before the answer to this question can belong to it.
+    this.#woken = 0;
+    try {
+      const answer = await this.#host.webhook(this.#id).permit({
+        webhookId: this.#id,
+        lineId: this.#host.lineId,
+        number,
+        at: fact.at,
+        version: this.#kept.line.filter.version,
+        replayId,
+        report,
+        ...(unused !== null && { unused }),
+      });
+      this.#aways = 0;
+      this.#unused = null;
+      if (report) this.#reported(report);
+      return answer;
+    } catch (error) {
+      this.#away(error);
+      return null;
+    }
+  }
+
+  #change(filter: WebhookFilter): void {
+    // The webhook's object has an older version than this line, and will get the new one soon.
+    if (filter.version <= this.#kept.line.filter.version) this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
+    this.refilter(filter);
+  }
+
+  #hold(answer: WebhookPermitAnswer & { outcome: "later" }): void {
+    // The wake-up came before this answer.
+    if (answer.isWaiting && answer.number <= this.#woken) return;
+    const { line, askAt } = this.#decisions.afterLater(this.#kept.line, answer, this.#host.clock.now());
+    this.#askAt = askAt;
+    this.#kept.save(line);
+  }
+
+  async #attempt(next: Next, permit: Granted, askedAt: number): Promise<void> {
+    const { clock } = this.#host;
+    const { fact, replayId, tries } = next;
+    const mayStart = () =>
+      this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(askedAt, clock.now());
+    const previous = replayId === null ? this.#kept.line.previous : null;
+    const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
+    const result = await callWebhook(this.#host, call, mayStart);
+    if (result === "stopped") return;
+    this.#unused = null;
+    if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
+    const { outcome, nextAt } = this.#decisions.judgedAttempt(
+      next,
+      result,
+      result.retryAfterMs,
+      clock.now(),
+      clock.random(),
+    );
+    const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
+    const { eventId, code, durationMs: ms } = attempt;
+    this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
+    // Also after the owner's deletion: the webhook's object waits for the report.
+    this.#report = attempt;
+    if (!this.#kept.exists) return;
+    this.#kept.save(
+      this.#decisions.lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }),
+    );
+  }
+
+  #isCurrent({ number, replayId }: Work): boolean {
+    const next = this.#kept.next(this.#host.clock.now());
+    return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
+  }
+
+  /** Gives up events that are too old. */
+  #expire(first: EventFact): void {
+    const now = this.#host.clock.now();
+    const isExpired = (fact: EventFact) => this.#decisions.isExpired(fact, now);
+    this.#giveUp(this.#kept.pending.lastExpired(first, this.#kept.line, isExpired), null, EXPIRED, "", first.number);
+  }
+
+  /** Moves the cursor past events before a time. */
+  #skipBefore(before: number): void {
+    this.#kept.save(this.#decisions.skippedTo(this.#kept.line, this.#kept.pending.lastBefore(before, this.#kept.line)));
+  }
+
+  #giveUp(
+    fact: EventFact,
+    replayId: string | null,
+    reason: { code: string; message: string },
+    permit = "",
+    first = fact.number,
+  ): void {
+    const { number } = fact;
+    const ended = { startedAt: this.#host.clock.now(), durationMs: 0, httpStatus: null, retryAfterMs: null, ...reason };
+    const report = this.#attemptOf(fact, replayId, { ...ended, outcome: "given_up", permit });
+    const ranged = first < number ? { ...report, first } : report;
+    this.#kept.save(this.#decisions.afterGivingUp(this.#kept.line, { number, replayId }, ranged));
+  }
+
+  #attemptOf(fact: EventFact, replayId: string | null, ended: AttemptEnd): WebhookAttempt {
+    const { lineId } = this.#host;
+    return attemptRecord({ lineId, eventId: this.#host.eventId(fact.number), fact, replayId }, ended);
+  }
+
+  /** Sends what the webhook's object does not know yet. */
+  async #sendReports(): Promise<void> {
+    // The object did not answer a moment ago.
+    if (this.#aways > 0 && this.#askAt > this.#host.clock.now()) return;
+    while (!this.#kept.isDeleted) {
+      const report = this.#report ?? this.#kept.line.unreported[0];
+      if (!report) return this.#giveBack();
+      try {
+        await this.#host.webhook(this.#id).report(report);
+      } catch (error) {
+        return this.#away(error);
+      }
+      this.#aways = 0;
+      this.#reported(report);
+    }
+  }
+
+  /** Gives back a permit that no call used, because the owner or the event was deleted. Otherwise others wait for it. */
+  async #giveBack(): Promise<void> {
+    const unused = this.#unused;
+    if (unused === null) return;
+    this.#unused = null;
+    try {
+      await this.#host.webhook(this.#id).giveBack(this.#host.lineId, unused);
+    } catch (error) {
+      this.#away(error);
+    }
+  }
+
+  #reported(report: WebhookAttempt): void {
+    if (this.#report === report) this.#report = null;
+    this.#kept.save(this.#decisions.afterReport(this.#kept.line, report));
+  }
+
+  #away(error: unknown): void {
+    const { clock } = this.#host;
+    this.#askAt = clock.now() + this.#decisions.awayMs(this.#aways++, clock.random());
+    this.#log("warn", "webhook_away", { cause: causeOf(error) });
+  }
+
+  #log(level: "log" | "warn" | "error", event: string, fields: Record<string, unknown>): void {
+    this.#host.logger[level]({ event, lineId: this.#host.lineId, webhookId: this.#id, ...fields });
+  }
+}

@@ -1,0 +1,80 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { reportedClass } from "../line/retry.ts";
+import type { WebhookAttempt } from "../rpc.ts";
+import type { AttemptLog } from "./attempt-log.ts";
+import type { FailedEvents } from "./failed-events.ts";
+import type { KnownWebhook } from "./known-webhook.ts";
+import type { Replays } from "./replays.ts";
+import type { Slots } from "./slots.ts";
+import type { webhookAfterAttempt } from "./state.ts";
+import type { WaitingLines } from "./waiting-lines.ts";
+
+const MAX_REPORTED = 1_000;
+
+interface EndedAttemptsHost {
+  ports: {
+    clock: Pick<Clock, "now">;
+    log: Pick<AttemptLog, "add">;
+    failed: Pick<FailedEvents, "add" | "remove">;
+    waiting: Pick<WaitingLines, "remove">;
+    replays: Pick<Replays, "countsWith" | "keep">;
+    /** Runs writes that are stored together or, if it throws, not at all. */
+    atomically(writes: () => void): void;
+  };
+  decisions: { webhookAfterAttempt: typeof webhookAfterAttempt };
+  webhook: KnownWebhook;
+  slots: Slots;
+  /** Frees the slot of a permit. */
+  release(lineId: string, permit: string): void;
+}
+
+/** The attempts of which lines have reported how they ended. A line repeats a report until it is answered. */
+export class EndedAttempts {
+  readonly #host: EndedAttemptsHost;
+  readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
+
+  constructor(host: EndedAttemptsHost) {
+    this.#host = host;
+  }
+
+  /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
+  add(attempt: WebhookAttempt): void {
+    const { ports, decisions, webhook, slots } = this.#host;
+    const { clock, log, failed, waiting, replays } = ports;
+    const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
+    // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
+    const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
+    if (this.#reported.has(name)) return;
+    const now = clock.now();
+    const [epoch = "0", kind] = permit.split(".");
+    const ended = {
+      lineId,
+      answer: reportedClass(attempt),
+      isGivenUp: outcome === "given_up",
+      isProbe: kind === "probe",
+      epoch: Number(epoch),
+      retryAfterMs,
+    };
+    const change = decisions.webhookAfterAttempt(webhook.current, ended, now);
+    const counts = replays.countsWith(attempt);
+    const held = slots.held(lineId, permit);
+    ports.atomically(() => {
+      // Not when it was granted: the request may have been an old one, and then its line still waits.
+      if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
+      if (outcome === "given_up") failed.add(lineId, [first, number], now);
+      else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
+      webhook.store(change);
+      log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
+    });
+    this.#reported.set(name, true);
+    if (replayId !== null) replays.keep(replayId, counts);
+    this.#host.release(lineId, permit);
+    webhook.use(change);
+  }
+
+  /** All storage was erased. */
+  forget(): void {
+    this.#reported.clear();
+  }
+}

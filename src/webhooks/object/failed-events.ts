@@ -1,0 +1,94 @@
+import type { EventRange } from "../rpc.ts";
+
+/** Given-up events of a line, in ascending order. */
+export interface FailedRange {
+  lineId: string;
+  range: EventRange;
+}
+
+type RangeRow = { line: string; first: number; last: number };
+
+const INSERT = "insert into failed (line, first, last, at) values (?, ?, ?, ?)";
+
+/** The events that the lines of a webhook gave up, as ranges of numbers. */
+export class FailedEvents {
+  readonly #sql: Pick<SqlStorage, "exec">;
+
+  static readonly schema =
+    "create table failed (line text, first integer, last integer not null, at integer not null, primary key (line, first)) without rowid";
+
+  /** A row with how many events all ranges have, so that `count` does not read them. The database keeps it right. */
+  static readonly countSchema = `
+    create table failed_count (count integer not null);
+    insert into failed_count select ifnull(sum(last - first + 1), 0) from failed;
+    create trigger failed_added after insert on failed begin
+      update failed_count set count = count + new.last - new.first + 1;
+    end;
+    create trigger failed_changed after update on failed begin
+      update failed_count set count = count + new.last - new.first - old.last + old.first;
+    end;
+    create trigger failed_removed after delete on failed begin
+      update failed_count set count = count - (old.last - old.first + 1);
+    end;`;
+
+  constructor(sql: Pick<SqlStorage, "exec">) {
+    this.#sql = sql;
+  }
+
+  /** Adds events. Those that follow the line's last range extend it. Events that are in a range change nothing. */
+  add(lineId: string, [first, last]: EventRange, now: number): void {
+    const before = this.#before(lineId, last);
+    if (before && before.first <= first && before.last >= last) return;
+    const joined = before && before.last >= first - 1 ? before : null;
+    // The chat was deleted and created again, so its numbers began again.
+    if (before && before.first >= first) {
+      this.#sql.exec("delete from failed where line = ? and first between ? and ?", lineId, first, last);
+    }
+    this.#sql.exec(
+      `${INSERT} on conflict (line, first) do update set last = excluded.last, at = excluded.at`,
+      ...[lineId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
+    );
+  }
+
+  /** An event was accepted after all. */
+  remove(lineId: string, number: number): void {
+    const row = this.#before(lineId, number);
+    if (!row || row.last < number) return;
+    if (row.first === number) this.#sql.exec("delete from failed where line = ? and first = ?", lineId, row.first);
+    else this.#sql.exec("update failed set last = ? where line = ? and first = ?", number - 1, lineId, row.first);
+    if (row.last > number) {
+      this.#sql.exec(INSERT, lineId, number + 1, row.last, row.at);
+    }
+  }
+
+  /** Removes what a line gave up until a time, Unix milliseconds. */
+  removeLine(lineId: string, until: number): void {
+    this.#sql.exec("delete from failed where line = ? and at <= ?", lineId, until);
+  }
+
+  /** The ranges after a position, in order of line and number. @param after null to begin */
+  ranges(after: FailedRange | null, limit: number): FailedRange[] {
+    const rows = this.#sql
+      .exec<RangeRow>(
+        "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?",
+        ...[after?.lineId ?? "", after?.range[0] ?? 0, limit],
+      )
+      .toArray();
+    return rows.map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
+  }
+
+  /** How many events were given up. A range that a line gave up at once counts also what its filter skips. */
+  count(): number {
+    return this.#sql.exec<{ count: number }>("select count from failed_count").one().count;
+  }
+
+  /** The range that begins last, at or before a number. */
+  #before(lineId: string, number: number): (RangeRow & { at: number }) | undefined {
+    return this.#sql
+      .exec<RangeRow & { at: number }>(
+        "select * from failed where line = ? and first <= ? order by first desc limit 1",
+        ...[lineId, number],
+      )
+      .toArray()[0];
+  }
+}

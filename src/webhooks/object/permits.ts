@@ -1,0 +1,350 @@
+import type { EndedAct } from "../../audit/act.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { ChangeSignal } from "../../platform/object/change-signal.ts";
+import type {
+  DisabledReason,
+  PingRefusal,
+  WebhookAttempt,
+  WebhookDescription,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "../rpc.ts";
+import type { AttemptLog } from "./attempt-log.ts";
+import type { WebhookConfig } from "./configuration.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
+import type { FailedEvents } from "./failed-events.ts";
+import { KnownWebhook } from "./known-webhook.ts";
+import { type NoticePorts, Notices } from "./notices.ts";
+import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./pace.ts";
+import { Pings } from "./pings.ts";
+import type { Replays } from "./replays.ts";
+import { type HeldPermit, Slots } from "./slots.ts";
+import {
+  afterTime,
+  disable,
+  disablesAtOf,
+  enable,
+  nextChangeAt,
+  type WebhookState,
+  webhookAfterAttempt,
+} from "./state.ts";
+import type { WaitingLines } from "./waiting-lines.ts";
+import { Waker } from "./waker.ts";
+
+export interface WebhookPermitPorts extends NoticePorts {
+  clock: Clock;
+  waiting: Pick<WaitingLines, "add" | "remove" | "numberOf" | "next" | "hasOthers" | "hasAny" | "count">;
+  log: Pick<AttemptLog, "add" | "tally" | "linesToRetry">;
+  failed: Pick<FailedEvents, "add" | "remove" | "count">;
+  /**
+   * The webhook's configuration; null if it was deleted.
+   * @param version a version that exists: an older configuration is read again
+   */
+  configuration(version?: number): Promise<WebhookConfig | null>;
+  /** Tells a line that it may ask again. @param startedAt see `WebhookState` @returns null if it has nothing to send */
+  wakeLine(lineId: string, number: number, startedAt: number): Promise<unknown>;
+  replays: Pick<Replays, "countsWith" | "keep">;
+  /** Runs writes that are stored together or, if it throws, not at all. */
+  atomically(writes: () => void): void;
+  /** Ensures that `alarm` is called at this time or before. */
+  alarmBy(at: number): Promise<void>;
+  /** Runs work after the answer of the call that started it. */
+  background(work: Promise<unknown>): void;
+}
+
+/** The decisions. A simulation replaces some with wrong versions to check that it detects them. */
+export const WEBHOOK_DECISIONS = { decidePermit, isStartValid, webhookAfterAttempt, afterTime };
+export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
+
+/** A line that is blocked asks again after this time even if nothing wakes it. */
+const LAST_RESORT_MS = 86_400_000;
+
+/** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
+export class WebhookPermits {
+  readonly #ports: WebhookPermitPorts;
+  readonly #decisions: WebhookDecisions;
+  #config: WebhookConfig | undefined;
+  readonly #webhook: KnownWebhook;
+  readonly #slots = new Slots();
+  readonly #notices: Notices;
+  readonly #waker: Waker;
+  readonly #pings: Pings;
+  readonly #ended: EndedAttempts;
+  #grants = 0;
+  /** A slot is free for one request, or the state changed for all. */
+  readonly #changed = new ChangeSignal();
+
+  constructor(ports: WebhookPermitPorts, decisions = WEBHOOK_DECISIONS) {
+    this.#ports = ports;
+    this.#decisions = decisions;
+    this.#notices = new Notices(ports);
+    const { kv, clock, log, waiting } = ports;
+    this.#webhook = new KnownWebhook({
+      ...{ kv, clock, log, waiting, notices: this.#notices },
+      atomically: (writes) => ports.atomically(writes),
+      createdAt: () => this.#config?.createdAt ?? clock.now(),
+      changed: (before, state) => this.#stateChanged(before, state),
+    });
+    this.#ended = new EndedAttempts({
+      ...{ ports, decisions, webhook: this.#webhook, slots: this.#slots },
+      release: (lineId, permit) => this.#release(lineId, permit),
+    });
+    this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#webhook.state });
+    this.#waker = new Waker({
+      clock,
+      waiting,
+      slots: this.#slots,
+      state: () => this.#webhook.state,
+      limits: () => this.#config ?? null,
+      wakeLine: (lineId, number) => ports.wakeLine(lineId, number, this.#webhook.state.startedAt ?? 0),
+      background: (work) => ports.background(work),
+      woken: () => this.#finish(),
+      warn: (fields) => ports.warn(fields),
+    });
+  }
+
+  /** Grants a line's call, or says when to ask again. */
+  async permit({ lineId, version, at, replayId, report, unused }: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+    const { clock } = this.#ports;
+    let config = await this.#configure(version);
+    if (!config) return { outcome: "gone" };
+    if (report) this.#ended.add(report);
+    if (unused !== undefined) this.#release(lineId, unused);
+    let canWait = this.#changed.hasRoom;
+    let waitLimit: Promise<void> | undefined;
+    for (;;) {
+      // Also after a wait: a change that was answered applies to each call after it.
+      if (version < config.filter.version) return this.#outdated(lineId, config, waitLimit !== undefined);
+      const { skipBefore } = this.#webhook.state;
+      if (replayId === null && skipBefore !== null && at < skipBefore)
+        return this.#skip(lineId, skipBefore, waitLimit !== undefined);
+      const decision = this.#decide(lineId, config);
+      if (decision.outcome === "granted") {
+        const granted = await this.#grant(lineId, decision, version);
+        if (granted) return this.#granted(granted, this.#config ?? config);
+      } else if (decision.outcome === "full" && canWait) {
+        waitLimit ??= clock.wait(MAX_HOLD_MS).then(() => {
+          canWait = false;
+        });
+        await this.#changed.wait(waitLimit);
+      } else {
+        // The slot that this request was resumed for is still free.
+        if (waitLimit && decision.outcome !== "full") this.#changed.announceToOne();
+        return this.#refuse(lineId, decision);
+      }
+      config = await this.#configure(version);
+      if (!config) return { outcome: "gone" };
+    }
+  }
+
+  /** An attempt ended, or events were given up, and the line has no next event. */
+  async report(attempt: WebhookAttempt): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#ended.add(attempt);
+    await this.#finish();
+  }
+
+  /** A line does not use its permit. */
+  async giveBack(lineId: string, permit: string): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#release(lineId, permit);
+    await this.#finish();
+  }
+
+  /** The webhook's configuration changed. */
+  async refresh(): Promise<void> {
+    if (await this.#configure()) await this.#finish();
+  }
+
+  /** See `enable` in state.ts. */
+  async enable(from: "pending" | "now"): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#webhook.set(enable(this.#webhook.current, from, this.#ports.clock.now()));
+    await this.#finish();
+  }
+
+  /** @param act the row of somebody who disables it, for the audit log: stored in the commit of the change */
+  async disable(reason: DisabledReason, act?: EndedAct): Promise<void> {
+    if (!(await this.#configure())) return;
+    const notice = act && ({ type: "act", act, id: act.id } as const);
+    this.#webhook.set(disable(this.#webhook.current, reason, this.#ports.clock.now()), notice);
+    await this.#finish();
+  }
+
+  /** How many lines wait for the webhook, or for the next try of an event. */
+  #waitingLines(): number {
+    const { waiting, log } = this.#ports;
+    const others = log.linesToRetry().filter((lineId) => waiting.numberOf(lineId) === null);
+    return waiting.count() + others.length;
+  }
+
+  /** Null if the webhook was deleted. */
+  async describe(): Promise<WebhookDescription | null> {
+    if (!(await this.#configure())) return null;
+    this.#passTime();
+    await this.#finish();
+    const { state, tally } = this.#webhook.current;
+    const { pausedUntil } = state;
+    return {
+      state: state.name,
+      reason: state.reason,
+      since: state.since,
+      disablesAt: disablesAtOf(state),
+      pausedUntil: pausedUntil > this.#ports.clock.now() ? pausedUntil : null,
+      waitingChats: this.#waitingLines(),
+      failed: this.#ports.failed.count(),
+      lastSuccessAt: tally.lastSuccessAt ?? state.lastSuccessAt,
+    };
+  }
+
+  /** Makes a ping at its start. @returns null if the webhook was deleted */
+  async ping<T>(call: (config: WebhookConfig) => Promise<T>): Promise<T | PingRefusal | null> {
+    const config = await this.#configure();
+    return config && this.#pings.run(config.perSecond, () => call(config));
+  }
+
+  /** Does what is due: notices, disabling, and waking lines. */
+  async alarm(): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#passTime();
+    await this.#notices.flush();
+    await this.#finish();
+  }
+
+  /** When `alarm` must be called; null if nothing is due. Unix milliseconds. */
+  alarmAt(): number | null {
+    // Without a configuration, everything was erased.
+    if (!this.#config) return null;
+    const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
+    const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  /** Call after all storage was erased. */
+  reset(): void {
+    this.#webhook.reset();
+    this.#config = undefined;
+    this.#slots.clear();
+    this.#waker.reset();
+    this.#ended.forget();
+  }
+
+  async #configure(version = 0): Promise<WebhookConfig | null> {
+    const config = await this.#ports.configuration(version);
+    this.#config = config ?? undefined;
+    if (config) this.#webhook.useUrl(config.url);
+    return config;
+  }
+
+  #decide(lineId: string, { perSecond, concurrency }: WebhookConfig): PermitDecision {
+    this.#passTime();
+    const now = this.#ports.clock.now();
+    const { state } = this.#webhook;
+    const { decision, pace } = this.#decisions.decidePermit(
+      {
+        state,
+        pace: this.#slots.pace,
+        lineId,
+        reservedAt: this.#slots.reservedAt(lineId),
+        heldUntil: this.#slots.heldUntil(lineId),
+        used: this.#slots.used(lineId, now),
+        perSecond,
+        concurrency,
+        othersWait: state.probes !== null && this.#ports.waiting.hasOthers(lineId),
+      },
+      now,
+    );
+    this.#slots.pace = pace;
+    return decision;
+  }
+
+  /** Takes a slot and waits for the start. @returns null if the webhook changed in the meantime */
+  async #grant(
+    lineId: string,
+    { at, isProbe }: PermitDecision & { outcome: "granted" },
+    version: number,
+  ): Promise<HeldPermit | null> {
+    const { clock, waiting } = this.#ports;
+    const { state } = this.#webhook;
+    const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
+    const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
+    if (at > clock.now()) await clock.wait(at - clock.now());
+    // Without the permit, everything was erased.
+    if (!this.#slots.held(lineId, id)) return null;
+    const isOutdated = version < (this.#config?.filter.version ?? 0);
+    if (isOutdated || !this.#decisions.isStartValid(state, this.#webhook.state, at)) {
+      this.#release(lineId, id);
+      return null;
+    }
+    this.#webhook.probedBy(lineId);
+    return permit;
+  }
+
+  async #granted({ id }: HeldPermit, config: WebhookConfig): Promise<WebhookPermitAnswer> {
+    const { url, secrets, payload } = config;
+    await this.#finish();
+    return { outcome: "granted", permit: id, url, secrets, payload };
+  }
+
+  /**
+   * The line applies an old filter. With the new one it may have nothing to send.
+   * @param isResumed whether it was resumed for a slot, which is still free
+   */
+  async #outdated(
+    lineId: string,
+    { filter, perSecond }: WebhookConfig,
+    isResumed: boolean,
+  ): Promise<WebhookPermitAnswer> {
+    if (this.#slots.giveBack(lineId, perSecond) || isResumed) this.#changed.announceToOne();
+    await this.#finish();
+    return { outcome: "changed", filter };
+  }
+
+  /** A line that skips events takes no slot: it may have no later event, and would keep the slot for 35 s. */
+  async #skip(lineId: string, before: number, isResumed: boolean): Promise<WebhookPermitAnswer> {
+    this.#slots.giveUp(lineId);
+    if (isResumed) this.#changed.announceToOne();
+    await this.#finish();
+    return { outcome: "skip", before };
+  }
+
+  async #refuse(
+    lineId: string,
+    decision: Exclude<PermitDecision, { outcome: "granted" }>,
+  ): Promise<WebhookPermitAnswer> {
+    const now = this.#ports.clock.now();
+    if (decision.outcome === "held" || decision.outcome === "reserved") {
+      const at = decision.outcome === "held" ? decision.until : decision.at;
+      if (decision.outcome === "reserved") this.#slots.reserve(lineId, at);
+      await this.#finish();
+      return { outcome: "later", waitMs: at - now, isWaiting: false, number: 0 };
+    }
+    this.#slots.giveUp(lineId);
+    const number = this.#ports.waiting.add(lineId);
+    await this.#finish();
+    return { outcome: "later", waitMs: LAST_RESORT_MS, isWaiting: true, number };
+  }
+
+  #passTime(): void {
+    this.#webhook.set(this.#decisions.afterTime(this.#webhook.current, this.#ports.clock.now()));
+  }
+
+  #stateChanged(before: WebhookState, { name, pausedUntil }: WebhookState): void {
+    // Starts that were reserved before a pause or a failure are no longer valid.
+    if (name !== before.name || pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
+    this.#changed.announce();
+  }
+
+  #release(lineId: string, permit: string): void {
+    if (this.#slots.release(lineId, permit)) this.#changed.announceToOne();
+  }
+
+  /** Wakes the lines that can start now, and sets the alarm for what remains. */
+  async #finish(): Promise<void> {
+    // Without a configuration, everything was erased.
+    if (!this.#config) return;
+    this.#waker.wake();
+    const at = this.alarmAt();
+    if (at !== null) await this.#ports.alarmBy(at);
+  }
+}

@@ -1,0 +1,250 @@
+import { unavailable } from "../../http/errors.ts";
+import { causeOf } from "../../log.ts";
+import { type Backoff, backoffMs } from "../../platform/backoff.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { doEach, MAX_CONCURRENT } from "../../platform/concurrency.ts";
+import { inTime, withDeadline } from "../../platform/deadline.ts";
+import { joinedRanges } from "../line/event-ranges.ts";
+import type { EventRange } from "../rpc.ts";
+import type { FailedRange } from "./failed-events.ts";
+import type { GoneLines } from "./gone-lines.ts";
+import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";
+
+/** Events of one line in an organization's feed. `pos` is their position in it. */
+export interface LinePointer {
+  pos: number;
+  lineId: string;
+  first: number;
+  last: number;
+}
+
+/** Where the search for events stands. `done` if each line was asked for its events. */
+type ReplaySearch =
+  | { kind: "failed"; after: FailedRange | null }
+  | { kind: "feed"; since: number; until: number; after: number | null }
+  | { kind: "done" };
+
+export interface StoredReplay {
+  id: string;
+  search: ReplaySearch;
+  found: number;
+  createdAt: number;
+}
+
+export interface ReplayRunPorts {
+  kv: Pick<SyncKvStorage, "get" | "put">;
+  clock: Clock;
+  unreached: UnreachedLines;
+  gone: GoneLines;
+  failedRanges(after: FailedRange | null, limit: number): FailedRange[];
+  /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
+  pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]>;
+  /**
+   * Hands events to a line. A repeated call changes nothing.
+   * @returns how many events the line will send again; null if its chat was deleted
+   */
+  replayLine(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null>;
+  /** The chat of a line was deleted before a time, Unix milliseconds. */
+  lineGone(lineId: string, at: number): void;
+  warn(fields: { event: string } & Record<string, unknown>): void;
+}
+
+/** How many ranges are handed out in one step. */
+const PER_STEP = 200;
+/** Who does not answer for this long is asked again later. */
+const CALL_MS = 10_000;
+/** While so many lines do not answer, no others are asked: then it is more than one chat that is away. */
+const MAX_UNREACHED = 1_000;
+/** A run that lasts this long leaves the rest to the next one. */
+const RUN_MS = 300_000;
+/** If the object is lost during a run, another run begins after this time. */
+const LEASE_MS = 60_000;
+const RETRY: Backoff = { firstMs: 15_000, maxMs: 600_000 };
+/** After this time, another replay may start even if events of this one are missing. */
+const STALE_AFTER_MS = 4 * 86_400_000;
+
+/**
+ * Hands the events of a replay to their lines, which send them. Each line is asked by itself: one that does not answer
+ * holds up no other, and is asked again later.
+ */
+export class ReplayRun {
+  readonly #ports: ReplayRunPorts;
+  #searching: Promise<void> | undefined;
+  #retrying: Promise<void> | undefined;
+  /** How often in a row the next events were not found, and when to look for them again. */
+  #failures = 0;
+  #searchAt = 0;
+
+  constructor(ports: ReplayRunPorts) {
+    this.#ports = ports;
+  }
+
+  /** The last replay. */
+  stored(): StoredReplay | undefined {
+    return this.#ports.kv.get<StoredReplay>("replay");
+  }
+
+  /** A new replay takes the place of the last one. `run` must be called after that. */
+  begin(replay: StoredReplay): void {
+    this.#ports.unreached.clear();
+    this.#ports.gone.clear();
+    this.#searchAt = 0;
+    this.#store(replay);
+  }
+
+  /** Whether each line has taken its events. */
+  isHandedOut({ search }: StoredReplay): boolean {
+    return search.kind === "done" && this.#ports.unreached.count() === 0;
+  }
+
+  isStale({ createdAt }: StoredReplay): boolean {
+    return this.#now - createdAt >= STALE_AFTER_MS;
+  }
+
+  /**
+   * Asks a line to send events.
+   * @returns as `replayLine`
+   * @throws as `replayLine`; ApiError `unavailable` if the line does not answer in time
+   */
+  async ask(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
+    const { clock } = this.#ports;
+    const work = this.#ports.replayLine(lineId, replayId, ranges).then((found) => ({ found }));
+    const answer = await inTime(clock, CALL_MS, work);
+    if (!answer) throw unavailable(new Error("The line did not answer"));
+    return answer.found;
+  }
+
+  /** When `run` must be called; null if nothing is left to hand out. Unix milliseconds. */
+  dueAt(now: number): number | null {
+    const stored = this.stored();
+    if (!stored) return null;
+    if (this.#searching || this.#retrying) return now + LEASE_MS;
+    const searchAt = this.#isSearching(stored) ? Math.max(now, this.#searchAt) : null;
+    const due = [searchAt, this.#ports.unreached.nextAt()].filter((at) => at !== null);
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  /** Hands out what is due. Concurrent callers share a run. Never throws. */
+  async run(): Promise<void> {
+    this.#searching ??= this.#search().finally(() => {
+      this.#searching = undefined;
+    });
+    this.#retrying ??= this.#retry().finally(() => {
+      this.#retrying = undefined;
+    });
+    await Promise.all([this.#searching, this.#retrying]);
+  }
+
+  /** Finds events, and hands them to their lines. */
+  async #search(): Promise<void> {
+    const until = this.#now + RUN_MS;
+    while (this.#now < until) {
+      const stored = this.stored();
+      if (!stored || !this.#isSearching(stored) || this.#now < this.#searchAt) return;
+      try {
+        await this.#step(stored);
+        this.#failures = 0;
+      } catch (error) {
+        this.#searchAt = this.#now + backoffMs(RETRY, this.#failures++, this.#ports.clock.random());
+        this.#ports.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
+      }
+    }
+  }
+
+  async #step({ id, search: before }: StoredReplay): Promise<void> {
+    const { ranges, search } = await this.#nextRanges(before);
+    const { unreached } = this.#ports;
+    const lines = [...Map.groupBy(ranges, ({ lineId }) => lineId)].map(([lineId, of]): UnreachedLine => {
+      return { lineId, ranges: joinedRanges(of.map(({ range }) => range)), tries: 0 };
+    });
+    const missed: UnreachedLine[] = [];
+    let found = 0;
+    await doEach(lines, async (line) => {
+      if (this.stored()?.id !== id) return;
+      // A line gets its events in order.
+      const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);
+      if (count === null) missed.push(line);
+      else found += count;
+    });
+    const stored = this.stored();
+    // The object may have been erased in the meantime.
+    if (stored?.id !== id) return;
+    for (const { lineId, ranges: of } of missed) unreached.add(lineId, of);
+    this.#store({ ...stored, search, found: stored.found + found });
+  }
+
+  /** Hands out again what lines did not take. */
+  async #retry(): Promise<void> {
+    const until = this.#now + RUN_MS;
+    while (this.#now < until) {
+      const stored = this.stored();
+      if (!stored) return;
+      if (this.isStale(stored)) return this.#giveUp(stored);
+      const due = this.#ports.unreached.due(MAX_CONCURRENT, PER_STEP);
+      if (due.length === 0) return;
+      await Promise.all(due.map((line) => this.#handOutAgain(stored.id, line)));
+    }
+  }
+
+  async #handOutAgain(id: string, line: UnreachedLine): Promise<void> {
+    const { unreached } = this.#ports;
+    const found = await this.#handOut(id, line);
+    const stored = this.stored();
+    if (stored?.id !== id) return;
+    if (found === null) return unreached.failed(line);
+    unreached.took(line);
+    this.#store({ ...stored, found: stored.found + found });
+  }
+
+  /** @returns how many events the line sends again; null if it did not take them */
+  async #handOut(id: string, { lineId, ranges, tries }: UnreachedLine): Promise<number | null> {
+    const askedAt = this.#now;
+    try {
+      const found = await this.ask(lineId, id, ranges);
+      if (found === null && this.stored()?.id === id) this.#ports.lineGone(lineId, askedAt);
+      return found ?? 0;
+    } catch (error) {
+      this.#ports.warn({ event: "replay_not_taken", replayId: id, lineId, tries: tries + 1, error: causeOf(error) });
+      return null;
+    }
+  }
+
+  async #nextRanges(search: ReplaySearch): Promise<{ ranges: FailedRange[]; search: ReplaySearch }> {
+    if (search.kind === "done") return { ranges: [], search };
+    if (search.kind === "failed") {
+      const ranges = this.#ports.failedRanges(search.after, PER_STEP);
+      const last = ranges.at(-1);
+      const next: ReplaySearch = last && ranges.length === PER_STEP ? { ...search, after: last } : { kind: "done" };
+      return { ranges, search: next };
+    }
+    const { since, until, after } = search;
+    const pointers = await withDeadline(this.#ports.clock, CALL_MS, () =>
+      this.#ports.pointers(since, until, after, PER_STEP),
+    );
+    const last = pointers.at(-1);
+    const next: ReplaySearch = last && pointers.length === PER_STEP ? { ...search, after: last.pos } : { kind: "done" };
+    const ranges = pointers.map(({ lineId, first, last: end }): FailedRange => ({ lineId, range: [first, end] }));
+    return { ranges, search: next };
+  }
+
+  /** Lines that never answered get nothing. */
+  #giveUp(stored: StoredReplay): void {
+    const { unreached } = this.#ports;
+    const lines = unreached.count();
+    if (lines > 0) this.#ports.warn({ event: "replay_given_up", replayId: stored.id, lines });
+    unreached.clear();
+    this.#store({ ...stored, search: { kind: "done" } });
+  }
+
+  #isSearching({ search }: StoredReplay): boolean {
+    return search.kind !== "done" && this.#ports.unreached.count() < MAX_UNREACHED;
+  }
+
+  #store(stored: StoredReplay): void {
+    this.#ports.kv.put("replay", stored);
+  }
+
+  get #now(): number {
+    return this.#ports.clock.now();
+  }
+}

@@ -1,0 +1,116 @@
+import { parseEventId } from "../../events/event.ts";
+import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "../rpc.ts";
+import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
+
+/** How many events of a replay have ended, and how many were accepted. */
+export interface ReplayCounts {
+  ended: number;
+  sent: number;
+}
+
+export interface ReplayPorts extends ReplayRunPorts {
+  /** The id of the webhook's organization. */
+  organizationId(): Promise<string | null>;
+  /** The counts of a replay in the log of attempts. */
+  countsInLog(replayId: string): ReplayCounts;
+}
+
+/** The replays of a webhook, one at a time. The lines send the events; this class counts them. */
+export class Replays {
+  readonly #ports: ReplayPorts;
+  readonly #run: ReplayRun;
+  /** Whether the chat of a replay's only event was asked and has not answered yet. */
+  #isStarting = false;
+  #counts: { replayId: string; counts: ReplayCounts } | undefined;
+
+  constructor(ports: ReplayPorts) {
+    this.#ports = ports;
+    this.#run = new ReplayRun(ports);
+  }
+
+  /** Starts a replay. `run` must be called when `dueAt` says. @param id the id of the new replay */
+  async start(request: ReplayRequest, id: string): Promise<ReplayAnswer> {
+    const running = this.#run.stored();
+    const now = this.#ports.clock.now();
+    if (this.#isStarting) return { outcome: "replay_running" };
+    if (running && this.#present(running).state === "running" && !this.#run.isStale(running)) {
+      return { outcome: "replay_running" };
+    }
+    if ("eventId" in request) {
+      // Another one that begins meanwhile would be replaced, with what it did not hand out yet.
+      this.#isStarting = true;
+      return this.#startOne(request.eventId, id, now).finally(() => {
+        this.#isStarting = false;
+      });
+    }
+    const search: StoredReplay["search"] =
+      "failed" in request
+        ? { kind: "failed", after: null }
+        : { kind: "feed", since: request.since, until: request.until ?? now, after: null };
+    return { outcome: "started", replay: this.#begin({ id, search, found: 0, createdAt: now }) };
+  }
+
+  /** The progress of a replay; null if it is not the last one. */
+  progress(replayId: string): ReplayProgress | null {
+    const stored = this.#run.stored();
+    return stored?.id === replayId ? this.#present(stored) : null;
+  }
+
+  /** A line is gone, with what it had not sent. @param at when, Unix milliseconds */
+  lineGone(lineId: string, at: number, replays: ReplayLeft[]): void {
+    const current = this.#run.stored()?.id;
+    for (const left of replays) if (left.id === current) this.#ports.gone.add(lineId, at, left);
+  }
+
+  /** The counts of an attempt's replay with that attempt. Call `keep` with them once the log has them. */
+  countsWith({ replayId, outcome }: Pick<WebhookAttempt, "replayId" | "outcome">): ReplayCounts {
+    if (replayId === null) return { ended: 0, sent: 0 };
+    const { ended, sent } = this.#countsOf(replayId);
+    return { ended: ended + (outcome === "retry" ? 0 : 1), sent: sent + (outcome === "accepted" ? 1 : 0) };
+  }
+
+  /** The log has these counts. */
+  keep(replayId: string, counts: ReplayCounts): void {
+    this.#counts = { replayId, counts };
+  }
+
+  /** See `ReplayRun`. */
+  dueAt(now: number): number | null {
+    return this.#run.dueAt(now);
+  }
+
+  /** See `ReplayRun`. */
+  run(): Promise<void> {
+    return this.#run.run();
+  }
+
+  async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
+    const event = parseEventId(eventId);
+    const organizationId = await this.#ports.organizationId();
+    if (!event || organizationId === null) return { outcome: "event_not_found" };
+    const lineId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
+    const found = await this.#run.ask(lineId, id, [[event.number, event.number]]);
+    if (!found) return { outcome: "event_not_found" };
+    return { outcome: "started", replay: this.#begin({ id, search: { kind: "done" }, found, createdAt: now }) };
+  }
+
+  #begin(replay: StoredReplay): ReplayProgress {
+    this.#run.begin(replay);
+    return this.#present(replay);
+  }
+
+  #present(replay: StoredReplay): ReplayProgress {
+    const { id, found } = replay;
+    const { ended, sent } = this.#countsOf(id);
+    const isOver = this.#run.isHandedOut(replay) && ended + this.#ports.gone.events() >= found;
+    const state = isOver ? "done" : "running";
+    return { id, state, found, sent };
+  }
+
+  #countsOf(replayId: string): ReplayCounts {
+    if (this.#counts?.replayId !== replayId) {
+      this.#counts = { replayId, counts: this.#ports.countsInLog(replayId) };
+    }
+    return this.#counts.counts;
+  }
+}

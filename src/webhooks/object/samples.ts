@@ -1,0 +1,56 @@
+import { type Event, type EventFact, type EventType, lifeDigits } from "../../events/event.ts";
+import { renderEvent } from "../../events/render.ts";
+import { examples } from "../../openapi/examples.ts";
+import type { Payload } from "../rpc.ts";
+
+const { chat, message } = examples;
+const scheduledAt = "2026-11-21T09:00:00.000Z";
+const CHANNEL = { channelId: chat.channel.id, channelKind: chat.channel.kind };
+
+/** An event for trying a webhook: `ping` has no data, and the others are those of the documents, with `sample: true`. */
+export function sampleEvent(
+  { organizationId, webhookId }: { organizationId: string; webhookId: string },
+  type: EventType,
+  payload: Payload,
+  now: number,
+): Event {
+  const isOfChat = type.startsWith("message.") || type === "chat.created" || type === "chat.updated";
+  const fact: EventFact = {
+    number: 1,
+    type,
+    seq: type.startsWith("message.") && type !== "message.scheduled" ? message.seq : null,
+    note: noteOf(type, webhookId, now),
+    at: now,
+  };
+  const contactAddress = chat.contact.address;
+  const origin = { id: chat.id, life: now, ...CHANNEL, contactAddress };
+  // The time makes the id another one for each call.
+  const { data, ...event } = renderEvent(
+    fact,
+    { organizationId, chat: isOfChat ? origin : null },
+    lifeDigits(now),
+    { chat, message: messageOf(type) },
+    payload,
+  );
+  return { ...event, previous: null, data: type === "ping" ? data : { ...data, sample: true } };
+}
+
+function messageOf(type: EventType) {
+  if (type === "message.received") {
+    return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
+  }
+  if (type === "message.scheduled") return { ...message, seq: null, status: "SCHEDULED", scheduledAt } as const;
+  const sent = { ...message, status: "SENT", sentAt: message.updatedAt } as const;
+  if (type === "message.redacted") return { ...sent, content: "", text: "", metadata: {} };
+  return type === "message.status" ? sent : message;
+}
+
+function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
+  const since = new Date(now).toISOString();
+  if (type === "message.status") return { status: "SENT" };
+  if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
+  if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
+  if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };
+  if (type === "webhook.failing") return { webhookId, reason: "no_success", since, disablesAt: since };
+  return type === "webhook.disabled" ? { webhookId, reason: "customer", since } : null;
+}

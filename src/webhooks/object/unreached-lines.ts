@@ -1,0 +1,108 @@
+import { type Backoff, backoffMs } from "../../platform/backoff.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { EventRange } from "../rpc.ts";
+
+/** A line that did not take its events, with the first of them. */
+export interface UnreachedLine {
+  lineId: string;
+  ranges: EventRange[];
+  /** How often it did not take them. */
+  tries: number;
+}
+
+const RETRY: Backoff = { firstMs: 15_000, maxMs: 600_000 };
+
+/** The lines that did not answer a replay, with what they must still send again and when they are asked next. */
+export class UnreachedLines {
+  readonly #sql: Pick<SqlStorage, "exec">;
+  readonly #clock: Pick<Clock, "now" | "random">;
+
+  static readonly schema = `create table unreached (
+      line text primary key,
+      tries integer not null,
+      next_at integer not null
+    ) without rowid;
+    -- Finds the lines that are asked next.
+    create index unreached_by_time on unreached (next_at);
+    create table unreached_ranges (
+      line text,
+      first integer,
+      last integer not null,
+      primary key (line, first)
+    ) without rowid;`;
+
+  constructor(sql: Pick<SqlStorage, "exec">, clock: Pick<Clock, "now" | "random">) {
+    this.#sql = sql;
+    this.#clock = clock;
+  }
+
+  has(lineId: string): boolean {
+    return this.#sql.exec("select 1 from unreached where line = ?", lineId).toArray().length > 0;
+  }
+
+  count(): number {
+    return this.#sql.exec<{ count: number }>("select count(*) as count from unreached").one().count;
+  }
+
+  /** Adds ranges of a line. A line that is known keeps its time. */
+  add(lineId: string, ranges: EventRange[]): void {
+    this.#sql.exec(
+      "insert into unreached (line, tries, next_at) values (?, 1, ?) on conflict (line) do nothing",
+      ...[lineId, this.#retryAt(1)],
+    );
+    this.#sql.exec(
+      `insert into unreached_ranges (line, first, last) select ?, value ->> 0, value ->> 1 from json_each(?) where true
+       on conflict (line, first) do update set last = max(last, excluded.last)`,
+      ...[lineId, JSON.stringify(ranges)],
+    );
+  }
+
+  /** Lines that are due, each with up to `limit` of its ranges. */
+  due(lines: number, limit: number): UnreachedLine[] {
+    return this.#sql
+      .exec<{ line: string; tries: number }>(
+        "select line, tries from unreached where next_at <= ? order by next_at limit ?",
+        ...[this.#clock.now(), lines],
+      )
+      .toArray()
+      .map(({ line, tries }) => ({ lineId: line, tries, ranges: this.#ranges(line, limit) }));
+  }
+
+  /** The earliest time at which a line is due; null if there is none. */
+  nextAt(): number | null {
+    return this.#sql.exec<{ at: number | null }>("select min(next_at) as at from unreached").one().at;
+  }
+
+  /** A line did not take its events again. */
+  failed({ lineId, tries }: UnreachedLine): void {
+    const again = tries + 1;
+    this.#sql.exec("update unreached set tries = ?, next_at = ? where line = ?", again, this.#retryAt(again), lineId);
+  }
+
+  /** A line took its events. What it has left is due at once. */
+  took({ lineId, ranges }: UnreachedLine): void {
+    const last = ranges.at(-1)?.[0] ?? 0;
+    this.#sql.exec("delete from unreached_ranges where line = ? and first <= ?", lineId, last);
+    if (this.#ranges(lineId, 1).length === 0) this.#sql.exec("delete from unreached where line = ?", lineId);
+    else this.#sql.exec("update unreached set tries = 0, next_at = ? where line = ?", this.#clock.now(), lineId);
+  }
+
+  clear(): void {
+    this.#sql.exec("delete from unreached");
+    this.#sql.exec("delete from unreached_ranges");
+  }
+
+  #ranges(lineId: string, limit: number): EventRange[] {
+    return this.#sql
+      .exec<{ first: number; last: number }>(
+        "select first, last from unreached_ranges where line = ? order by first limit ?",
+        ...[lineId, limit],
+      )
+      .toArray()
+      .map(({ first, last }) => [first, last]);
+  }
+
+  #retryAt(tries: number): number {
+    return this.#clock.now() + backoffMs(RETRY, tries - 1, this.#clock.random());
+  }
+}

@@ -1,0 +1,93 @@
+import type { Clock } from "../../platform/clock.ts";
+
+/** A line that waits to be woken. `number` grows each time that the line asks in vain. */
+export interface WaitingLine {
+  lineId: string;
+  number: number;
+}
+
+/** How many lines are read at a time: reading them in order reads all rows. */
+const BATCH = 500;
+
+/** The lines that wait until the webhook can be called again, in the order in which they began to wait. */
+export class WaitingLines {
+  readonly #sql: Pick<SqlStorage, "exec">;
+  readonly #clock: Pick<Clock, "now">;
+  #lastNumber = 0;
+  /** The next lines in order. Some may have stopped waiting. */
+  #queue: string[] = [];
+  /** Whether no line is stored, so that most calls read nothing. Unknown at first. */
+  #isEmpty = false;
+
+  static readonly schema =
+    "create table waiting (line text primary key, place integer not null, number integer not null) without rowid";
+
+  constructor(sql: Pick<SqlStorage, "exec">, clock: Pick<Clock, "now">) {
+    this.#sql = sql;
+    this.#clock = clock;
+  }
+
+  /** Adds a line, or raises its number. A line that waits already keeps its place. @returns the number */
+  add(lineId: string): number {
+    // From the clock, so that numbers grow even after the object was evicted. The next instance's clock may be behind.
+    const least = Math.max(this.#lastNumber + 1, this.#clock.now());
+    const { number } = this.#sql
+      .exec<{ number: number }>(
+        `insert into waiting (line, place, number) values (?, ?, ?)
+         on conflict (line) do update set number = max(number + 1, excluded.number) returning number`,
+        ...[lineId, least, least],
+      )
+      .one();
+    this.#lastNumber = number;
+    this.#isEmpty = false;
+    return number;
+  }
+
+  /** The number of a line; null if it does not wait. */
+  numberOf(lineId: string): number | null {
+    return this.#isEmpty ? null : (this.#row(lineId)?.number ?? null);
+  }
+
+  /** The line does not wait any more. @param number only if this is still its number */
+  remove(lineId: string, number?: number): void {
+    if (this.#isEmpty) return;
+    if (number === undefined) this.#sql.exec("delete from waiting where line = ?", lineId);
+    else this.#sql.exec("delete from waiting where line = ? and number = ?", lineId, number);
+  }
+
+  /** The next line that `isExcluded` does not exclude; null if there is none. */
+  next(isExcluded: (lineId: string) => boolean): WaitingLine | null {
+    while (!this.#isEmpty) {
+      for (let lineId = this.#queue.shift(); lineId !== undefined; lineId = this.#queue.shift()) {
+        const line = isExcluded(lineId) ? null : this.#row(lineId);
+        if (line) return line;
+      }
+      const rows = this.#sql.exec<{ line: string }>("select line from waiting order by place limit ?", BATCH).toArray();
+      this.#isEmpty = rows.length === 0;
+      this.#queue = rows.map(({ line }) => line).filter((line) => !isExcluded(line));
+      if (this.#queue.length === 0) return null;
+    }
+    return null;
+  }
+
+  /** Whether another line than this one waits. */
+  hasOthers(lineId: string): boolean {
+    if (this.#isEmpty) return false;
+    return this.#sql.exec("select 1 from waiting where line <> ? limit 1", lineId).toArray().length > 0;
+  }
+
+  /** Whether a line waits. */
+  hasAny(): boolean {
+    if (!this.#isEmpty) this.#isEmpty = !this.hasOthers("");
+    return !this.#isEmpty;
+  }
+
+  count(): number {
+    return this.#sql.exec<{ count: number }>("select count(*) as count from waiting").one().count;
+  }
+
+  #row(lineId: string): WaitingLine | null {
+    const [row] = this.#sql.exec<{ number: number }>("select number from waiting where line = ?", lineId).toArray();
+    return row ? { lineId, number: row.number } : null;
+  }
+}

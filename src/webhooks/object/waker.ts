@@ -1,0 +1,117 @@
+import { causeOf } from "../../log.ts";
+import { type Backoff, doublingMs } from "../../platform/backoff.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { withDeadline } from "../../platform/deadline.ts";
+import { MAX_HOLD_MS, slotsOf, wakeLinesFrom } from "./pace.ts";
+import type { Slots } from "./slots.ts";
+import type { WebhookState } from "./state.ts";
+import type { WaitingLines } from "./waiting-lines.ts";
+
+/** When a line that did not answer is woken again. */
+const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };
+/** Until then a line must answer. */
+const CALL_MS = 10_000;
+const AT_ONCE = 20;
+const MAX_UNREACHABLE = 1_000;
+
+export interface WakerPorts {
+  clock: Clock;
+  waiting: Pick<WaitingLines, "remove" | "next" | "hasAny">;
+  slots: Slots;
+  state(): WebhookState;
+  /** The webhook's pace; null after all storage was erased. */
+  limits(): { perSecond: number; concurrency: number } | null;
+  /** Tells a line that it may ask again. @returns null if it has nothing to send */
+  wakeLine(lineId: string, number: number): Promise<unknown>;
+  /** Runs work after the answer of the call that started it. */
+  background(work: Promise<unknown>): void;
+  /** A line was woken, or did not answer. */
+  woken(): Promise<void>;
+  warn(fields: { event: string } & Record<string, unknown>): void;
+}
+
+/** Wakes the lines that wait for a webhook, in the order in which they began to wait, and only as many as can start. */
+export class Waker {
+  readonly #ports: WakerPorts;
+  /** Lines that did not answer: how often, and when they may be woken again. */
+  readonly #unreachable = new BoundedMap<string, { tries: number; nextAt: number }>(MAX_UNREACHABLE);
+  /** The lines that have not answered a wake-up yet. */
+  readonly #underWay = new Set<string>();
+  /** Whether all lines that wait were woken already or did not answer. */
+  #isNoneLeft = false;
+
+  constructor(ports: WakerPorts) {
+    this.#ports = ports;
+  }
+
+  /** Wakes the lines that can start now. */
+  wake(): void {
+    const { waiting, clock, slots } = this.#ports;
+    this.#isNoneLeft = false;
+    for (;;) {
+      const limits = this.#ports.limits();
+      if (!limits || !this.#canWake(limits.concurrency)) return;
+      const { probes } = this.#ports.state();
+      const isBusy = (lineId: string) =>
+        slots.has(lineId) || this.#underWay.has(lineId) || (this.#unreachable.get(lineId)?.nextAt ?? 0) > clock.now();
+      // The line of the last probe only makes another one if no other waits.
+      const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
+      const line = other ?? waiting.next(isBusy);
+      this.#isNoneLeft = !line;
+      if (!line) return;
+      this.#underWay.add(line.lineId);
+      slots.reserveForWoken(line.lineId, limits.perSecond, clock.now());
+      this.#ports.background(this.#wake(line.lineId, line.number));
+    }
+  }
+
+  /** When lines can be woken next, unless a report wakes them before; null if none waits. */
+  dueAt(concurrency: number): number | null {
+    const { clock, waiting, slots } = this.#ports;
+    const now = clock.now();
+    const state = this.#ports.state();
+    const at = wakeLinesFrom(state, slots.pace);
+    if (at === null || !waiting.hasAny()) return null;
+    const isFree = slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
+    const freeAt = isFree ? now : slots.nextFreeAt();
+    if (this.#isNoneLeft) return Math.max(at, freeAt, now + AGAIN.firstMs);
+    // Not more often than once a second, because an alarm is a write.
+    return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
+  }
+
+  /** Call after all storage was erased. */
+  reset(): void {
+    this.#unreachable.clear();
+  }
+
+  #canWake(concurrency: number): boolean {
+    const { clock, slots } = this.#ports;
+    const now = clock.now();
+    const state = this.#ports.state();
+    const at = wakeLinesFrom(state, slots.pace);
+    const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE;
+    return isDue && slots.used(null, now) < slotsOf(state, concurrency, now);
+  }
+
+  async #wake(lineId: string, number: number): Promise<void> {
+    const { clock, waiting, slots } = this.#ports;
+    try {
+      const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
+      // Unless the line asked in vain in the meantime, which raised its number.
+      if (this.#ports.limits()) waiting.remove(lineId, number);
+      // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
+      if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);
+      this.#unreachable.delete(lineId);
+    } catch (error) {
+      // The line keeps its row.
+      slots.giveUp(lineId);
+      const tries = (this.#unreachable.get(lineId)?.tries ?? 0) + 1;
+      this.#unreachable.set(lineId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
+      this.#ports.warn({ event: "line_not_woken", lineId, tries, error: causeOf(error) });
+    } finally {
+      this.#underWay.delete(lineId);
+    }
+    await this.#ports.woken();
+  }
+}

@@ -1,0 +1,291 @@
+import { DurableObject } from "cloudflare:workers";
+import type { EndedAct } from "../../audit/act.ts";
+import type { EventType } from "../../events/event.ts";
+import { jurisdictionOf, newId } from "../../ids.ts";
+import { causeOf } from "../../log.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { prepareSchema } from "../../platform/object/schema-steps.ts";
+import { linePorts } from "../line/ports.ts";
+import type {
+  AttemptFilter,
+  AttemptPage,
+  DisabledReason,
+  LoggedAttempt,
+  PingRefusal,
+  ReplayAnswer,
+  ReplayLeft,
+  ReplayProgress,
+  ReplayRequest,
+  WebhookAttempt,
+  WebhookDescription,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "../rpc.ts";
+import { AttemptLog } from "./attempt-log.ts";
+import { type WebhookConfig, WebhookConfiguration } from "./configuration.ts";
+import { FailedEvents } from "./failed-events.ts";
+import { GoneLines } from "./gone-lines.ts";
+import { callLineOwner } from "./line-owner.ts";
+import type { OrganizationNotice } from "./notices.ts";
+import { WebhookPermits } from "./permits.ts";
+import { pingWebhook } from "./ping.ts";
+import type { LinePointer } from "./replay-run.ts";
+import { Replays } from "./replays.ts";
+import { sampleEvent } from "./samples.ts";
+import { UnreachedLines } from "./unreached-lines.ts";
+import { WaitingLines } from "./waiting-lines.ts";
+
+const SCHEMA = [
+  [WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "),
+  UnreachedLines.schema,
+  FailedEvents.countSchema,
+  GoneLines.schema,
+];
+const RETRY_MS = 15_000;
+
+/** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */
+interface Parts {
+  log: AttemptLog;
+  failed: FailedEvents;
+  replays: Replays;
+  permits: WebhookPermits;
+}
+
+/**
+ * The Durable Object of one webhook. It decides when the lines may call the webhook, knows its state, and keeps its
+ * attempts, the lines that wait for it and the events that were given up. The lines make the calls.
+ */
+export class WebhookObject extends DurableObject<Env> {
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #configuration = new WebhookConfiguration(this.env, this.ctx.storage.kv);
+  #webhookId: string | null = null;
+  #parts: Parts | undefined;
+
+  permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+    return this.#of(request.webhookId).permits.permit(request);
+  }
+
+  report(webhookId: string, attempt: WebhookAttempt): Promise<void> {
+    return this.#of(webhookId).permits.report(attempt);
+  }
+
+  /** A line does not use its permit. */
+  giveBack(webhookId: string, lineId: string, permit: string): Promise<void> {
+    return this.#of(webhookId).permits.giveBack(lineId, permit);
+  }
+
+  /** Null if the webhook was deleted. */
+  describe(webhookId: string): Promise<WebhookDescription | null> {
+    return this.#of(webhookId).permits.describe();
+  }
+
+  /** Reads the webhook's row again after it changed. */
+  async refresh(webhookId: string): Promise<void> {
+    const { permits } = this.#of(webhookId);
+    await this.#configuration.refresh(webhookId);
+    await permits.refresh();
+  }
+
+  /** @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before */
+  enable(webhookId: string, from: "pending" | "now"): Promise<void> {
+    return this.#of(webhookId).permits.enable(from);
+  }
+
+  /** @param act see `WebhookPermits.disable` */
+  disable(webhookId: string, reason: DisabledReason, act?: EndedAct): Promise<void> {
+    return this.#of(webhookId).permits.disable(reason, act);
+  }
+
+  /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the page before it */
+  attempts(filter: AttemptFilter, page: { before: string | null; limit: number }): AttemptPage {
+    return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], cursor: null };
+  }
+
+  /**
+   * Calls the webhook once and waits for its answer, whatever its state, but at its pace. The call counts nothing.
+   * @param type the type of a sample event; null for a `ping`
+   * @returns null if the webhook was deleted
+   */
+  ping(webhookId: string, type: EventType | null): Promise<LoggedAttempt | PingRefusal | null> {
+    return this.#of(webhookId).permits.ping((config) => this.#ping(webhookId, type, config));
+  }
+
+  async #ping(
+    webhookId: string,
+    type: EventType | null,
+    { organizationId, url, secrets, payload }: WebhookConfig,
+  ): Promise<LoggedAttempt> {
+    const { log } = this.#of(webhookId);
+    const now = Date.now();
+    const target = { webhookId, organizationId, url, secrets, payload };
+    const event = sampleEvent(target, type ?? "ping", payload, now);
+    const attempt = await pingWebhook(linePorts(this.env), target, event);
+    // The webhook may have been deleted in the meantime.
+    if (this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
+    const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
+    return logged;
+  }
+
+  /** Sends events again. The caller has checked that the webhook's organization has the event of an `eventId`. */
+  async replay(webhookId: string, request: ReplayRequest): Promise<ReplayAnswer> {
+    const { permits, replays } = this.#of(webhookId);
+    const state = (await permits.describe())?.state ?? "disabled";
+    if (state === "disabled") return { outcome: "webhook_disabled" };
+    const answer = await replays.start(request, newId("rpl", jurisdictionOf(webhookId)));
+    await this.#alarm.by(replays.dueAt(Date.now()));
+    return answer;
+  }
+
+  /**
+   * The chat of a line was deleted: what it gave up can't be sent any more, and what it had left of a replay neither.
+   * @param at when, Unix milliseconds
+   */
+  lineGone(webhookId: string, lineId: string, at: number, left: ReplayLeft[] = []): void {
+    if (!this.#isStored()) return;
+    const { failed, replays } = this.#of(webhookId);
+    failed.removeLine(lineId, at);
+    replays.lineGone(lineId, at, left);
+  }
+
+  /** The progress of a replay; null if it is not the last one. */
+  replayState(replayId: string): ReplayProgress | null {
+    return this.#isStored() ? this.#of().replays.progress(replayId) : null;
+  }
+
+  /** Erases all storage. Call after the webhook's row was marked as being deleted. */
+  async erase(): Promise<void> {
+    this.#parts?.permits.reset();
+    this.#parts = undefined;
+    this.#configuration.reset();
+    await this.ctx.storage.deleteAll();
+    this.#alarm.gone();
+  }
+
+  /** Sends notices, wakes lines and goes on with a replay. Never throws. */
+  override async alarm(): Promise<void> {
+    // If the object crashes during this alarm, another alarm follows.
+    const retryAt = Date.now() + RETRY_MS;
+    await this.#alarm.set(retryAt);
+    const { permits, replays } = this.#of();
+    let failed = false;
+    try {
+      // Not awaited: a chat that is slow to answer does not delay the lines that wait.
+      if (isDue(replays.dueAt(Date.now()))) this.ctx.waitUntil(this.#runReplay(replays));
+      await permits.alarm();
+    } catch (error) {
+      failed = true;
+      console.warn({ event: "webhook_alarm_failed", webhookId: this.#id(), error: causeOf(error) });
+    }
+    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
+    const standing = await this.#alarm.standing();
+    if (standing === null) return;
+    const due = [failed || standing !== retryAt ? standing : null, permits.alarmAt(), replays.dueAt(Date.now())].filter(
+      (at) => at !== null,
+    );
+    await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
+  }
+
+  async #runReplay(replays: Replays): Promise<void> {
+    await replays.run();
+    await this.#alarm.by(replays.dueAt(Date.now()));
+  }
+
+  #of(webhookId = this.#id()): Parts {
+    this.#webhookId = webhookId;
+    this.#parts ??= this.#open();
+    return this.#parts;
+  }
+
+  #open(): Parts {
+    const { sql, kv } = this.ctx.storage;
+    if (this.#isStored()) prepareSchema(this.ctx.storage, SCHEMA);
+    const log = new AttemptLog(sql);
+    const failed = new FailedEvents(sql);
+    const replays = new Replays({
+      kv,
+      clock: SYSTEM_CLOCK,
+      unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
+      gone: new GoneLines(sql),
+      organizationId: async () => (await this.#config())?.organizationId ?? null,
+      failedRanges: (after, limit) => failed.ranges(after, limit),
+      pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
+      replayLine: (lineId, replayId, ranges) =>
+        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
+      lineGone: (lineId, at) => failed.removeLine(lineId, at),
+      warn: (fields) => this.#warn(fields),
+      countsInLog: (replayId) => log.replayCounts(replayId),
+    });
+    const permits = new WebhookPermits({
+      kv,
+      clock: SYSTEM_CLOCK,
+      waiting: new WaitingLines(sql, SYSTEM_CLOCK),
+      log,
+      failed,
+      configuration: (version) => this.#config(version),
+      wakeLine: (lineId, number, startedAt) =>
+        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt, lineId)),
+      notify: (notice) => this.#notify(notice),
+      warn: (fields) => this.#warn(fields),
+      replays,
+      atomically: (writes) => this.ctx.storage.transactionSync(writes),
+      alarmBy: (at) => this.#alarm.by(at),
+      background: (work) => this.ctx.waitUntil(work),
+    });
+    return { log, failed, replays, permits };
+  }
+
+  /** The webhook's configuration; null if it was deleted. A webhook that exists gets its tables. */
+  async #config(version?: number): Promise<WebhookConfig | null> {
+    const webhookId = this.#id();
+    const config = webhookId === "" ? null : await this.#configuration.read(webhookId, version);
+    if (config) prepareSchema(this.ctx.storage, SCHEMA);
+    return config;
+  }
+
+  /** The webhook's id, also in an alarm; empty if nothing is stored. */
+  #id(): string {
+    this.#webhookId ??= this.#configuration.storedId();
+    return this.#webhookId ?? "";
+  }
+
+  #isStored(): boolean {
+    return this.ctx.storage.kv.get("schema") !== undefined;
+  }
+
+  async #pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]> {
+    const config = await this.#config();
+    if (!config) return [];
+    const { organizationId } = config;
+    const pointers = await callOrganization(this.env, organizationId, (organization) =>
+      organization.pointersBetween(since, until, after ?? 0, limit),
+    );
+    return pointers.map(({ position, chatId, first, last }) => ({
+      pos: position,
+      lineId: chatId ?? organizationId,
+      first,
+      last,
+    }));
+  }
+
+  #warn(fields: { event: string } & Record<string, unknown>): void {
+    console.warn({ ...fields, webhookId: this.#id() });
+  }
+
+  async #notify(notice: OrganizationNotice): Promise<void> {
+    const webhookId = this.#id();
+    const config = await this.#config();
+    if (!config) return;
+    const { organizationId } = config;
+    await callOrganization(this.env, organizationId, (organization) => {
+      if (notice.type === "act") return organization.storeActs(organizationId, [notice.act]);
+      const note = { webhookId, ...notice.note };
+      return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
+    });
+  }
+}
+
+function isDue(at: number | null): boolean {
+  return at !== null && at <= Date.now();
+}

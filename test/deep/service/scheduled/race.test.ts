@@ -1,9 +1,0 @@
-import { test } from "vitest";
-import { stopTheClock } from "../../../service/delivery/conversation.ts";
-import { race } from "../../../service/scheduled/race.ts";
-
-stopTheClock();
-
-test("of two moves, a cancellation and the due time of one message, one decides, and the others are told", async () => {
-  await race(200);
-}, 120_000);

@@ -1,0 +1,253 @@
+import { exports } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import type { Message } from "../../../src/chats/message.ts";
+import { admin, created, expectError, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { accept, fakeNetworks, refuse, type Script, status } from "../../support/networks.ts";
+import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../inbound/webhook-calls.ts";
+import {
+  ACCESS_TOKEN,
+  BOT_TOKEN,
+  chatOf,
+  type Kind,
+  newNetworkChannel,
+  stopTheClock,
+} from "./object/delivery/conversation.ts";
+
+stopTheClock();
+
+const BYTES = "%PDF-1.7 the bytes of the file";
+const HIDDEN = /telegram\.org|graph\.facebook|lookaside|fbsbx|evil\.test|bot-token|access-token|AAH-|EAA-/;
+
+/** A message with a document, that a contact sent. */
+async function withDocument(kind: Kind, { type = "application/pdf", name = "Rechnung Nr. 7 – 'März'.pdf" } = {}) {
+  const organization = await newOrganization();
+  const channel = await newNetworkChannel(organization.organizationId, kind);
+  if (kind === "telegram") {
+    const document = { file_id: "BQAC-file-id", mime_type: type, file_name: name };
+    taken(await fromTelegram(channel, telegramText("4711", "", { text: undefined, document, caption: "Look" })));
+  } else {
+    const value = whatsappText({ wa_id: "4917600001" }, "");
+    const document = { id: "1037543291543636", mime_type: type, filename: name, caption: "Look" };
+    const message = { ...value.messages[0], type: "document", document, text: undefined };
+    taken(await fromMeta(channel, [{ ...value, messages: [message] }]));
+  }
+  const [chat] = (await organization.api("GET", `/chats?channel=${channel.id}`)).body.chats;
+  const [message] = (await organization.api("GET", `/chats/${chat.id}/messages`)).body.messages as Message[];
+  const path = `/chats/${chat.id}/messages/${message?.id}/media`;
+  expect(message?.mediaUrl).toBe(`https://parley.test/api/v1${path}`);
+  return {
+    ...organization,
+    channel,
+    chatId: chat.id as string,
+    message,
+    path,
+    get: () => organization.api("GET", path),
+  };
+}
+
+const file = (type: string | null = "application/pdf", headers: Record<string, string> = {}): Response =>
+  new Response(new TextEncoder().encode(BYTES), { headers: { ...(type && { "Content-Type": type }), ...headers } });
+
+/** Both networks' two steps: where it is, then the bytes. */
+function found(download: Script = () => file(), url = "https://lookaside.fbsbx.com/whatsapp/?mid=1"): Script {
+  return (call, number) => {
+    if (call.method === "getFile")
+      return Response.json({ ok: true, result: { file_id: "x", file_path: "documents/a.pdf" } });
+    if (call.method === "1037543291543636") return Response.json({ url, mime_type: "application/pdf", file_size: 30 });
+    return download(call, number);
+  };
+}
+
+const KINDS = ["telegram", "whatsapp"] as const;
+
+test.each(KINDS)("the bytes of %s's media come as a download that no browser runs", async (kind) => {
+  const calls = fakeNetworks(found(() => file("application/pdf", { "Content-Length": String(BYTES.length) })));
+  const { get } = await withDocument(kind);
+  const answer = await get();
+  expect([answer.status, answer.text]).toEqual([200, BYTES]);
+  const headers = Object.fromEntries(answer.headers);
+  expect(headers).toMatchObject({
+    "content-type": "application/pdf",
+    "content-disposition": "attachment; filename*=UTF-8''Rechnung%20Nr.%207%20%E2%80%93%20%27M%C3%A4rz%27.pdf",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  });
+  expect(headers["x-ratelimit-limit"]).toBeDefined();
+  expect(JSON.stringify(headers)).not.toMatch(HIDDEN);
+  expect(calls.map((call) => call.method)).toEqual(
+    kind === "telegram" ? ["getFile", "documents/a.pdf"] : ["1037543291543636", "?mid=1"],
+  );
+  expect(new Set(calls.map((call) => call.token))).toEqual(new Set([kind === "telegram" ? BOT_TOKEN : ACCESS_TOKEN]));
+});
+
+test.each(KINDS)("%s's media is streamed: its first bytes are here before its last", async (kind) => {
+  let isAsked = false;
+  let isRead = false;
+  const slow = () => {
+    const body = new ReadableStream({
+      async pull(controller) {
+        if (isAsked) {
+          while (!isRead) await scheduler.wait(1);
+          controller.enqueue(new TextEncoder().encode("last"));
+          controller.close();
+        } else {
+          controller.enqueue(new TextEncoder().encode("first"));
+          isAsked = true;
+        }
+      },
+    });
+    return new Response(body, { headers: { "Content-Type": "application/pdf" } });
+  };
+  fakeNetworks(found(slow));
+  const { path, organizationId } = await withDocument(kind);
+  const { secret } = await newKey(organizationId);
+  const headers = { Authorization: `Bearer ${secret}` };
+  const response = await exports.default.fetch(new Request(`https://parley.test/api/v1${path}`, { headers }));
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  expect(new TextDecoder().decode(first?.value)).toBe("first");
+  isRead = true;
+  const last = await reader?.read();
+  expect(new TextDecoder().decode(last?.value)).toBe("last");
+  expect((await reader?.read())?.done).toBe(true);
+});
+
+test("media that no message has is not found", async () => {
+  fakeNetworks(found());
+  const { api, chatId, get, path, message } = await withDocument("telegram");
+  const outbound = await send(api, chatId, { type: "IMAGE", content: "https://example.com/a.jpg" });
+  expectError(await api("GET", `/chats/${chatId}/messages/${outbound.id}/media`), 404, "media_not_found");
+  expectError(await api("GET", `/chats/${chatId}/messages/msg_gAAAAAAAAAAAAAAA/media`), 404, "message_not_found");
+  expectError(await api("GET", `/chats/cht_gAAAAAAAAAAAAAAA/messages/${message?.id}/media`), 404, "chat_not_found");
+  const stranger = await newOrganization();
+  expectError(await stranger.api("GET", path), 404, "chat_not_found");
+  expect((await get()).status).toBe(200);
+  await admin("POST", `/chats/${chatId}/messages/${message?.id}/redact`);
+  expectError(await get(), 404, "media_not_found");
+});
+
+test.each([
+  ["telegram", refuse(400, "Bad Request: wrong file_id or the file is temporarily unavailable")],
+  ["telegram", found(status(404))],
+  ["whatsapp", status(404)],
+  ["whatsapp", found(status(404))],
+  ["whatsapp", found(status(410))],
+] as const)("media that %s has no more is expired: %#", async (kind, script) => {
+  const { get } = await withDocument(kind);
+  fakeNetworks(script);
+  expectError(await get(), 404, "media_expired");
+});
+
+const redirect: Script = () => new Response(null, { status: 302, headers: { Location: "https://evil.test/" } });
+const elsewhere =
+  (path: string): Script =>
+  (call, number) =>
+    call.method === "getFile"
+      ? Response.json({ ok: true, result: { file_path: path } })
+      : found(() => file(), path)(call, number);
+
+test.each([
+  ["telegram", "a redirect of the download", found(redirect), 2],
+  ["telegram", "a path that climbs", elsewhere("../../botX/getMe"), 1],
+  ["telegram", "a dead token", refuse(401, "Unauthorized"), 1],
+  ["whatsapp", "a redirect of the download", found(redirect), 2],
+  ["whatsapp", "a foreign host", elsewhere("https://evil.test/a"), 1],
+  ["whatsapp", "a page in place of the bytes", found(() => file("text/html")), 2],
+  ["whatsapp", "a dead token", refuse(190, `Bad ${ACCESS_TOKEN}`, { status: 401 }), 1],
+] as const)(
+  "%s answers with %s: the media is unavailable, and the answer says no more",
+  async (kind, _what, script, count) => {
+    const { get } = await withDocument(kind);
+    const calls = fakeNetworks(script);
+    const answer = await get();
+    expectError(answer, 503, "unavailable");
+    expect(answer.headers.get("Location")).toBeNull();
+    expect(JSON.stringify([answer.text, [...answer.headers]])).not.toMatch(HIDDEN);
+    expect(calls).toHaveLength(count);
+    expect(calls.some((call) => call.url.includes("evil"))).toBe(false);
+  },
+);
+
+test.each(KINDS)("a type that a browser would run is given to %s's media by nobody", async (kind) => {
+  fakeNetworks(found(() => file("image/svg+xml")));
+  const { get } = await withDocument(kind, { type: "image/svg+xml", name: "a.svg" });
+  const answer = await get();
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("Content-Type")).not.toMatch(/svg|html|script|xml/);
+});
+
+test.each(KINDS)("media of a channel of %s's that is being erased is not found", async (kind) => {
+  const { api, path, channel } = await withDocument(kind);
+  expect((await admin("DELETE", `/channels/${channel.id}`)).status).toBe(200);
+  expectError(await api("GET", path), 404, "chat_not_found");
+});
+
+/** Places that a server of ours must not be made to ask. */
+const INNER = [
+  "https://169.254.169.254/latest/meta-data/",
+  "https://localhost:8787/admin/v1/organizations",
+  "https://[::ffff:127.0.0.1]/",
+  "https://0x7f000001/a.png",
+  "https://metadata.google.internal/a.png",
+  "https://parley.test/api/v1/key",
+];
+
+/** One send for each kind of place and of message that could make us fetch. */
+const SENDS = INNER.flatMap((mediaUrl) => [
+  { content: "Look", type: "IMAGE", mediaUrl },
+  { content: mediaUrl, type: "DOCUMENT" },
+  { content: mediaUrl, metadata: { avatar: mediaUrl } },
+]);
+
+test("whatever link is sent or received, the networks alone are called, and each with its own token alone", async () => {
+  const calls = fakeNetworks(accept);
+  const organization = await newOrganization();
+  const { api, channelId, organizationId } = organization;
+  const telegram = await newNetworkChannel(organizationId, "telegram");
+  const whatsapp = await newNetworkChannel(organizationId, "whatsapp");
+  const chats = [await chatOf(organization, telegram.id), await chatOf(organization, whatsapp.id)];
+  const web = await newChat(api, channelId);
+  for (const body of SENDS) {
+    for (const id of [...chats.map(({ chatId }) => chatId), web.id])
+      created(await api("POST", `/chats/${id}/messages`, body));
+  }
+  for (const { run } of chats) await run();
+  for (const url of INNER) {
+    const link = { entities: [{ type: "text_link", offset: 0, length: 1, url }], link_preview_options: { url } };
+    taken(await fromTelegram(telegram, telegramText("4711", url, link)));
+    const value = whatsappText({ wa_id: "4917600002" }, url, { name: url });
+    taken(await fromMeta(whatsapp, [{ ...value, messages: [{ ...value.messages[0], preview_url: url, media: url }] }]));
+  }
+  expect(calls.length).toBeGreaterThanOrEqual(2 * SENDS.length);
+  expect(new Set(calls.map(({ network, url }) => `${network} ${new URL(url).host}`))).toEqual(
+    new Set(["telegram api.telegram.org", "whatsapp graph.facebook.com"]),
+  );
+  const [ofTelegram, ofWhatsapp] = ["telegram", "whatsapp"].map(
+    (network) => new Set(calls.filter((call) => call.network === network).map(({ token }) => token)),
+  );
+  expect([ofTelegram?.size, ofWhatsapp?.size]).toEqual([1, 1]);
+});
+
+test.each([
+  ["whatsapp", "IMAGE", { link: "https://example.com/a" }],
+  ["whatsapp", "AUDIO", { link: "https://example.com/a" }],
+  ["telegram", "IMAGE", { photo: "https://example.com/a" }],
+  ["telegram", "VIDEO", { video: "https://example.com/a" }],
+] as const)(
+  "%s gets the link of an %s message whose content repeats it once, without a caption",
+  async (kind, type, media) => {
+    const calls = fakeNetworks(accept);
+    const organization = await newOrganization();
+    const channel = await newNetworkChannel(organization.organizationId, kind);
+    const chat = await chatOf(organization, channel.id);
+    for (const content of ["https://example.com/a", " https://example.com/a\n"]) {
+      await send(organization.api, chat.chatId, { type, content, mediaUrl: "https://example.com/a" });
+    }
+    await chat.run();
+    expect(calls.map(({ body }) => (kind === "whatsapp" ? body[body.type] : body))).toEqual(
+      Array(2).fill(kind === "whatsapp" ? media : { chat_id: chat.address, ...media }),
+    );
+    expect((await chat.messages()).map(({ status }) => status)).toEqual(["SENT", "SENT"]);
+  },
+);

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { replaceMethod } from "../../../../support/faults.ts";
+import { admin, send } from "../../../../support/harness.ts";
+import { accept, fakeNetworks, hanging, inTurn } from "../../../../support/networks.ts";
+import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
+import { type Conversation, chatOf, conversation, deliveryOf, healthOf, pass, stopTheClock } from "./conversation.ts";
+import { refuseRecipient } from "./refused-recipient.ts";
+
+stopTheClock();
+
+const MINUTE = 60_000;
+const NO_PAYMENT = { errors: [{ code: 131042, title: "Business eligibility payment issue" }] };
+const BROKEN = { state: "broken", reason: "131042: Business eligibility payment issue" };
+
+/** A message that WhatsApp took, and what Meta tells of it afterwards. */
+async function sentIn(chat: Conversation) {
+  const { id, seq } = await send(chat.api, chat.chatId);
+  await chat.run();
+  const failed = async (fields: object = NO_PAYMENT) => {
+    const [networkId = "wamid.early"] = (await deliveryOf(chat.object(), seq)).parts;
+    taken(await tellStatus(chat, id, "failed", { id: networkId, ...fields }));
+  };
+  return { id, failed };
+}
+
+/** Waits until the channel was told: nothing else can make it broken here. */
+async function isBroken({ channelId }: Conversation): Promise<void> {
+  while ((await healthOf(channelId)).state === "ok");
+}
+
+/** How often a channel was told that it is broken. */
+function reports(): () => number {
+  let count = 0;
+  replaceMethod("CHANNELS", "reportBroken", (original) => {
+    count++;
+    return original;
+  });
+  return () => count;
+}
+
+const mend = ({ channelId }: Conversation) =>
+  admin("PATCH", `/channels/${channelId}`, { credentials: { accessToken: "EAA-another-token" } });
+
+test("a status that says that the channel is broken fails its message, and holds all others of the channel", async () => {
+  const calls = fakeNetworks(accept);
+  const chat = await conversation("whatsapp");
+  const message = await sentIn(chat);
+  await message.failed();
+  expect(await chat.message(message.id)).toMatchObject({
+    status: "FAILED",
+    error: { code: "network_131042", message: "Business eligibility payment issue" },
+  });
+  await isBroken(chat);
+  expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
+  const other = await chatOf(chat, chat.channelId);
+  for (const { api, chatId } of [chat, { ...chat, ...other }]) await send(api, chatId);
+  await Promise.all([chat.run(), other.run()]);
+  expect(calls).toHaveLength(1);
+  expect((await other.queue()).lastError).toEqual({ code: "channel_broken", message: BROKEN.reason });
+});
+
+test("a status of another failure, or one that is told twice, tells the channel nothing", async () => {
+  fakeNetworks(accept);
+  const chat = await conversation("whatsapp");
+  const [one, two] = [await sentIn(chat), await sentIn(chat)];
+  const told = reports();
+  await one.failed({ errors: [{ code: 131026, title: "Message undeliverable" }] });
+  await one.failed();
+  expect(told()).toBe(0);
+  await two.failed();
+  await two.failed();
+  expect(told()).toBe(1);
+});
+
+test("a status of a message from before the channel was mended does not break it again", async () => {
+  fakeNetworks(accept);
+  const chat = await conversation("whatsapp");
+  const [one, two] = [await sentIn(chat), await sentIn(chat)];
+  await one.failed();
+  await isBroken(chat);
+  await mend(chat);
+  const told = reports();
+  await two.failed();
+  expect(await chat.message(two.id)).toMatchObject({ status: "FAILED", error: { code: "network_131042" } });
+  expect(told()).toBe(1);
+  // It is asked for a permit after it was told.
+  const three = await sentIn(chat);
+  expect(await chat.message(three.id)).toMatchObject({ status: "SENT" });
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+});
+
+test("a status that comes hours after its message says nothing of the channel any more", async () => {
+  fakeNetworks(accept);
+  const chat = await conversation("whatsapp");
+  const message = await sentIn(chat);
+  pass(61 * MINUTE);
+  const told = reports();
+  await message.failed();
+  expect(await chat.message(message.id)).toMatchObject({ status: "FAILED" });
+  expect(told()).toBe(0);
+});
+
+test("a status before the answer breaks the channel, though the answer is that the network took the message", async () => {
+  const hang = hanging();
+  fakeNetworks(inTurn(hang.script));
+  const chat = await conversation("whatsapp");
+  const { id } = await send(chat.api, chat.chatId);
+  await hang.reached();
+  taken(await tellStatus(chat, id, "failed", { id: "wamid.early", ...NO_PAYMENT }));
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  hang.letGo();
+  await chat.run();
+  expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
+  expect(await chat.message(id)).toMatchObject({ status: "FAILED", error: { code: "network_131042" } });
+});
+
+test("a probe that the network took and then refused breaks the channel once more", async () => {
+  fakeNetworks(accept);
+  const chat = await conversation("whatsapp");
+  await (await sentIn(chat)).failed();
+  await isBroken(chat);
+  const probe = await send(chat.api, chat.chatId);
+  await chat.run();
+  pass(7 * MINUTE);
+  await chat.run();
+  expect(await chat.message(probe.id)).toMatchObject({ status: "SENT" });
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  const [networkId] = (await deliveryOf(chat.object(), probe.seq)).parts;
+  taken(await tellStatus(chat, probe.id, "failed", { id: networkId, ...NO_PAYMENT }));
+  await isBroken(chat);
+  expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
+});
+
+test("a refusal of one recipient delays no other chat", async () => {
+  const { brokenMinutes, late, messages } = await refuseRecipient(130497, 403, 60);
+  expect({ brokenMinutes, late }).toEqual({ brokenMinutes: 0, late: 0 });
+  expect(messages[0]?.status).toBe("FAILED");
+});

@@ -1,0 +1,55 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { expect, vi } from "vitest";
+import type { CancelAnswer, MoveAnswer } from "../../../../../src/chats/rpc.ts";
+import { send } from "../../../../support/harness.ts";
+import { fakeNetworks } from "../../../../support/networks.ts";
+import { pass } from "../delivery/conversation.ts";
+import { DAY, MINUTE, scheduledPlace } from "./place.ts";
+
+function shuffled<Item>(items: Item[]): Item[] {
+  const placed = items.map((item) => ({ item, at: Math.random() }));
+  return placed.sort((one, other) => one.at - other.at).map(({ item }) => item);
+}
+
+/** Two moves, a cancellation and the due time of one message at the same time, in random order, once a round. */
+export async function race(rounds: number): Promise<void> {
+  const calls = fakeNetworks();
+  const { api, chatId, organizationId, object, schedule, message, messages } = await scheduledPlace("telegram");
+  const ends = { CANCELED: 0, SENT: 0 };
+  const placed: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const { id } = await schedule(MINUTE, { content: `Round ${round}` });
+    // In every second round the message is not due yet, so only a move can send it.
+    pass(round % 2 === 0 ? MINUTE : MINUTE - 1);
+    const answers: { now?: MoveAnswer; later?: MoveAnswer; cancel?: CancelAnswer } = {};
+    const move = (scheduledAt: number | null) => object().move(organizationId, id, { scheduledAt }, null);
+    const requests = [
+      async () => (answers.now = await move(null)),
+      async () => (answers.later = await move(Date.now() + DAY)),
+      async () => (answers.cancel = await object().cancel(organizationId, id, null)),
+      () => runDurableObjectAlarm(object()),
+    ];
+    // In every fourth round the message is sent before anybody asks. A cancellation at the same time mostly wins.
+    if (round % 4 === 0) await runDurableObjectAlarm(object());
+    await Promise.all(shuffled<() => Promise<unknown>>(requests).map((start) => start()));
+    await vi.waitUntil(async () => (await message(id)).status !== "QUEUED");
+
+    const { now, cancel } = answers;
+    const after = await message(id);
+    const said = JSON.stringify([after, answers]);
+    for (const { outcome } of Object.values(answers)) {
+      expect(["ok", "not_scheduled", "not_cancelable"], said).toContain(outcome);
+    }
+    // Each answer is true: a message that was canceled was never sent, and the others were sent once.
+    const status = cancel?.outcome === "ok" ? "CANCELED" : "SENT";
+    expect(after.status, said).toBe(status);
+    expect(calls.filter(({ text }) => text === `Round ${round}`).length, said).toBe(status === "SENT" ? 1 : 0);
+    if (now?.outcome === "ok") expect(after.seq, said).toBe(JSON.parse(now.doc).seq);
+    ends[status]++;
+    if (after.seq !== null) placed.push(after.id);
+  }
+  expect(ends.CANCELED).toBeGreaterThan(0);
+  expect(ends.SENT).toBeGreaterThan(0);
+  expect((await messages()).map(({ id }) => id)).toEqual(placed.slice(-100));
+  expect((await send(api, chatId)).seq).toBe(placed.length + 1);
+}

@@ -1,0 +1,128 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { aroundCall } from "../../../support/faults.ts";
+import { admin, type Client, client, created, newKey, newOrganization } from "../../../support/harness.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+async function keyWith(body: Record<string, unknown>) {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, body);
+  return { id: key.id, api: client(secret), evict: () => evictDurableObject(env.KEYS.getByName(key.id)) };
+}
+
+/** How many of `count` concurrent requests have each status. */
+async function burst(count: number, ...clients: Client[]): Promise<Record<number, number>> {
+  const requests = Array.from({ length: count }, (_, i) => (clients[i % clients.length] as Client)("GET", "/key"));
+  const statuses: Record<number, number> = {};
+  for (const { status } of await Promise.all(requests)) statuses[status] = (statuses[status] ?? 0) + 1;
+  return statuses;
+}
+
+test("of 500 concurrent requests in a window of 100, exactly 100 pass", async () => {
+  const { api } = await keyWith({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  expect(await burst(500, api)).toEqual({ 200: 100, 429: 400 });
+});
+
+test("of 60 concurrent requests with a quota of 25, exactly 25 pass", async () => {
+  const { api } = await keyWith({ monthlyQuota: 25 });
+  expect(await burst(60, api)).toEqual({ 200: 25, 403: 35 });
+});
+
+test("of 200 concurrent requests for the last unit of a quota, exactly 1 passes", async () => {
+  const { api } = await keyWith({ monthlyQuota: 1 });
+  expect(await burst(200, api)).toEqual({ 200: 1, 403: 199 });
+});
+
+test.each([1, 25])(
+  "a call to the key's object whose response is lost is repeated, and counts %i once",
+  async (quota) => {
+    const { id, api } = await keyWith({ monthlyQuota: quota, rateLimit: { limit: 100, windowSeconds: 3_600 } });
+    for (let n = 1; n < quota; n++) expect((await api("GET", "/key")).status).toBe(200);
+    const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
+    aroundCall("KEYS", "admit", { after: () => Promise.reject(lost) });
+    const answer = await api("GET", "/key");
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(100 - quota));
+    expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: quota });
+    expect((await api("GET", "/key")).status).toBe(403);
+  },
+);
+
+test("a large quota ends exactly too, whatever was reserved", async () => {
+  const { id, api } = await keyWith({ monthlyQuota: 250, rateLimit: { limit: 1_000, windowSeconds: 3_600 } });
+  expect(await burst(200, api)).toEqual({ 200: 200 });
+  expect(await burst(100, api)).toEqual({ 200: 50, 403: 50 });
+  expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: 250, window: { remaining: 750 } });
+});
+
+test("remaining decreases without gaps or repeats over concurrent requests", async () => {
+  const { api } = await keyWith({ rateLimit: { limit: 50, windowSeconds: 3_600 } });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => api("GET", "/key")));
+  const remaining = answers.map((answer) => Number(answer.headers.get("X-RateLimit-Remaining")));
+  expect(remaining.sort((one, other) => one - other)).toEqual(Array.from({ length: 50 }, (_, i) => i));
+});
+
+test("a window holds its limit over evictions, and each eviction loses at most one block", async () => {
+  const limit = 100;
+  const { api, evict } = await keyWith({ rateLimit: { limit, windowSeconds: 3_600 } });
+  let admitted = 0;
+  for (const _ of [1, 2, 3]) {
+    admitted += (await burst(27, api))[200] ?? 0;
+    await evict();
+  }
+  admitted += (await burst(60, api))[200] ?? 0;
+  expect(admitted).toBeLessThanOrEqual(limit);
+  expect(admitted).toBeGreaterThanOrEqual(limit - 3 * (limit * 0.05));
+});
+
+test("below one request a second, an eviction loses nothing", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { api, evict } = await keyWith({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  for (let left = 99; left > 89; left--) {
+    const answer = await api("GET", "/key");
+    expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(left));
+    await evict();
+    vi.advanceTimersByTime(1_001);
+  }
+});
+
+test("a quota holds over evictions, and each one loses at most 1 % of what is left", async () => {
+  const { api, evict } = await keyWith({ monthlyQuota: 300, rateLimit: { limit: 1_000, windowSeconds: 3_600 } });
+  let admitted = (await burst(100, api))[200] ?? 0;
+  await evict();
+  admitted += (await burst(220, api))[200] ?? 0;
+  expect(admitted).toBeLessThanOrEqual(300);
+  expect(admitted).toBeGreaterThanOrEqual(297);
+});
+
+test("an eviction loses nothing of a small quota", async () => {
+  const { api, evict } = await keyWith({ monthlyQuota: 20 });
+  expect(await burst(10, api)).toEqual({ 200: 10 });
+  await evict();
+  expect(await burst(20, api)).toEqual({ 200: 10, 403: 10 });
+});
+
+test("two secrets of one key share one window and one month", async () => {
+  const { id, api } = await keyWith({ monthlyQuota: 30, rateLimit: { limit: 40, windowSeconds: 3_600 } });
+  const { secret } = created(await admin("POST", `/keys/${id}/rotate`, { overlapSeconds: 600 }));
+  expect(await burst(60, api, client(secret))).toEqual({ 200: 30, 403: 30 });
+  await admin("PATCH", `/keys/${id}`, { monthlyQuota: null });
+  expect(await burst(40, api, client(secret))).toEqual({ 200: 10, 429: 30 });
+});
+
+test("a key whose limit is changed under load accepts no more than the new limit", async () => {
+  const { id, api } = await keyWith({ rateLimit: { limit: 40, windowSeconds: 3_600 } });
+  const [before] = await Promise.all([
+    burst(100, api),
+    admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 60, windowSeconds: 3_600 } }),
+  ]);
+  // A refusal is cached for a second.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_001 });
+  const after = await burst(100, api);
+  expect((before[200] ?? 0) + (after[200] ?? 0)).toBe(60);
+});

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Answer, admin, client, expectError, newKey, newOrganization } from "../../../support/harness.ts";
+
+const START = Date.parse("2026-11-15T12:00:00.250Z");
+const SECOND = 1_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: START });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const at = (seconds: number) => vi.setSystemTime(START + seconds * SECOND);
+
+/** A new key of a new organization. */
+async function keyWith(body: Record<string, unknown> = {}) {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, body);
+  const usage = async () => (await admin("GET", `/keys/${key.id}/usage`)).body.usage;
+  return { id: key.id, api: client(secret), usage };
+}
+
+function limitHeaders({ headers }: Answer) {
+  const names = [
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
+    "Retry-After",
+  ];
+  return names.map((name) => headers.get(name));
+}
+
+test("every response has the key's limits, counted down, and is not cached", async () => {
+  const { api } = await keyWith({ rateLimit: { limit: 3, windowSeconds: 60 } });
+  const reset = String(Math.ceil((START + 60 * SECOND) / SECOND));
+  const answer = await api("GET", "/key");
+  expect(limitHeaders(answer)).toEqual(["3", "2", reset, '"default";q=3;w=60', '"default";r=2;t=60', null]);
+  expect(answer.headers.get("Cache-Control")).toBe("no-store");
+  at(10.5);
+  expect(limitHeaders(await api("GET", "/key"))).toEqual([
+    "3",
+    "1",
+    reset,
+    '"default";q=3;w=60',
+    '"default";r=1;t=50',
+    null,
+  ]);
+});
+
+test("a request over the limit is a 429 with Retry-After, rounded up", async () => {
+  const { api } = await keyWith({ rateLimit: { limit: 1, windowSeconds: 10 } });
+  await api("GET", "/key");
+  at(3.5);
+  const answer = await api("GET", "/key");
+  expectError(answer, 429, "rate_limited", /^Rate limit exceeded$/);
+  const reset = String(Math.ceil((START + 10 * SECOND) / SECOND));
+  expect(limitHeaders(answer)).toEqual(["1", "0", reset, '"default";q=1;w=10', '"default";r=0;t=7', "7"]);
+  expect(answer.headers.get("Cache-Control")).toBe("no-store");
+});
+
+test.each<[string, number, Parameters<ReturnType<typeof client>>]>([
+  ["a 400", 400, ["GET", "/chats?limit=0"]],
+  ["a 400 for a body", 400, ["POST", "/chats", "no JSON"]],
+  ["a 404 for a chat", 404, ["GET", "/chats/cht_gaaaaaaaaaaaaaaa"]],
+  ["a 404 for a route", 404, ["GET", "/no-such-route"]],
+  ["a 405", 405, ["PUT", "/chats"]],
+  ["a 413", 413, ["POST", "/chats", "x".repeat(70_000)]],
+])("%s counts, and has the rate limit headers", async (_name, status, request) => {
+  const { api, usage } = await keyWith({ rateLimit: { limit: 5, windowSeconds: 60 } });
+  const answer = await api(...request);
+  expect(answer.status, answer.text).toBe(status);
+  expect(limitHeaders(answer).slice(0, 2)).toEqual(["5", "4"]);
+  expect(answer.headers.get("RateLimit")).toBe('"default";r=4;t=60');
+  expect(answer.headers.get("Cache-Control")).toBe("no-store");
+  expect(await usage()).toMatchObject({ used: 1, window: { remaining: 4 } });
+});
+
+test.each<[string, number, Record<string, unknown>, string]>([
+  ["a missing permission", 403, { permissions: ["messages:send"] }, "permission_denied"],
+  ["a refused address", 403, { ipAllowlist: ["192.0.2.1"] }, "ip_not_allowed"],
+  ["a used-up quota", 403, { monthlyQuota: 0 }, "quota_exceeded"],
+  ["an expired key", 401, { expiresAt: "2026-11-01T00:00:00Z" }, "invalid_api_key"],
+])("%s does not count and starts no window", async (_name, status, body, code) => {
+  const { api, usage } = await keyWith({ ...body, rateLimit: { limit: 5, windowSeconds: 60 } });
+  for (let i = 0; i < 3; i++) expectError(await api("GET", "/chats"), status, code);
+  expect(await usage()).toMatchObject({ used: 0, window: { limit: 5, remaining: 5, reset: null } });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ["a missing permission", { permissions: ["messages:send"] }],
+  ["a refused address", { ipAllowlist: ["192.0.2.1"] }],
+  ["a used-up quota", { monthlyQuota: 0 }],
+])("the 403 for %s has the rate limit headers too", async (_name, body) => {
+  const { api } = await keyWith({ ...body, rateLimit: { limit: 5, windowSeconds: 60 } });
+  const answer = await api("GET", "/chats");
+  expect(limitHeaders(answer).slice(0, 2)).toEqual(["5", "5"]);
+  expect(answer.headers.get("Cache-Control")).toBe("no-store");
+});
+
+test("a 429 does not count in the window or the month", async () => {
+  const { api, usage } = await keyWith({ rateLimit: { limit: 2, windowSeconds: 60 } });
+  for (let i = 0; i < 6; i++) await api("GET", "/key");
+  expect(await usage()).toMatchObject({ used: 2, window: { limit: 2, remaining: 0 } });
+});
+
+test("a window starts with its first request and ends windowSeconds later", async () => {
+  const { api, usage } = await keyWith({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  at(100);
+  expect((await api("GET", "/key")).status).toBe(200);
+  expect((await usage()).window.reset).toBe(new Date(START + 160 * SECOND).toISOString());
+  at(159.999);
+  expect((await api("GET", "/key")).status).toBe(429);
+  at(160);
+  expect((await api("GET", "/key")).status).toBe(200);
+  at(219.999);
+  expect((await api("GET", "/key")).status).toBe(429);
+});
+
+test("no window runs between the end of one and the next request", async () => {
+  const { api, usage } = await keyWith({ rateLimit: { limit: 2, windowSeconds: 10 } });
+  await api("GET", "/key");
+  at(10);
+  expect((await usage()).window).toEqual({ limit: 2, remaining: 2, reset: null });
+  at(25);
+  const reset = String(Math.ceil((START + 35 * SECOND) / SECOND));
+  expect(limitHeaders(await api("GET", "/key")).slice(0, 3)).toEqual(["2", "1", reset]);
+});
+
+test("a changed rate limit keeps the current window's start and count", async () => {
+  const { id, api } = await keyWith({ rateLimit: { limit: 5, windowSeconds: 60 } });
+  for (let i = 0; i < 3; i++) await api("GET", "/key");
+  const change = (limit: number, windowSeconds: number) =>
+    admin("PATCH", `/keys/${id}`, { rateLimit: { limit, windowSeconds } });
+  at(2);
+  await change(4, 60);
+  expect(limitHeaders(await api("GET", "/key")).slice(0, 2)).toEqual(["4", "0"]);
+  await change(2, 60);
+  expect((await api("GET", "/key")).status).toBe(429);
+  at(4);
+  await change(10, 120);
+  const reset = String(Math.ceil((START + 120 * SECOND) / SECOND));
+  expect(limitHeaders(await api("GET", "/key")).slice(0, 3)).toEqual(["10", "5", reset]);
+});
+
+test("a key without its own rate limit has the configured one, 300 in 60 seconds", async () => {
+  const { api } = await keyWith();
+  expect(limitHeaders(await api("GET", "/key")).slice(0, 4)).toEqual([
+    "300",
+    "299",
+    expect.any(String),
+    '"default";q=300;w=60',
+  ]);
+});
+
+const BOUNDS: [unknown, string | null][] = [
+  [{ limit: 1, windowSeconds: 1 }, null],
+  [{ limit: 1_000, windowSeconds: 1 }, null],
+  [{ limit: 3_600_000, windowSeconds: 3_600 }, null],
+  [{ limit: 1_001, windowSeconds: 1 }, "rateLimit.limit"],
+  [{ limit: 3_600_001, windowSeconds: 3_600 }, "rateLimit.limit"],
+  [{ limit: 0, windowSeconds: 60 }, "rateLimit.limit"],
+  [{ limit: -1, windowSeconds: 60 }, "rateLimit.limit"],
+  [{ limit: 1.5, windowSeconds: 60 }, "rateLimit.limit"],
+  [{ limit: "1", windowSeconds: 60 }, "rateLimit.limit"],
+  [{ limit: 1, windowSeconds: 0 }, "rateLimit.windowSeconds"],
+  [{ limit: 1, windowSeconds: 3_601 }, "rateLimit.windowSeconds"],
+  [{ limit: 1, windowSeconds: 0.5 }, "rateLimit.windowSeconds"],
+  [300, "rateLimit"],
+];
+
+test.each(BOUNDS)("a rate limit of %j is accepted, or is a 400 for the field: %j", async (rateLimit, path) => {
+  const { organizationId } = await newOrganization();
+  const { key } = await newKey(organizationId);
+  const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Bounds", rateLimit });
+  const changed = await admin("PATCH", `/keys/${key.id}`, { rateLimit });
+  expect([made.status, changed.status]).toEqual(path ? [400, 400] : [201, 200]);
+  for (const { body } of [made, changed]) {
+    if (path) expect(body.errors).toContainEqual({ path, message: expect.any(String) });
+    else expect(body.key.rateLimit).toEqual(rateLimit);
+  }
+});
+
+test("a monthly quota allows exactly its number of requests in a UTC month", async () => {
+  const { api, usage } = await keyWith({ monthlyQuota: 2 });
+  expect([(await api("GET", "/key")).status, (await api("GET", "/chats")).status]).toEqual([200, 200]);
+  expectError(await api("GET", "/key"), 403, "quota_exceeded", /^Monthly quota exceeded$/);
+  expect(await usage()).toMatchObject({ month: "2026-11", used: 2, quota: 2 });
+});
+
+test("the month's count starts at zero with a new UTC month, and never returns to the old one", async () => {
+  const { api, usage } = await keyWith({ monthlyQuota: 1, rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  vi.setSystemTime(Date.parse("2026-11-30T23:59:59.999Z"));
+  expect((await api("GET", "/key")).status).toBe(200);
+  expectError(await api("GET", "/key"), 403, "quota_exceeded");
+  vi.setSystemTime(Date.parse("2026-12-01T00:00:00.000Z"));
+  expect((await api("GET", "/key")).status).toBe(200);
+  vi.setSystemTime(Date.parse("2026-11-30T23:59:59.999Z"));
+  expectError(await api("GET", "/key"), 403, "quota_exceeded");
+  expect(await usage()).toMatchObject({ month: "2026-12", used: 1, quota: 1 });
+});
+
+test("a key over its limit and its quota gets the 429, and a missing permission comes before both", async () => {
+  const { api } = await keyWith({
+    monthlyQuota: 1,
+    permissions: ["chats:read"],
+    rateLimit: { limit: 1, windowSeconds: 60 },
+  });
+  await api("GET", "/key");
+  expectError(await api("GET", "/key"), 429, "rate_limited");
+  expectError(await api("POST", "/chats", {}), 403, "permission_denied");
+});
+
+test("GET /key returns the key, its permissions and its usage, including itself", async () => {
+  const rateLimit = { limit: 7, windowSeconds: 30 };
+  const { id, api } = await keyWith({ name: "Shop", permissions: [], rateLimit, monthlyQuota: 1_000 });
+  const answer = await api("GET", "/key");
+  expect(answer.body).toEqual({
+    key: (await admin("GET", `/keys/${id}`)).body.key,
+    usage: {
+      month: "2026-11",
+      used: 1,
+      quota: 1_000,
+      window: { limit: 7, remaining: 6, reset: new Date(START + 30 * SECOND).toISOString() },
+    },
+  });
+});
+
+test("a key's usage comes from its object, and reading it does not count", async () => {
+  const { id, api } = await keyWith({ rateLimit: { limit: 7, windowSeconds: 30 } });
+  const unused = { month: "2026-11", used: 0, quota: null, window: { limit: 7, remaining: 7, reset: null } };
+  expect((await admin("GET", `/keys/${id}/usage`)).body).toEqual({ usage: unused });
+  await api("GET", "/chats");
+  const used = {
+    ...unused,
+    used: 1,
+    window: { limit: 7, remaining: 6, reset: new Date(START + 30 * SECOND).toISOString() },
+  };
+  expect((await admin("GET", `/keys/${id}/usage`)).body).toEqual({ usage: used });
+  expect((await admin("GET", `/keys/${id}/usage`)).body).toEqual({ usage: used });
+});

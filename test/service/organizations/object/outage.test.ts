@@ -1,0 +1,112 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { breakObjects } from "../../../support/faults.ts";
+import { admin, expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** The last message that the organization's object has of its only chat. */
+function lastMessageOf(organizationId: string): Promise<string | null> {
+  return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage }) =>
+    storage.sql.exec<{ last_message: string | null }>("select last_message from chats").one(),
+  ).then(({ last_message }) => last_message);
+}
+
+/** A chat whose newest message says "canary", as its organization knows. */
+async function knownCanary() {
+  const { api, channelId, organizationId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  const message = await send(api, chat.id, { content: "canary" });
+  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  expect(await lastMessageOf(organizationId)).toContain("canary");
+  const redact = () => admin("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
+  return { api, organizationId, chat, message, redact };
+}
+
+test("a redaction of the newest message is answered when the list of chats does not know its text any more", async () => {
+  const { organizationId, redact } = await knownCanary();
+  expect((await redact()).status).toBe(200);
+  expect(await lastMessageOf(organizationId)).not.toContain("canary");
+});
+
+test("a redaction that can't be reported is a 503, is made all the same, and is repeated with a 200 and then a 404", async () => {
+  const { api, organizationId, chat, message, redact } = await knownCanary();
+  breakObjects("ORGANIZATIONS", "report");
+  expectError(await redact(), 503, "unavailable");
+  expect((await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body.message.content).toBe("");
+  expectError(await redact(), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await redact()).body.message).toMatchObject({ id: message.id, content: "" });
+  expect(await lastMessageOf(organizationId)).not.toContain("canary");
+  expectError(await redact(), 404, "message_not_found");
+});
+
+test("a message whose text the list of chats no longer shows is redacted even in an outage", async () => {
+  const { api, chat, redact } = await knownCanary();
+  await send(api, chat.id, { content: "later" });
+  expect(await runDurableObjectAlarm(env.CHATS.getByName(chat.id))).toBe(true);
+  breakObjects("ORGANIZATIONS", "report");
+  expect((await redact()).status).toBe(200);
+});
+
+test("while an organization's object does not answer, sends and reads go on, and lists and new contacts are a 503", async () => {
+  const { api, channelId, organizationId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  await send(api, chat.id);
+  vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(() => {
+    throw Object.assign(new Error("Network connection lost."), { retryable: true });
+  });
+  expect((await send(api, chat.id)).seq).toBe(2);
+  expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(2);
+  const asked = { channelId, contact: { address: "new" } };
+  for (const answer of [
+    await api("GET", "/chats"),
+    await api("POST", "/chats", asked),
+    await api("GET", `/chats/${chat.id}`),
+    await admin("GET", `/stats?organization=${organizationId}`),
+    await admin("DELETE", `/chats/${chat.id}`),
+  ]) {
+    expectError(answer, 503, "unavailable");
+    expect(answer.headers.get("Retry-After")).not.toBeNull();
+  }
+  vi.restoreAllMocks();
+  expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
+});
+
+test("a chat whose creation was interrupted is adopted a minute later, and usable before", async () => {
+  const { api, channelId, organizationId } = await newOrganization();
+  breakObjects("CHATS", "adopt");
+  expectError(await api("POST", "/chats", { channelId, contact: { address: "anna" } }), 503, "unavailable");
+  vi.restoreAllMocks();
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  expect(chat.contact.address).toBe("anna");
+  // The operator's routes find a chat by its object alone.
+  expectError(await admin("GET", `/chats/${chat.id}`), 404, "chat_not_found");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  expect((await admin("GET", `/chats/${chat.id}`)).body.chat.id).toBe(chat.id);
+  expect((await send(api, chat.id)).seq).toBe(1);
+  const again = await api("POST", "/chats", { channelId, contact: { address: "anna" } });
+  expect([again.status, again.body.chat.id]).toEqual([200, chat.id]);
+});
+
+test("a deletion that was interrupted is completed by the object's alarm, and the address gets a new chat", async () => {
+  const { api, channelId, organizationId } = await newOrganization();
+  const chat = await newChat(api, channelId, "anna");
+  await send(api, chat.id, { content: "canary" });
+  breakObjects("CHATS", "erase");
+  expectError(await admin("DELETE", `/chats/${chat.id}`), 503, "unavailable");
+  const organization = env.ORGANIZATIONS.getByName(organizationId);
+  await runDurableObjectAlarm(organization);
+  vi.restoreAllMocks();
+  const asked = { channelId, contact: { address: "anna" } };
+  expectError(await api("POST", "/chats", asked), 503, "unavailable");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
+  await runDurableObjectAlarm(organization);
+  expect((await api("POST", "/chats", asked)).status).toBe(201);
+  expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([]);
+});

@@ -1,0 +1,62 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { send } from "../../../support/harness.ts";
+import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** How many connections of an object may wait for an answer at a time. A further one waits for its turn. */
+const SLOTS = 6;
+const WEBHOOKS = 10;
+
+/** Gives `fetch` the platform's limit, which the local runtime does not have. All calls must come from one object. */
+function limitConnections(): void {
+  const unlimited = globalThis.fetch;
+  let open = 0;
+  vi.stubGlobal("fetch", async (...given: Parameters<typeof fetch>) => {
+    await vi.waitUntil(() => open < SLOTS);
+    open++;
+    try {
+      return await unlimited(...given);
+    } finally {
+      open--;
+    }
+  });
+}
+
+test("while all webhooks of a chat hang, its messages leave, and no more than three calls of webhooks are under way", async () => {
+  let [hangs, under] = [true, 0];
+  const texts: string[] = [];
+  const calls = fakeReceiver(
+    async () => {
+      under++;
+      await vi.waitUntil(() => !hangs);
+      under--;
+      return new Response("ok");
+    },
+    async () => {
+      texts.push(`beside ${under} calls`);
+      return Response.json({ ok: true, result: { message_id: texts.length } });
+    },
+  );
+  limitConnections();
+  const settings = { types: ["message.created"] };
+  const { api, organizationId, chatId, ring, settled, webhookId } = await chatWithWebhook(settings, "telegram");
+  for (let n = 1; n < WEBHOOKS; n++) await addWebhook(organizationId, settings);
+  // The chat learns of the others with its next report.
+  await send(api, chatId);
+  await vi.waitUntil(() => texts.length === 1);
+  await ring();
+  await vi.waitUntil(() => under === 3);
+
+  for (let n = 2; n <= 4; n++) {
+    await send(api, chatId);
+    await vi.waitUntil(() => texts.length === n);
+  }
+  expect(texts.slice(1)).toEqual(Array(3).fill("beside 3 calls"));
+  expect(calls).toHaveLength(3);
+
+  hangs = false;
+  await settled(4, webhookId);
+});

@@ -1,0 +1,198 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, vi } from "vitest";
+import { directory } from "../../../../src/db/client.ts";
+import { webhooks } from "../../../../src/db/schema.ts";
+import { eventId } from "../../../../src/events/event.ts";
+import { newId } from "../../../../src/ids.ts";
+import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
+import { judgeAnswer } from "../../../../src/webhooks/line/retry.ts";
+import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/webhooks/rpc.ts";
+import { newOrganization } from "../../../support/harness.ts";
+
+export const SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ=";
+
+type Row = Partial<typeof webhooks.$inferInsert>;
+
+/** Adds a webhook's row to the directory. Its URL has its id. */
+export async function insertWebhook(organizationId: string, settings: Row = {}): Promise<string> {
+  const id = newId("whk", null);
+  await directory(env)
+    .insert(webhooks)
+    .values({
+      id,
+      organizationId,
+      url: `https://customer.test/${id}`,
+      secret: await seal(sealingKeys(env), { id, column: "secret" }, SECRET),
+      types: null,
+      channels: null,
+      payload: "full",
+      perSecond: 500,
+      concurrency: 20,
+      version: 1,
+      createdBy: "operator",
+      createdAt: Date.now(),
+      ...settings,
+    });
+  return id;
+}
+
+/** A webhook in the directory, and its object. A stub is of no use after an eviction, so each call has its own. */
+export async function newWebhook(settings: Row = {}) {
+  const { organizationId } = await newOrganization();
+  const webhookId = await insertWebhook(organizationId, { url: "https://customer.test/hook", ...settings });
+  const object = () => env.WEBHOOKS.getByName(webhookId);
+  const permit = (line: number, rest: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> =>
+    object().permit({
+      webhookId,
+      lineId: lineOf(line),
+      number: 1,
+      at: Date.now(),
+      version: 1,
+      replayId: null,
+      report: null,
+      ...rest,
+    });
+  const granted = async (line: number, rest: Partial<WebhookPermitRequest> = {}) => {
+    const answer = await permit(line, rest);
+    if (answer.outcome !== "granted") throw new Error(`the answer is ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const report = (line: number, given: Partial<WebhookAttempt>) =>
+    object().report(webhookId, attemptOf(line, given)) as Promise<void>;
+  /** A line gets a permit, calls the webhook and reports its answer. */
+  const attempt = async (line: number, httpStatus: number | null, given: Partial<WebhookAttempt> = {}) => {
+    const { permit: used } = await granted(line);
+    await report(line, { ...answered(httpStatus), permit: used, ...given });
+  };
+  const describe = async () => {
+    const description = await object().describe(webhookId);
+    if (!description) throw new Error("the webhook is gone");
+    return description;
+  };
+  const evict = () => evictDurableObject(object());
+  const alarm = () => runDurableObjectAlarm(object());
+  return { organizationId, webhookId, object, permit, granted, report, attempt, describe, evict, alarm };
+}
+
+export type TestWebhook = Awaited<ReturnType<typeof newWebhook>>;
+
+export function lineOf(line: number): string {
+  return `cht_g${String(line).padStart(15, "0")}`;
+}
+
+function answered(httpStatus: number | null): Partial<WebhookAttempt> {
+  const judged = judgeAnswer(httpStatus);
+  return {
+    httpStatus,
+    code: judged.code,
+    message: judged.message,
+    outcome: judged.class === "accepted" ? "accepted" : "retry",
+  };
+}
+
+/** How an attempt of a line ended: with a 200 unless told otherwise. */
+export function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+  const number = given.number ?? 1;
+  return {
+    permit: "",
+    lineId: lineOf(line),
+    number,
+    eventId: eventId(lineOf(line), "0AbCdEf1", number),
+    eventType: "message.received",
+    replayId: null,
+    startedAt: Date.now(),
+    durationMs: 12,
+    retryAfterMs: null,
+    outcome: "accepted",
+    httpStatus: 200,
+    code: "ok",
+    message: "The webhook answered 200",
+    ...given,
+  };
+}
+
+/** Makes a webhook fail: five lines get a 503. */
+export async function breakWebhook({ attempt }: TestWebhook): Promise<void> {
+  for (let line = 1; line <= 5; line++) await attempt(line, 503);
+}
+
+/** What a chat is asked to send again. */
+export interface Replayed {
+  lineId: string;
+  replayId: string;
+  ranges: [number, number][];
+}
+
+/**
+ * Replaces the chats by ones that record when they are woken and what they must send again. `onReplay` says how many
+ * events they find; undefined for all.
+ */
+export function fakeLines({
+  onWake,
+  onReplay,
+}: {
+  onWake?: (lineId: string, number: number, startedAt: number) => unknown;
+  onReplay?: (asked: Replayed) => number | null | undefined | Promise<number | null | undefined>;
+} = {}) {
+  const woken: string[] = [];
+  const replayed: Replayed[] = [];
+  vi.spyOn(env.CHATS, "getByName").mockImplementation(
+    (lineId) =>
+      ({
+        wakeWebhook: async (_webhookId: string, number: number, startedAt: number) => {
+          woken.push(lineId);
+          await onWake?.(lineId, number, startedAt);
+        },
+        replayEvents: async (_webhookId: string, replayId: string, ranges: [number, number][]) => {
+          const asked = { lineId, replayId, ranges };
+          replayed.push(asked);
+          const found = await onReplay?.(asked);
+          if (found !== undefined) return found;
+          return ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+        },
+      }) as unknown as ReturnType<typeof env.CHATS.getByName>,
+  );
+  return { woken, replayed };
+}
+
+/**
+ * Records the events of the organization that webhooks cause. `fails`: the organization does not answer. `pointers`: its
+ * feed.
+ */
+export function fakeOrganization({
+  fails = () => false,
+  pointers = () => [],
+}: {
+  fails?: () => boolean;
+  pointers?: (since: number, until: number, after: number) => unknown[];
+} = {}) {
+  const events: { type: string; note: Record<string, unknown>; source: string }[] = [];
+  vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(
+    () =>
+      ({
+        webhookEvent: async (_id: string, type: string, note: Record<string, unknown>, source: string) => {
+          if (fails()) throw new Error("the organization does not answer");
+          events.push({ type, note, source });
+        },
+        pointersBetween: async (since: number, until: number, after: number) => pointers(since, until, after),
+        // The organization's own line.
+        replayEvents: async () => 0,
+      }) as unknown as ReturnType<typeof env.ORGANIZATIONS.getByName>,
+  );
+  return events;
+}
+
+/** The lines that wait, in order. */
+export function waitingLines(object: DurableObjectStub): Promise<string[]> {
+  return runInDurableObject(object, (_object, { storage }) =>
+    storage.sql
+      .exec<{ line: string }>("select line from waiting order by place")
+      .toArray()
+      .map(({ line }) => line),
+  );
+}
+
+export async function expectState(webhook: TestWebhook, state: Record<string, unknown>): Promise<void> {
+  expect(await webhook.describe()).toMatchObject(state);
+}

@@ -1,0 +1,199 @@
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { eventId } from "../../../../src/events/event.ts";
+import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
+import { countCalls } from "../../../support/faults.ts";
+import { admin, send } from "../../../support/harness.ts";
+import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
+import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
+import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./place.ts";
+
+stopTheClock();
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const givenUp = { outcome: "given_up", httpStatus: 400, code: "http_400" } as const;
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
+
+/** A webhook for which so many chats gave up one event each. */
+async function webhookWithFailed(chats: number): Promise<TestWebhook> {
+  const webhook = await newWebhook();
+  await webhook.attempt(1, 200);
+  for (let line = 1; line <= chats; line++) await webhook.report(line, { ...givenUp, number: 7 });
+  return webhook;
+}
+
+async function replay({ object, webhookId }: TestWebhook, request = { failed: true } as const): Promise<string> {
+  const answer = (await object().replay(webhookId, request)) as ReplayAnswer;
+  if (answer.outcome !== "started") throw new Error(`the answer is ${answer.outcome}`);
+  return answer.replay.id;
+}
+
+const timesOf = (replayed: Replayed[], line: number) => replayed.filter(({ lineId }) => lineId === lineOf(line)).length;
+
+test("a chat that can't be reached holds up no other in a replay, and is asked again ever later", async () => {
+  const warned = vi.spyOn(console, "warn").mockReturnValue();
+  const webhook = await webhookWithFailed(5);
+  let isAway = true;
+  const { replayed } = fakeLines({
+    onReplay: ({ lineId }) => {
+      if (isAway && lineId === lineOf(3)) throw new Error("the chat does not answer");
+      return undefined;
+    },
+  });
+  const id = await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(5));
+  for (let waited = 0; waited < 10 * MINUTE; waited += 5 * SECOND) {
+    pass(5 * SECOND);
+    await webhook.alarm();
+  }
+  const state = () => webhook.object().replayState(id);
+  await until(async () => expect(await state()).toEqual({ id, state: "running", found: 4, sent: 0 }));
+  expect([1, 2, 3, 4, 5].map((line) => Math.min(timesOf(replayed, line), 3))).toEqual([1, 1, 3, 1, 1]);
+  expect(timesOf(replayed, 3)).toBeLessThanOrEqual(8);
+  expect(warned).toHaveBeenCalledWith(
+    expect.objectContaining({ event: "replay_not_taken", webhookId: webhook.webhookId, lineId: lineOf(3) }),
+  );
+  // What is left is stored.
+  await webhook.evict();
+  isAway = false;
+  pass(11 * MINUTE);
+  await webhook.alarm();
+  await until(async () => expect(await state()).toMatchObject({ found: 5 }));
+  for (let line = 1; line <= 5; line++) await webhook.report(line, { number: 7, replayId: id });
+  expect(await state()).toEqual({ id, state: "done", found: 5, sent: 5 });
+});
+
+test("a chat that never answers delays neither the other chats of a replay nor the alarm", async () => {
+  const webhook = await webhookWithFailed(3);
+  const { promise: never } = Promise.withResolvers<number>();
+  const { replayed } = fakeLines({ onReplay: ({ lineId }) => (lineId === lineOf(1) ? never : undefined) });
+  await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(3));
+  await webhook.object().disable(webhook.webhookId, "customer");
+  expect(await webhook.alarm()).toBe(true);
+});
+
+test("the events of a chat are handed out in order, although it did not answer at first", async () => {
+  vi.spyOn(console, "warn").mockReturnValue();
+  const webhook = await newWebhook();
+  await webhook.attempt(1, 200);
+  let isAway = true;
+  const { replayed } = fakeLines({
+    onReplay: () => {
+      if (isAway) throw new Error("the chat does not answer");
+      return undefined;
+    },
+  });
+  // One chat has all of them, so each step of the search finds more.
+  fakeOrganization({
+    pointers: (_since, _until, after) =>
+      Array.from({ length: after < 400 ? 200 : 0 }, (_, index) => {
+        const position = after + index + 1;
+        return { position, chatId: lineOf(1), channelId: null, types: [], first: 2 * position, last: 2 * position };
+      }),
+  });
+  const answer = await webhook.object().replay(webhook.webhookId, { since: 1 });
+  const id = answer.outcome === "started" ? answer.replay.id : "";
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(1));
+  isAway = false;
+  pass(MINUTE);
+  await webhook.alarm();
+  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 400 }));
+  const taken = replayed.slice(1).flatMap(({ ranges }) => ranges.map(([first]) => first));
+  expect(taken).toEqual(Array.from({ length: 400 }, (_, index) => 2 * (index + 1)));
+});
+
+test("what a chat never took is given up after four days, and another replay can start", async () => {
+  const warned = vi.spyOn(console, "warn").mockReturnValue();
+  const webhook = await webhookWithFailed(1);
+  fakeLines({
+    onReplay: () => {
+      throw new Error("the chat does not answer");
+    },
+  });
+  await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(warned).toHaveBeenCalled());
+  expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toEqual({ outcome: "replay_running" });
+  pass(4 * DAY);
+  await webhook.alarm();
+  await until(() =>
+    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "replay_given_up", lines: 1 })),
+  );
+  await replay(webhook);
+});
+
+test("the given-up events of a chat that was deleted are forgotten when a replay finds that out", async () => {
+  const webhook = await webhookWithFailed(3);
+  fakeLines({ onReplay: ({ lineId }) => (lineId === lineOf(2) ? null : undefined) });
+  const id = await replay(webhook);
+  await webhook.alarm();
+  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 2 }));
+  expect(await webhook.describe()).toMatchObject({ failed: 2 });
+});
+
+test("a replay ends when the chat that has not sent all of its events is deleted", async () => {
+  let isUp = true;
+  const calls = fakeReceiver(() => new Response(null, { status: isUp ? 200 : 503 }));
+  const { api, chatId, webhookId, ring, settled } = await chatWithWebhook({
+    types: ["message.*"],
+  });
+  for (let n = 0; n < 3; n++) await send(api, chatId);
+  await settled(3);
+  pass(MINUTE);
+  await ring();
+  isUp = false;
+  const webhook = () => env.WEBHOOKS.getByName(webhookId);
+  const answer = (await webhook().replay(webhookId, { since: 1 })) as ReplayAnswer;
+  const id = answer.outcome === "started" ? answer.replay.id : "";
+  await runDurableObjectAlarm(webhook());
+  await until(async () => expect(await webhook().replayState(id)).toMatchObject({ state: "running", found: 3 }));
+  await until(() => expect(calls.length).toBe(4));
+  const gone = countCalls("WEBHOOKS", "lineGone");
+  expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
+  await until(async () => expect(await webhook().replayState(id)).toEqual({ id, state: "done", found: 3, sent: 0 }));
+  expect(gone()).toBe(1);
+  vi.restoreAllMocks();
+  await evictDurableObject(webhook());
+  expect(await webhook().replayState(id)).toMatchObject({ state: "done" });
+  expect(await webhook().replay(webhookId, { since: 1 })).toMatchObject({ outcome: "started" });
+});
+
+test("a chat without a line answers a replay with null, and the organization with 0", async () => {
+  const webhook = await newWebhook();
+  const chat = env.CHATS.getByName(lineOf(99));
+  expect(await chat.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBeNull();
+  const organization = env.ORGANIZATIONS.getByName(webhook.organizationId);
+  expect(await organization.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBe(0);
+});
+
+test("a replay is refused while the one before it waits for its chat, so that neither is lost", async () => {
+  const webhook = await webhookWithFailed(2);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<number>();
+  const { replayed } = fakeLines({
+    onReplay: ({ lineId, ranges }) => {
+      if (lineId !== lineOf(1) || ranges[0]?.[0] !== 9) return undefined;
+      asked.resolve();
+      return answered.promise;
+    },
+  });
+  const one = webhook.object().replay(webhook.webhookId, { eventId: eventId(lineOf(1), "0AbCdEf1", 9) });
+  await asked.promise;
+  const other = await webhook.object().replay(webhook.webhookId, { failed: true });
+  answered.resolve(1);
+  const answer = (await one) as ReplayAnswer;
+  if (answer.outcome !== "started") throw new Error(`the answer is ${answer.outcome}`);
+  expect(other).toEqual({ outcome: "replay_running" });
+  expect(await webhook.object().replayState(answer.replay.id)).toMatchObject({ state: "running", found: 1 });
+  await webhook.report(1, { number: 9, replayId: answer.replay.id });
+  await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(3));
+});

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { callOf } from "./network.ts";
+import { came, PHONE, receive, status } from "./received.ts";
+
+test.each<[string, string, string[]]>([
+  ["no JSON", "hello", ["body not understood"]],
+  ["an empty body", "", ["body not understood"]],
+  ["null", "null", ["body not understood"]],
+  ["a list", "[]", ["body not understood"]],
+  ["another object", '{"object":"page","entry":[]}', ["body not understood"]],
+  ["no entries", '{"object":"whatsapp_business_account"}', ["body not understood"]],
+  ["an entry that is none", '{"object":"whatsapp_business_account","entry":[1]}', ["entry not understood"]],
+  [
+    "a change that is none",
+    '{"object":"whatsapp_business_account","entry":[{"changes":["x"]}]}',
+    ["change not understood"],
+  ],
+  [
+    "another field",
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"account_alerts","value":{}}]}]}',
+    ["field account_alerts ignored"],
+  ],
+  [
+    "a field with a name that is no word",
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"a\\nb","value":{}}]}]}',
+    ["field with an unknown name ignored"],
+  ],
+])("%s leaves only a note", async (_name, body, notes) => {
+  expect(await receive(body)).toEqual({ genuine: true, items: [], notes });
+});
+
+test.each<[string, object, string]>([
+  ["a message that is none", { messages: ["Hi"] }, "message not understood"],
+  ["a message without an id", { messages: [{ from: PHONE, type: "text" }] }, "message not understood"],
+  ["a message without a type", { messages: [{ from: PHONE, id: "wamid.1" }] }, "message not understood"],
+  ["a message from nobody", { messages: [{ id: "wamid.1", type: "text" }] }, "message without a sender"],
+  ["a sender that is no address", { messages: [came({ from: "<b>", type: "text" })] }, "message without a sender"],
+  ["a status that is none", { statuses: [7] }, "status not understood"],
+  ["a status without an id", { statuses: [{ status: "sent" }] }, "status not understood"],
+  ["a status of the future", { statuses: [status({ status: "framed" })] }, "status framed ignored"],
+  ["a contact that is none", { contacts: ["Ann"] }, "contact not understood"],
+  ["an error of the account", { errors: [{ code: 130429, title: "Rate limit hit" }] }, "error 130429"],
+])("%s leaves a note and does not hold up the rest", async (_name, value, note) => {
+  const good = { messages: [came({ id: "wamid.2", type: "text", text: { body: "Hi" } })] };
+  const { items, notes } = await receive(callOf(value, good));
+  expect(notes).toEqual([note]);
+  expect(items).toMatchObject([{ item: { networkId: "wamid.2" } }]);
+});
+
+test("whatever a genuine webhook holds, reading it never throws and its notes hold nothing of it", async () => {
+  const part = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom("CANARY", 0, -1, null, true, "", "__proto__", "\ud800"),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(
+        fc.constantFrom("id", "type", "from", "text", "body", "image", "errors", "code", "status", "wa_id", "system"),
+        tie("value"),
+        { maxKeys: 5 },
+      ),
+    ),
+  })).value;
+  await fc.assert(
+    fc.asyncProperty(part, part, part, async (messages, statuses, contacts) => {
+      const { notes } = await receive(callOf({ messages: [messages], statuses: [statuses], contacts }));
+      expect(notes.join()).not.toContain("CANARY");
+    }),
+    { numRuns: 500 },
+  );
+});

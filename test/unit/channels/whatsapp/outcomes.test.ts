@@ -1,0 +1,275 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
+import { connectionLost, fakeNetwork } from "../fake-network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN } from "./network.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+function send(signal = new AbortController().signal) {
+  return whatsapp.send(outbound(), credentials, network, signal);
+}
+
+test.each([2, 131000, 131016, 131057, 133004])("the code %i is tried again later", async (code) => {
+  fakeNetwork(refused(code, { message: "Busy" }));
+  expect(await send()).toEqual({
+    outcome: "retry",
+    code: `network_${code}`,
+    message: "Busy",
+    afterMs: null,
+    wholeChannel: false,
+    parts: [],
+  });
+});
+
+test("the code 1 is retried once", async () => {
+  fakeNetwork(refused(1, { message: "An unknown error occurred" }));
+  expect(await send()).toEqual({
+    outcome: "retry",
+    code: "network_1",
+    message: "An unknown error occurred",
+    afterMs: null,
+    wholeChannel: false,
+    once: true,
+    parts: [],
+  });
+});
+
+test.each([4, 80007, 130429])("the code %i slows the whole channel", async (code) => {
+  fakeNetwork(refused(code));
+  expect(await send()).toMatchObject({ outcome: "retry", code: `network_${code}`, wholeChannel: true });
+});
+
+test.each([
+  [{}, 6_000],
+  [{ "Retry-After": "2" }, 6_000],
+  [{ "Retry-After": "9" }, 9_000],
+] as [Record<string, string>, number][])("a recipient too fast waits alone, with %j for %i ms", async (headers, ms) => {
+  fakeNetwork(refused(131056, {}, headers));
+  expect(await send()).toMatchObject({
+    outcome: "retry",
+    code: "network_131056",
+    afterMs: ms,
+    wholeChannel: false,
+  });
+});
+
+test.each<[code: number, wish: string | undefined, ms: number]>([
+  [131064, undefined, 3_600_000],
+  [131064, "7200", 7_200_000],
+  [134101, undefined, 600_000],
+  [134101, "30", 600_000],
+])("the code %i, which Meta lifts by itself, makes the message wait; Retry-After %j, %i ms", async (code, wish, ms) => {
+  fakeNetwork(refused(code, {}, wish === undefined ? {} : { "Retry-After": wish }));
+  expect(await send()).toMatchObject({ outcome: "retry", code: `network_${code}`, afterMs: ms, wholeChannel: false });
+});
+
+test.each([
+  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
+  131062, 134100, 134102, 135000, 137000,
+])("the code %i is final for the message, whatever its status", async (code) => {
+  for (const status of [400, 401, 403, 500]) {
+    fakeNetwork(refused(code, { message: "No", details: "Because", status }));
+    expect(await send()).toEqual({ outcome: "failed", code: `network_${code}`, message: "No: Because", parts: [] });
+  }
+});
+
+test("the code 131047 has an error code of the service", async () => {
+  fakeNetwork(refused(131047, { message: "Re-engagement message" }));
+  expect(await send()).toEqual({
+    outcome: "failed",
+    code: "outside_messaging_window",
+    message: "Re-engagement message",
+    parts: [],
+  });
+});
+
+test.each([131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069])(
+  "the template error %i has a word of ours",
+  async (code) => {
+    fakeNetwork(refused(code, { message: "Mismatch" }));
+    expect(await send()).toEqual({ outcome: "failed", code: "template_rejected", message: "Mismatch", parts: [] });
+  },
+);
+
+test.each([0, 3, 10, 33, 190, 200, 250, 299, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010])(
+  "the code %i breaks the channel",
+  async (code) => {
+    fakeNetwork(refused(code, { message: "Denied" }));
+    expect(await send()).toEqual({ outcome: "channel_broken", reason: `${code}: Denied`, parts: [] });
+  },
+);
+
+test.each<[code: number, status: number, outcome: string]>([
+  [131026, 500, "failed"],
+  [131026, 429, "failed"],
+  [131026, 401, "failed"],
+  [131026, 200, "failed"],
+  [131048, 429, "channel_broken"],
+  [131047, 503, "failed"],
+  [190, 500, "channel_broken"],
+  [131000, 400, "retry"],
+  [131056, 400, "retry"],
+  [132001, 404, "failed"],
+])("the code %i with status %i is decided by the code: %s", async (code, status, outcome) => {
+  fakeNetwork(refused(code, { status }));
+  expect(await send()).toMatchObject({ outcome });
+});
+
+test.each<[status: number, outcome: object]>([
+  [400, { outcome: "failed", code: "network_999999" }],
+  [404, { outcome: "failed", code: "network_999999" }],
+  [401, { outcome: "retry", code: "network_999999", wholeChannel: false }],
+  [403, { outcome: "retry", code: "network_999999", wholeChannel: false }],
+  [429, { outcome: "retry", code: "network_999999", wholeChannel: true }],
+  [500, { outcome: "retry", code: "network_999999", wholeChannel: false }],
+  [503, { outcome: "retry", code: "network_999999", wholeChannel: false }],
+  [200, { outcome: "unknown" }],
+])("an unknown code is decided by its status %i", async (status, outcome) => {
+  fakeNetwork(refused(999_999, { status }));
+  expect(await send()).toMatchObject(outcome);
+});
+
+test("the text of an error never decides its outcome", async () => {
+  fakeNetwork(refused(131000, { message: "(#131047) Access token expired, template rejected, rate limit hit" }));
+  expect(await send()).toMatchObject({ outcome: "retry", wholeChannel: false });
+});
+
+test.each([
+  [500, false],
+  [502, false],
+  [503, false],
+  [504, false],
+  [521, false],
+  [530, false],
+  [429, true],
+])("the status %i without an error means that nothing was accepted", async (status, wholeChannel) => {
+  fakeNetwork(() => new Response("<html>Sorry</html>", { status, headers: { "Retry-After": "3" } }));
+  expect(await send()).toEqual({
+    outcome: "retry",
+    code: `http_${status}`,
+    message: `The network answered ${status}`,
+    afterMs: 3_000,
+    wholeChannel,
+    parts: [],
+  });
+});
+
+test.each([301, 302, 303, 307, 308])("a %i is not followed: the attempt failed, the message waits", async (status) => {
+  const sent = fakeNetwork(() => new Response("", { status, headers: { Location: "https://evil.example/" } }));
+  expect(await send()).toEqual({
+    outcome: "retry",
+    code: "redirected",
+    message: `The network answered ${status}, a redirect`,
+    afterMs: null,
+    wholeChannel: false,
+    parts: [],
+  });
+  expect(sent).toHaveLength(1);
+});
+
+test.each<[string, () => Response]>([
+  ["a page", () => new Response("<html>OK</html>")],
+  ["an empty body", () => new Response("")],
+  ["no body", () => new Response(null, { status: 204 })],
+  ["JSON that is cut off", () => new Response('{"messages":[{"id":"wam')],
+  ["JSON of another shape", () => Response.json({ success: true })],
+  ["null", () => Response.json(null)],
+  ["a list", () => Response.json([{ id: "wamid.1" }])],
+  ["no message", () => Response.json({ messages: [] })],
+  ["a message without an id", () => Response.json({ messages: [{}] })],
+  ["an empty id", () => Response.json({ messages: [{ id: "" }] })],
+  ["an id that is a number", () => Response.json({ messages: [{ id: 1 }] })],
+  ["an error without a code", () => Response.json({ error: { message: "No" } })],
+  ["a page with status 404", () => new Response("<html>Not here</html>", { status: 404 })],
+  ["a page with status 403", () => new Response("<html>Blocked</html>", { status: 403 })],
+  ["Cloudflare's 520", () => new Response("error code: 520", { status: 520 })],
+  ["Cloudflare's 524", () => new Response("error code: 524", { status: 524 })],
+  ["an accepted message behind 64 KiB", () => Response.json({ x: "x".repeat(70_000), messages: [{ id: "wamid.1" }] })],
+])("%s leaves the outcome unknown", async (_name, reply) => {
+  fakeNetwork(reply);
+  expect(await send()).toMatchObject({ outcome: "unknown", parts: [] });
+});
+
+test("at most 64 KiB and one chunk of an endless response are read", async () => {
+  let read = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      read += 8_192;
+      controller.enqueue(new Uint8Array(8_192));
+    },
+  });
+  fakeNetwork(() => new Response(endless));
+  expect(await send()).toMatchObject({ outcome: "unknown" });
+  expect(read).toBeLessThan(100_000);
+});
+
+test("an answer that does not come before the deadline leaves the outcome unknown", async () => {
+  const deadline = new AbortController();
+  fakeNetwork((signal) => {
+    const answer = new Promise<Response>((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+    });
+    deadline.abort();
+    return answer;
+  });
+  expect(await send(deadline.signal)).toEqual({
+    outcome: "unknown",
+    message: "The network did not answer in time",
+    parts: [],
+  });
+});
+
+test("an answer that does not end before the deadline leaves the outcome unknown", async () => {
+  const deadline = new AbortController();
+  const begun = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"messages":[')),
+    pull: () => deadline.abort(),
+  });
+  fakeNetwork(() => new Response(begun));
+  expect(await send(deadline.signal)).toMatchObject({ outcome: "unknown" });
+});
+
+test.each<[string, Error]>([
+  ["refused or lost", connectionLost()],
+  ["never begun for want of an address", new Error("internal error; reference = tf3fi0nlb55p497hh30r99tu")],
+])("after a connection that was %s nobody knows what became of the message", async (_name, thrown) => {
+  fakeNetwork(() => Promise.reject(thrown));
+  expect(await send()).toEqual({
+    outcome: "unknown",
+    message: "The connection was lost before the network answered",
+    parts: [],
+  });
+});
+
+test("a token that Meta quotes is removed from the text", async () => {
+  fakeNetwork(refused(190, { status: 401, message: `Malformed access token ${TOKEN}` }));
+  expect(await send()).toEqual({
+    outcome: "channel_broken",
+    reason: "190: Malformed access token [token]",
+    parts: [],
+  });
+});
+
+test("the network's text is truncated to 500 characters", async () => {
+  fakeNetwork(refused(131026, { message: "m".repeat(9_000) }));
+  expect(await send()).toMatchObject({ message: "m".repeat(500) });
+});
+
+test("a refusal without words says so", async () => {
+  fakeNetwork(() => Response.json({ error: { code: 131026 } }, { status: 400 }));
+  expect(await send()).toMatchObject({ outcome: "failed", message: "The network gave no reason" });
+});
+
+test("nothing is logged, whatever happens", async () => {
+  const logs = (["log", "info", "warn", "error", "debug"] as const).map((level) => vi.spyOn(console, level));
+  fakeNetwork(
+    accepted("wamid.1"),
+    refused(190, { message: `Malformed ${TOKEN}` }),
+    () => Promise.reject(new Error(`POST https://graph.test/ ${TOKEN}`)),
+    () => new Response("<html>"),
+  );
+  const outcomes = [await send(), await send(), await send(), await send()];
+  expect(logs.flatMap((log) => log.mock.calls)).toEqual([]);
+  expect(JSON.stringify(outcomes)).not.toContain(TOKEN);
+  vi.restoreAllMocks();
+});

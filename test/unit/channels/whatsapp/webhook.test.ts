@@ -1,0 +1,289 @@
+import { expect, test } from "vitest";
+import type { PostData } from "whatsapp-api-js/types";
+import { callOf, PHONE_ID } from "./network.ts";
+import { came, itemOf, PHONE, receive, status, USER } from "./received.ts";
+
+const contact = { profile: { name: "Ann" }, wa_id: PHONE };
+
+const inbound = { kind: "message", networkId: "wamid.1", address: PHONE, addresses: [], name: "Ann", media: null };
+
+test("a text message belongs to the account of its phone number's id", async () => {
+  const call = {
+    object: "whatsapp_business_account",
+    entry: [
+      {
+        id: "102290129340398",
+        changes: [
+          {
+            field: "messages",
+            value: {
+              messaging_product: "whatsapp",
+              metadata: { display_phone_number: "15550783881", phone_number_id: PHONE_ID },
+              contacts: [{ profile: { name: "Ann" }, wa_id: PHONE, user_id: USER }],
+              messages: [
+                {
+                  from: PHONE,
+                  from_user_id: USER,
+                  id: "wamid.1",
+                  timestamp: "1790000000",
+                  type: "text",
+                  text: { body: "Hi" },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    ],
+  } satisfies PostData;
+  expect(await receive(JSON.stringify(call))).toEqual({
+    genuine: true,
+    notes: [],
+    items: [{ account: PHONE_ID, item: { ...inbound, addresses: [USER], type: "TEXT", content: "Hi" } }],
+  });
+});
+
+test.each<[string, object, object]>([
+  [
+    "an image with a caption",
+    { type: "image", image: { id: "111", mime_type: "image/jpeg", sha256: "x", caption: "Look" } },
+    { type: "IMAGE", content: "Look", media: { id: "111", contentType: "image/jpeg", fileName: null } },
+  ],
+  [
+    "a video without a caption",
+    { type: "video", video: { id: "112", mime_type: "video/mp4", sha256: "x" } },
+    { type: "VIDEO", content: "", media: { id: "112", contentType: "video/mp4", fileName: null } },
+  ],
+  [
+    "a voice message",
+    { type: "audio", audio: { id: "113", mime_type: "audio/ogg; codecs=opus", sha256: "x", voice: true } },
+    { type: "AUDIO", content: "", media: { id: "113", contentType: "audio/ogg", fileName: null } },
+  ],
+  [
+    "a document with its name",
+    { type: "document", document: { id: "114", mime_type: "application/pdf", filename: "plan.pdf", caption: "Plan" } },
+    { type: "DOCUMENT", content: "Plan", media: { id: "114", contentType: "application/pdf", fileName: "plan.pdf" } },
+  ],
+  [
+    "media without a content type",
+    { type: "image", image: { id: "115" } },
+    { type: "IMAGE", content: "", media: { id: "115", contentType: null, fileName: null } },
+  ],
+  ["an empty text", { type: "text", text: { body: "" } }, { type: "TEXT", content: "" }],
+])("%s keeps its type and content", async (_name, fields, expected) => {
+  expect(await itemOf({ contacts: [contact], messages: [came(fields)] })).toEqual({ ...inbound, ...expected });
+});
+
+test.each<[string, object, string]>([
+  ["a button", { type: "button", button: { text: "Yes", payload: "yes-1" } }, "[Button] Yes"],
+  [
+    "a reply by button",
+    { type: "interactive", interactive: { type: "button_reply", button_reply: { id: "1", title: "Tomorrow" } } },
+    "[Reply] Tomorrow",
+  ],
+  [
+    "a reply from a list",
+    {
+      type: "interactive",
+      interactive: { type: "list_reply", list_reply: { id: "1", title: "Large", description: "50 cm" } },
+    },
+    "[Reply] Large, 50 cm",
+  ],
+  [
+    "a form",
+    { type: "interactive", interactive: { type: "nfm_reply", nfm_reply: { body: "Sent", response_json: "{}" } } },
+    "[Form] Sent",
+  ],
+  [
+    "a permission to call",
+    {
+      type: "interactive",
+      interactive: { type: "call_permission_reply", call_permission_reply: { response: "accept" } },
+    },
+    "[Permission to call] accept",
+  ],
+  ["a reaction", { type: "reaction", reaction: { message_id: "wamid.0", emoji: "👍" } }, "[Reaction] 👍"],
+  ["a reaction that was taken back", { type: "reaction", reaction: { message_id: "wamid.0" } }, "[Reaction removed]"],
+  [
+    "a location",
+    { type: "location", location: { latitude: 52.5, longitude: 13.4, name: "Alex", address: "Mitte" } },
+    "[Location] Alex, Mitte, 52.5, 13.4",
+  ],
+  ["a bare location", { type: "location", location: { latitude: "0", longitude: 0 } }, "[Location] 0, 0"],
+  [
+    "contacts",
+    {
+      type: "contacts",
+      contacts: [
+        { name: { formatted_name: "Bob" }, phones: [{ phone: "+1 555" }, { phone: "+1 556" }] },
+        { name: { formatted_name: "Cy" } },
+      ],
+    },
+    "[Contact] Bob +1 555 +1 556, Cy",
+  ],
+  ["a sticker", { type: "sticker", sticker: { id: "9", mime_type: "image/webp" } }, "[Sticker]"],
+  [
+    "an order",
+    {
+      type: "order",
+      order: { text: "Please", product_items: [{ product_retailer_id: "sku1", quantity: 2, item_price: 3 }] },
+    },
+    "[Order] 2 × sku1, Please",
+  ],
+  [
+    "a system message",
+    { type: "system", system: { body: "The contact changed", type: "customer_identity_changed" } },
+    "[System] The contact changed",
+  ],
+  [
+    "what WhatsApp itself does not support",
+    { type: "unsupported", unsupported: { type: "poll" }, errors: [{ code: 131051, title: "Unknown" }] },
+    "[Unsupported message] poll",
+  ],
+  ["a welcome", { type: "request_welcome" }, "[Request welcome]"],
+  ["a kind of the future", { type: "hologram", hologram: { id: 1 } }, "[Hologram]"],
+  ["a kind whose name is none", { type: "<b>x</b>" }, "[Message]"],
+  ["a kind that is named as a prototype", { type: "__proto__" }, "[Message]"],
+  ["a kind that is named as a method", { type: "constructor" }, "[Constructor]"],
+  ["a text without its body", { type: "text" }, "[Text]"],
+  ["an image without its id", { type: "image", image: { caption: "Look" } }, "[Image]"],
+  ["a button that is no object", { type: "button", button: "Yes" }, "[Button]"],
+  ["contacts that are no list", { type: "contacts", contacts: { name: "Bob" } }, "[Contact]"],
+])("%s becomes a TEXT with a description", async (_name, fields, content) => {
+  const item = await itemOf({ contacts: [contact], messages: [came(fields)] });
+  expect(item).toEqual({ ...inbound, type: "TEXT", content });
+});
+
+test("a description is truncated to 1,000 characters", async () => {
+  const item = await itemOf({ messages: [came({ type: "button", button: { text: "x".repeat(5_000) } })] });
+  expect(item).toMatchObject({ content: `[Button] ${"x".repeat(991)}` });
+});
+
+test.each<[string, object, object, string, string[]]>([
+  ["a number alone", { from: PHONE }, {}, PHONE, []],
+  ["a number and a user id", { from: PHONE, from_user_id: USER }, {}, PHONE, [USER]],
+  ["a user with a username", { from: undefined, from_user_id: USER }, { user_id: USER }, USER, []],
+  ["a user whom the contact alone names", { from: undefined }, { user_id: USER }, USER, []],
+  ["a wa_id that differs from the number", { from: PHONE }, { wa_id: "491511234567" }, PHONE, ["491511234567"]],
+  [
+    "everything at once",
+    { from: PHONE, from_user_id: USER, from_parent_user_id: "DE.ENT.1" },
+    { wa_id: "491511234567", user_id: USER, parent_user_id: "DE.ENT.1" },
+    PHONE,
+    ["491511234567", USER, "DE.ENT.1"],
+  ],
+])("of %s the addresses are told", async (_name, fields, who, address, addresses) => {
+  const message = came({ type: "text", text: { body: "Hi" }, ...fields });
+  const item = await itemOf({ contacts: [{ profile: { name: "Ann" }, ...who }], messages: [message] });
+  expect(item).toEqual({ ...inbound, address, addresses, type: "TEXT", content: "Hi" });
+});
+
+test.each<[string, object, string | null]>([
+  ["its profile's name", { profile: { name: "Ann", username: "ann.b" } }, "Ann"],
+  ["its username where it has no name", { profile: { username: "ann.b" } }, "ann.b"],
+  ["none where it has neither", {}, null],
+])("a contact has %s", async (_name, who, name) => {
+  const message = came({ type: "text", text: { body: "Hi" } });
+  expect(await itemOf({ contacts: [{ wa_id: PHONE, ...who }], messages: [message] })).toMatchObject({ name });
+});
+
+test("several messages keep their own contacts", async () => {
+  const other = { profile: { name: "Bob" }, wa_id: "15551234", user_id: "US.77" };
+  const { items } = await receive(
+    callOf({
+      contacts: [other, { ...contact, user_id: USER }],
+      messages: [
+        came({ type: "text", text: { body: "one" } }),
+        came({ id: "wamid.2", from: "15551234", type: "text", text: { body: "two" } }),
+      ],
+    }),
+  );
+  expect(items.map(({ item }) => item)).toEqual([
+    { ...inbound, addresses: [USER], type: "TEXT", content: "one" },
+    {
+      ...inbound,
+      networkId: "wamid.2",
+      address: "15551234",
+      addresses: ["US.77"],
+      name: "Bob",
+      type: "TEXT",
+      content: "two",
+    },
+  ]);
+});
+
+test("a contact that fits none of several messages lends none its addresses", async () => {
+  const { items } = await receive(
+    callOf({
+      contacts: [{ profile: { name: "Cy" }, wa_id: "777" }],
+      messages: [
+        came({ type: "text", text: { body: "one" } }),
+        came({ id: "wamid.2", from: "15551234", type: "text", text: { body: "two" } }),
+      ],
+    }),
+  );
+  expect(items.map(({ item }) => item)).toMatchObject([
+    { address: PHONE, addresses: [], name: null },
+    { address: "15551234", addresses: [], name: null },
+  ]);
+});
+
+test("several entries, changes and items of one call all come, in order and each for its own account", async () => {
+  const one = (phone_number_id: string, ...ids: string[]) => ({
+    field: "messages",
+    value: {
+      metadata: { phone_number_id },
+      messages: ids.map((id) => came({ id, type: "text", text: { body: id } })),
+      statuses: ids.map((id) => status({ id: `${id}.s` })),
+    },
+  });
+  const { items, notes } = await receive(
+    JSON.stringify({
+      object: "whatsapp_business_account",
+      entry: [
+        { id: "1", changes: [one("10", "a", "b"), one("20", "c")] },
+        { id: "2", changes: [one("30", "d")] },
+      ],
+    }),
+  );
+  expect(notes).toEqual([]);
+  expect(items.map(({ account, item }) => [account, "networkId" in item && item.networkId])).toEqual([
+    ["10", "a"],
+    ["10", "b"],
+    ["10", "a.s"],
+    ["10", "b.s"],
+    ["20", "c"],
+    ["20", "c.s"],
+    ["30", "d"],
+    ["30", "d.s"],
+  ]);
+});
+
+test("a contact who changed numbers moves, and the notice is kept", async () => {
+  const system = { body: "Ann changed numbers", wa_id: "4917099", type: "customer_changed_number" };
+  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
+  expect(items.map(({ item }) => item)).toEqual([
+    { ...inbound, name: null, type: "TEXT", content: "[System] Ann changed numbers" },
+    { kind: "address", from: PHONE, to: "4917099" },
+  ]);
+});
+
+test("a contact who got another user id moves", async () => {
+  const system = { body: "Changed", user_id: "DE.2", previous_user_id: "DE.1", type: "user_changed_user_id" };
+  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
+  expect(items.map(({ item }) => item)).toMatchObject([{}, { kind: "address", from: "DE.1", to: "DE.2" }]);
+});
+
+test("a value without metadata has no account", async () => {
+  const { items } = await receive(callOf({ metadata: undefined, statuses: [status()] }));
+  expect(items).toMatchObject([{ account: null, item: { kind: "status" } }]);
+});
+
+test("a call of very many contacts and messages costs as much as it is long", async () => {
+  const contacts = Array.from({ length: 150_000 }, () => ({}));
+  const messages = Array.from({ length: 10_000 }, (_, i) =>
+    came({ id: `wamid.${i}`, type: "text", text: { body: "Hi" } }),
+  );
+  const { items } = await receive(callOf({ contacts, messages }));
+  expect(items).toHaveLength(10_000);
+});

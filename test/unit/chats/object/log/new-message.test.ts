@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { replay } from "../../../../../src/chats/object/idempotent-replay.ts";
+import { inboundMessage, outboundMessage } from "../../../../../src/chats/object/log/new-message.ts";
+import { redacted } from "../../../../../src/chats/object/log/redaction.ts";
+import type { InboundDraft } from "../../../../../src/chats/rpc.ts";
+import { draft } from "../../../../support/drafts.ts";
+
+const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };
+const PREPARED = { outcome: "prepared", senderId: "mbr_g0", text: "Your order 7", template: null } as const;
+const DRAFT = draft("Order {{n}}", {
+  id: "msg_g0",
+  type: "TEMPLATE",
+  mediaUrl: "https://media.test/a",
+  templateId: "tpl_g0",
+  variables: { n: 7 },
+  metadata: { ticket: "1" },
+});
+
+test("an outbound message is stored with the request's fields, and is QUEUED", () => {
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toEqual({
+    id: "msg_g07",
+    chatId: "cht_g0",
+    seq: 7,
+    direction: "OUTBOUND",
+    type: "TEMPLATE",
+    content: "Order {{n}}",
+    mediaUrl: "https://media.test/a",
+    senderId: "mbr_g0",
+    templateId: "tpl_g0",
+    variables: { n: 7 },
+    text: "Your order 7",
+    status: "QUEUED",
+    error: null,
+    metadata: { ticket: "1" },
+    createdAt: PLACE.at,
+    updatedAt: PLACE.at,
+  });
+});
+
+test("a web message is SENT when it is stored", () => {
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, false).status).toBe("SENT");
+});
+
+test("an inbound message is stored as it arrived", () => {
+  const came: InboundDraft = {
+    id: "msg_g1",
+    dedupe: "wamid.1",
+    type: "IMAGE",
+    content: "Look",
+    media: { id: "7", contentType: null, fileName: null },
+    origin: "https://parley.test",
+    addresses: ["2"],
+  };
+  expect(inboundMessage(came, PLACE)).toEqual({
+    id: "msg_g17",
+    chatId: "cht_g0",
+    seq: 7,
+    direction: "INBOUND",
+    type: "IMAGE",
+    content: "Look",
+    mediaUrl: "https://parley.test/api/v1/chats/cht_g0/messages/msg_g17/media",
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: "Look",
+    status: "RECEIVED",
+    error: null,
+    metadata: {},
+    createdAt: PLACE.at,
+    updatedAt: PLACE.at,
+  });
+});
+
+const first = { doc: JSON.stringify(outboundMessage(DRAFT, PREPARED, PLACE, true)), fingerprint: "f" };
+
+test("a key that was used for the same request returns the stored message", () => {
+  expect(replay(first, draft("", { id: "msg_g9", fingerprint: "f" }))).toEqual({
+    outcome: "stored",
+    doc: first.doc,
+    replayed: true,
+  });
+});
+
+test("a repeat of the call that stored a message is not a replay", () => {
+  expect(replay(first, { ...DRAFT, fingerprint: "f" })).toMatchObject({ outcome: "stored", replayed: false });
+});
+
+test("a key that was used for another request is refused", () => {
+  expect(replay(first, draft("", { fingerprint: "g" }))).toEqual({ outcome: "refused", code: "idempotency_mismatch" });
+  expect(replay(first, draft("", { fingerprint: null })).outcome).toBe("refused");
+});
+
+test("a redacted message has no fingerprint, and is returned to any request", () => {
+  expect(replay({ ...first, fingerprint: null }, draft("", { fingerprint: "g" })).outcome).toBe("stored");
+});
+
+test("a redacted message has no content left", () => {
+  const message = outboundMessage(DRAFT, PREPARED, PLACE, false);
+  const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
+  expect(redacted(message, 0)).toEqual({ ...message, ...blank });
+  const error = { code: "network_400", message: "What is Order 7?" };
+  expect(redacted({ ...message, status: "FAILED", error }, 0).error).toEqual({
+    code: "network_400",
+    message: "The message was redacted",
+  });
+});
+
+test("a message that is redacted while it is queued is FAILED, with the reason", () => {
+  expect(redacted(outboundMessage(DRAFT, PREPARED, PLACE, true), Date.parse(PLACE.at) + 5)).toMatchObject({
+    status: "FAILED",
+    error: { code: "redacted", message: "The message was redacted before it was delivered" },
+  });
+});

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import {
+  contentFault,
+  MAX_FRAME,
+  PING,
+  PONG,
+  readFrame,
+  refusedFrame,
+  sendFrame,
+} from "../../../../../src/chats/object/visitors/frames.ts";
+
+const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
+
+test.each([
+  ["of 64 characters", "x".repeat(64), true],
+  ["of 65 characters", "x".repeat(65), false],
+  ["of no characters", "", false],
+  ["with half a surrogate pair", "a\ud83d", false],
+  ["with a surrogate pair", "a🦀", true],
+])("a message frame with an id %s is accepted or invalid", (_what, id, isGood) => {
+  expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "invalid");
+});
+
+test("a frame is text of at most 16 KiB in UTF-8", () => {
+  const frame = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
+  expect(readFrame(frame(MAX_FRAME))).toBe("invalid");
+  expect(readFrame(frame(MAX_FRAME + 2))).toBe("too_large");
+  expect(readFrame(new ArrayBuffer(MAX_FRAME))).toBe("invalid");
+  expect(readFrame(new ArrayBuffer(MAX_FRAME + 1))).toBe("too_large");
+  expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("invalid");
+});
+
+test("invalid content is refused with a message", () => {
+  expect(contentFault(message("a", "x".repeat(4_096)))).toBeNull();
+  expect(contentFault(message("a", " \n"))).toEqual({
+    type: "refused",
+    id: "a",
+    code: "missing_field",
+    message: "content is required",
+    retryAfter: null,
+  });
+  expect(contentFault(message("a", "x".repeat(4_097)))).toEqual({
+    type: "refused",
+    id: "a",
+    code: "validation_failed",
+    message: "content must have at most 4096 characters",
+    retryAfter: null,
+  });
+});
+
+test("a refusal has the text of its code by default", () => {
+  expect(refusedFrame("a", "chat_full", null).message).toBe("The chat's storage is full");
+  expect(refusedFrame("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
+});
+
+test("a ping and its response have exactly the text that the platform knows", () => {
+  expect([PING, PONG]).toEqual(['{"type":"ping"}', '{"type":"pong"}']);
+  expect(readFrame(PING)).toEqual({ type: "ping" });
+});
+
+test("older messages are requested by a number", () => {
+  expect(readFrame('{"type":"older","before":7}')).toEqual({ type: "older", before: 7 });
+});
+
+test.each([
+  "hello",
+  "[1]",
+  "null",
+  '{"id":"a","content":"x"}',
+  '{"type":"typing"}',
+  '{"type":"message","content":"x"}',
+  '{"type":"message","id":"a","content":1}',
+  '{"type":"read","seq":-1}',
+  '{"type":"delivered","seq":1.5}',
+  '{"type":"delivered","seq":"1"}',
+  '{"type":"older","before":-1}',
+  '{"type":"older"}',
+])("%s is no frame", (text) => {
+  expect(readFrame(text)).toBe("invalid");
+});
+
+test("a frame is sent to each open socket, even after a closed one", () => {
+  const sent: string[] = [];
+  const open = { send: (text: string) => sent.push(text) } as unknown as WebSocket;
+  const closed = {
+    send: () => {
+      throw new TypeError("Can't call WebSocket send() after close().");
+    },
+  } as unknown as WebSocket;
+  sendFrame([open, closed, open], { type: "pong" });
+  expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong"}']);
+});

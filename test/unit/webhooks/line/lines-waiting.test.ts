@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { DAY, NOW, newOwner, SECOND } from "./owner.ts";
+
+test("a line that waits asks nothing until it is woken or a day has passed", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: 5 * SECOND, isWaiting: true, number: chat.requests.length });
+  await chat.lines.run();
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + DAY);
+  chat.evict();
+  chat.append("message.received");
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+  await chat.pass(DAY);
+  expect(chat.requests).toHaveLength(2);
+});
+
+test("a wake-up that comes before the refusal that it answers is not lost", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => {
+    if (chat.requests.length > 1) return null;
+    chat.lines.wake("w", 7);
+    return { outcome: "later", waitMs: DAY, isWaiting: true, number: 7 };
+  };
+  await chat.lines.run();
+  expect(chat.numbers()).toEqual([1]);
+});
+
+test("a wake-up for an earlier refusal changes nothing", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 7 });
+  await chat.lines.run();
+  expect(chat.lines.wake("w", 6)).toBeNull();
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+});
+
+test("a short wait is not stored", async () => {
+  const chat = newOwner(1);
+  const before = chat.puts;
+  chat.permit = () => ({ outcome: "later", waitMs: 200, isWaiting: false, number: 0 });
+  await chat.lines.run();
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 200);
+  expect(chat.puts).toBe(before);
+});
+
+test("a webhook's object that does not answer is asked again, later each time", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => Promise.reject(new Error("away"));
+  const waits: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    await chat.lines.run();
+    waits.push((chat.lines.dueAt(chat.clock.now()) ?? 0) - chat.clock.now());
+    chat.clock.advance(waits.at(-1) ?? 0);
+  }
+  expect(waits).toEqual([5, 10, 20, 40].map((seconds) => seconds * SECOND));
+});
+
+test("a wake-up from before the question does not answer its refusal, whatever its number", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 3 });
+  chat.lines.wake("w", 9);
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + DAY);
+});
+
+test("a webhook's object that does not answer is asked less often once a question, also while a report waits", async () => {
+  const chat = newOwner(2);
+  chat.permit = ({ number }) => (number === 2 ? Promise.reject(new Error("away")) : null);
+  chat.report = () => Promise.reject(new Error("away"));
+  await chat.lines.run();
+  expect(chat.numbers()).toEqual([1]);
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 5 * SECOND);
+});
+
+test("lines of many chats whose webhook's object did not answer ask again at different times", async () => {
+  const waits = [0, 0.5, 1].map(async (random) => {
+    const chat = newOwner(1);
+    chat.clock.random = () => random;
+    chat.permit = () => Promise.reject(new Error("away"));
+    await chat.lines.run();
+    return (chat.lines.dueAt(NOW) ?? 0) - NOW;
+  });
+  expect(await Promise.all(waits)).toEqual([4_000, 5_000, 6_000]);
+});
+
+test("a fresh start of the webhook brings a next try forward that was planned before, and none that was planned since", async () => {
+  const chat = newOwner(1);
+  chat.answer = () => new Response("", { status: 503 });
+  await chat.lines.run();
+  await chat.pass(10 * SECOND);
+  const planned = chat.lines.dueAt(chat.clock.now()) ?? 0;
+  expect([chat.calls.length, planned]).toEqual([2, chat.clock.now() - 5 * SECOND + 30 * SECOND]);
+  chat.lines.wake("w", 1, chat.clock.now() - 6 * SECOND);
+  expect(chat.lines.dueAt(chat.clock.now())).toBe(planned);
+  chat.lines.wake("w", 1, chat.clock.now());
+  await chat.lines.run();
+  expect(chat.calls.at(-1)?.headers.get("parley-attempt")).toBe("3");
+});
+
+test("a fresh start of the webhook brings the next try of a replay forward too", async () => {
+  const chat = newOwner(2);
+  await chat.lines.run();
+  chat.answer = () => new Response("", { status: 503 });
+  await chat.lines.replay("w", "rpl_1", [[1, 2]]);
+  await chat.lines.run();
+  chat.clock.advance(SECOND);
+  chat.lines.wake("w", 1, chat.clock.now());
+  await chat.lines.run();
+  expect(chat.calls.slice(2).map(({ headers }) => headers.get("parley-attempt"))).toEqual(["1", "2"]);
+});
+
+test("a wake-up says whether the line has anything to send", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 3 });
+  await chat.lines.run();
+  expect(chat.lines.wake("w", 3)).toBe(3);
+  expect(chat.lines.wake("another webhook", 3)).toBeNull();
+  chat.exists = false;
+  chat.lines.forget();
+  expect(chat.lines.wake("w", 3)).toBeNull();
+  const idle = newOwner(0);
+  expect(idle.lines.wake("w", 3)).toBeNull();
+});
+
+test("a permit that comes after the chat's deletion is given back, so that others need not wait for it", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => {
+    chat.exists = false;
+    return null;
+  };
+  await chat.lines.run();
+  expect(chat.calls).toEqual([]);
+  expect(chat.givenBack).toEqual(["permit 1"]);
+});
+
+test("a permit whose event was skipped before the call is given back", async () => {
+  const chat = newOwner(1);
+  chat.beforeSign = () => {
+    chat.lines.skip("w", 1);
+  };
+  await chat.lines.run();
+  expect(chat.calls).toEqual([]);
+  expect(chat.givenBack).toEqual(["permit 1"]);
+});

@@ -1,0 +1,292 @@
+import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/line/retry.ts";
+import type { WebhookConfig } from "../../../../src/webhooks/object/configuration.ts";
+import { WEBHOOK_DECISIONS, type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import { countAttempt, EMPTY_TALLY, type Notice } from "../../../../src/webhooks/object/state.ts";
+import type { WaitingLine } from "../../../../src/webhooks/object/waiting-lines.ts";
+import type {
+  EventRange,
+  WebhookAttempt,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "../../../../src/webhooks/rpc.ts";
+import { FakeClock, settle } from "../../platform/fake-clock.ts";
+
+class FakeWaiting {
+  rows: WaitingLine[] = [];
+  #number = 0;
+
+  add(lineId: string): number {
+    const number = ++this.#number;
+    const row = this.rows.find((each) => each.lineId === lineId);
+    if (row) row.number = number;
+    else this.rows.push({ lineId, number });
+    return number;
+  }
+
+  remove(lineId: string, number?: number): void {
+    this.rows = this.rows.filter((row) => row.lineId !== lineId || (number !== undefined && row.number !== number));
+  }
+
+  numberOf(lineId: string): number | null {
+    return this.rows.find((row) => row.lineId === lineId)?.number ?? null;
+  }
+
+  next(isExcluded: (lineId: string) => boolean): WaitingLine | null {
+    const row = this.rows.find(({ lineId }) => !isExcluded(lineId));
+    return row ? { ...row } : null;
+  }
+
+  hasOthers(lineId: string): boolean {
+    return this.rows.some((row) => row.lineId !== lineId);
+  }
+
+  hasAny(): boolean {
+    return this.rows.length > 0;
+  }
+
+  count(): number {
+    return this.rows.length;
+  }
+}
+
+/** The storage of a webhook's object, its platform, its lines and its receiver. */
+export class FakeWebhook {
+  readonly clock = new FakeClock(Date.UTC(2026, 10, 20, 10));
+  readonly waiting = new FakeWaiting();
+  readonly notices: Notice[] = [];
+  readonly failed: [string, EventRange][] = [];
+  readonly log: { attempt: WebhookAttempt; epoch: number; at: number }[] = [];
+  config: WebhookConfig;
+  alarmAt: number | null = null;
+  permits: WebhookPermits;
+  writes = 0;
+  wakes = 0;
+  /** The lines that wait for the next try of an event. */
+  toRetry: string[] = [];
+  /** How often a permit was decided. */
+  decisions = 0;
+  /** How many of the next attempts can't be stored. */
+  logFails = 0;
+  /** Whether the organization takes a notice. */
+  onNotice: (id: string) => unknown = () => {};
+  readonly warnings: { event: string }[] = [];
+  /** Reads the configuration. */
+  read: () => Promise<WebhookConfig> = async () => this.config;
+  onWake: (lineId: string, number: number, startedAt: number) => unknown = () => {};
+  readonly #values = new Map<string, unknown>();
+
+  constructor(config: Partial<WebhookConfig> = {}) {
+    this.config = {
+      organizationId: "org_g000000000000000",
+      url: "https://customer.test/hook",
+      secrets: ["whsec_1"],
+      payload: "full",
+      perSecond: 500,
+      concurrency: 20,
+      filter: { id: "whk_g000000000000000", version: 1, types: null, channels: null },
+      createdAt: this.clock.now(),
+      ...config,
+    };
+    this.permits = this.#construct();
+  }
+
+  /** The object is lost with all that it has in memory. */
+  evict(): void {
+    this.permits = this.#construct();
+  }
+
+  permit(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
+    const { id: webhookId, version } = this.config.filter;
+    const request = { webhookId, lineId, number: 1, at: this.clock.now(), version, replayId: null, report: null };
+    return this.permits.permit({ ...request, ...given });
+  }
+
+  /** Asks, and lets the few milliseconds pass by which starts are apart. */
+  async ask(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
+    const answer = this.permit(lineId, given);
+    await this.clock.pass(5);
+    return answer;
+  }
+
+  /** Lets time pass, with alarms. */
+  async run(ms: number): Promise<void> {
+    const end = this.clock.now() + ms;
+    for (;;) {
+      await settle();
+      const at = this.alarmAt;
+      if (at === null || at > end) {
+        const before = this.alarmAt;
+        await this.clock.pass(Math.min(end - this.clock.now(), 50));
+        if (this.clock.now() >= end && (this.alarmAt ?? end + 1) > end && this.alarmAt === before) return;
+        continue;
+      }
+      await this.clock.pass(Math.max(0, at - this.clock.now()));
+      await this.ring();
+    }
+  }
+
+  /** The alarm rings. */
+  async ring(): Promise<void> {
+    this.alarmAt = null;
+    await this.permits.alarm();
+    this.#alarmBy(this.permits.alarmAt());
+  }
+
+  #alarmBy(at: number | null): void {
+    if (at !== null && (this.alarmAt === null || at < this.alarmAt)) this.alarmAt = at;
+  }
+
+  #construct(): WebhookPermits {
+    const ports: WebhookPermitPorts = {
+      kv: {
+        get: <T>(key: string) => structuredClone(this.#values.get(key)) as T | undefined,
+        put: (key, value) => {
+          this.writes++;
+          this.#values.set(key, structuredClone(value));
+        },
+      },
+      clock: this.clock,
+      waiting: this.waiting,
+      log: {
+        add: (attempt, { epoch, at }) => {
+          if (this.logFails-- > 0) throw new Error("database table is locked: SQLITE_LOCKED");
+          this.log.push({ attempt, epoch, at });
+        },
+        tally: (epoch) =>
+          this.log
+            .filter((each) => each.epoch === epoch)
+            .reduce(
+              (tally, { attempt, at }) =>
+                countAttempt(tally, reportedClass(attempt), attempt.outcome === "given_up", at),
+              EMPTY_TALLY,
+            ),
+        linesToRetry: () => this.toRetry,
+      },
+      failed: { add: (lineId, range) => void this.failed.push([lineId, range]), remove: () => {}, count: () => 0 },
+      configuration: () => this.read(),
+      wakeLine: async (lineId, number, startedAt) => {
+        this.wakes++;
+        return this.onWake(lineId, number, startedAt);
+      },
+      notify: async (notice) => {
+        await this.onNotice(notice.id);
+        if (notice.type !== "act") this.notices.push(notice);
+      },
+      warn: (fields) => void this.warnings.push(fields),
+      replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },
+      atomically: (writes) => writes(),
+      alarmBy: async (at) => this.#alarmBy(at),
+      background: () => {},
+    };
+    const decidePermit: typeof WEBHOOK_DECISIONS.decidePermit = (...given) => {
+      this.decisions++;
+      return WEBHOOK_DECISIONS.decidePermit(...given);
+    };
+    return new WebhookPermits(ports, { ...WEBHOOK_DECISIONS, decidePermit });
+  }
+}
+
+export interface Call {
+  lineId: string;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+/** Lines that each send their events in order, and the receiver's record of its calls. */
+export class FakeLines {
+  readonly calls: Call[] = [];
+  /** How the receiver answers now. */
+  answer: (lineId: string) => number = () => 200;
+  callMs = 100;
+  maxInFlight = 0;
+  /** Whether wake-ups are lost. */
+  isDeaf = false;
+  readonly #webhook: FakeWebhook;
+  readonly #lines = new Map<string, { pending: number; isBusy: boolean; tries: number; report?: WebhookAttempt }>();
+
+  constructor(webhook: FakeWebhook) {
+    this.#webhook = webhook;
+    webhook.onWake = (lineId) => {
+      if (this.isDeaf) throw new Error("the line does not answer");
+      void this.#run(lineId);
+    };
+  }
+
+  get inFlight(): number {
+    return this.calls.filter(({ endedAt }) => endedAt === null).length;
+  }
+
+  get pending(): number {
+    return [...this.#lines.values()].reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  add(lineId: string, events = 1): void {
+    const line = this.#lines.get(lineId) ?? { pending: 0, isBusy: false, tries: 0 };
+    this.#lines.set(lineId, line);
+    line.pending += events;
+    void this.#run(lineId);
+  }
+
+  async #run(lineId: string): Promise<void> {
+    const line = this.#lines.get(lineId);
+    if (!line || line.isBusy) return;
+    line.isBusy = true;
+    let againAfterMs: number | null = null;
+    while (line.pending > 0 && againAfterMs === null) {
+      const { report } = line;
+      delete line.report;
+      const answer = await this.#webhook.permit(lineId, report ? { report } : {});
+      if (answer.outcome !== "granted") {
+        againAfterMs = answer.outcome === "later" ? answer.waitMs : 0;
+        break;
+      }
+      const attempt = await this.#call(lineId, answer.permit);
+      line.tries++;
+      if (attempt.outcome === "accepted") {
+        line.pending--;
+        line.tries = 0;
+      } else {
+        againAfterMs = nextTry(line.tries, "unavailable", 0.5) ?? 0;
+      }
+      line.report = attempt;
+    }
+    line.isBusy = false;
+    if (line.report) {
+      const { report } = line;
+      delete line.report;
+      await this.#webhook.permits.report(report);
+    }
+    if (againAfterMs !== null) this.#webhook.clock.timer(againAfterMs, () => void this.#run(lineId));
+  }
+
+  async #call(lineId: string, permit: string): Promise<WebhookAttempt> {
+    const { clock } = this.#webhook;
+    const call: Call = { lineId, startedAt: clock.now(), endedAt: null };
+    this.calls.push(call);
+    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight);
+    const httpStatus = this.answer(lineId);
+    await clock.wait(this.callMs);
+    call.endedAt = clock.now();
+    return attemptBy(lineId, permit, httpStatus, clock.now());
+  }
+}
+
+/** How an attempt of a line ended. */
+export function attemptBy(lineId: string, permit: string, httpStatus: number, now: number): WebhookAttempt {
+  const { class: answer, code, message } = judgeAnswer(httpStatus);
+  return {
+    permit,
+    lineId,
+    number: 1,
+    eventId: "evt_g000000000000000000000011",
+    eventType: "message.received",
+    replayId: null,
+    startedAt: now,
+    durationMs: 0,
+    outcome: answer === "accepted" ? "accepted" : "retry",
+    httpStatus,
+    code,
+    message,
+    retryAfterMs: null,
+  };
+}

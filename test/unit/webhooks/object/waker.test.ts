@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { settle } from "../../platform/fake-clock.ts";
+import { FakeWebhook } from "./fake-webhook.ts";
+
+test("a line that never answers its wake-up is woken again, and holds up no other", async () => {
+  const webhook = new FakeWebhook({ concurrency: 1 });
+  const woken: string[] = [];
+  webhook.onWake = (lineId) => {
+    woken.push(lineId);
+    return lineId === "silent" ? new Promise(() => {}) : undefined;
+  };
+  await webhook.permits.disable("customer");
+  for (const lineId of ["silent", "other"]) await webhook.permit(lineId);
+  await webhook.permits.enable("pending");
+  await settle();
+  expect(woken).toEqual(["silent"]);
+  await webhook.run(20_000);
+  expect(woken).toContain("other");
+  await webhook.run(40_000);
+  const times = () => woken.filter((lineId) => lineId === "silent").length;
+  expect(times()).toBeGreaterThanOrEqual(2);
+  expect(webhook.warnings).toContainEqual(
+    expect.objectContaining({ event: "line_not_woken", lineId: "silent", tries: 2 }),
+  );
+  // Ever later: a wait of five minutes at most, and of ten seconds for its answer.
+  await webhook.run(3_600_000);
+  expect(times()).toBeGreaterThan(10);
+  expect(times()).toBeLessThan(20);
+});
+
+test("a notice that the organization never takes holds up no other, and is sent again ever later", async () => {
+  const webhook = new FakeWebhook();
+  const sent: string[] = [];
+  webhook.onNotice = (id) => {
+    sent.push(id);
+    if (id.startsWith("disabled:")) throw new Error("A fault of the organization's object");
+  };
+  await webhook.permits.disable("operator");
+  const act = { id: "act_1" } as never;
+  await webhook.permits.enable("now");
+  await webhook.permits.disable("customer", act);
+  await webhook.run(3_600_000);
+  expect(sent.filter((id) => id === "act_1")).toEqual(["act_1"]);
+  const [bad = ""] = sent.filter((id) => id.startsWith("disabled:"));
+  const times = sent.filter((id) => id === bad).length;
+  expect(times).toBeGreaterThan(6);
+  expect(times).toBeLessThan(15);
+  expect(webhook.warnings).toContainEqual(
+    expect.objectContaining({ event: "notice_not_taken", id: bad, tries: times }),
+  );
+});
+
+test("lines that have nothing to send, such as those of deleted chats, hold up no other", async () => {
+  const webhook = new FakeWebhook({ concurrency: 2, perSecond: 1 });
+  const woken: string[] = [];
+  webhook.onWake = (lineId) => {
+    woken.push(lineId);
+    return lineId === "other" ? undefined : null;
+  };
+  await webhook.permits.disable("customer");
+  for (let line = 0; line < 100; line++) await webhook.permit(`deleted ${line}`);
+  await webhook.permit("other");
+  await webhook.permits.enable("pending");
+  await webhook.run(2_000);
+  expect(woken).toHaveLength(101);
+  expect(woken).toContain("other");
+  expect(webhook.waiting.rows.filter(({ lineId }) => lineId !== "other")).toEqual([]);
+  // Nor do they use up starts.
+  expect(await webhook.ask("other")).toMatchObject({ outcome: "granted" });
+});
