@@ -241,17 +241,11 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
     .waitFor();
   await member.getByRole("link", { name: "Audit" }).click();
   const rows = member.getByRole("row").filter({ has: member.getByRole("cell") });
+  // Searches of an hour share an entry, which says how many they are.
   const newest = rows.filter({ hasText: "Searched the chats (2 times)" }).first();
   await newest.getByText("Mel").waitFor();
   await newest.getByText("By a link of operator").waitFor();
   await newest.getByText("Done").waitFor();
-  // Searches of an hour share an entry, which says how many they are.
-  const again = member.waitForResponse(/search=otto/);
-  await member.goto(`${base}${screenOf(audited, "inbox")}`);
-  await member.getByLabel("Find a contact").fill("otto");
-  await again;
-  await member.getByRole("link", { name: "Audit" }).click();
-  await newest.getByText("Searched the chats (2 times)").waitFor();
   await member.getByLabel("What").selectOption({ label: "Changed a member" });
   await expect.poll(() => rows.count()).toBe(1);
   expect(await rows.first().textContent()).toContain("name, email, permissions");
