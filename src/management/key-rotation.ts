@@ -12,7 +12,7 @@ import type { Actor } from "../keys/scope.ts";
 import { callObject } from "../platform/call-object.ts";
 import { areCeilingsAsRead, authorityOf, ceilingsOf, checkPower, isKeyAsRead } from "./key-authority.ts";
 import type { overlapBody } from "./overlap.ts";
-import { tryOften } from "./try-often.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 
 /**
  * Gives a key a new secret. The old secret stays valid for `overlapSeconds`, and any older one ends now, so at most two
@@ -27,7 +27,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
   const db = directory(env);
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     if (authority) ceilingsOf(authority);
     const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");

@@ -37,7 +37,7 @@ import { purgeRevokedKeys } from "./key-purge.ts";
 import { type keyPatch, mergedRate, type newKeyBody, rateOrDefault } from "./key-settings.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { activeOrganization } from "./organizations.ts";
-import { tryOften } from "./try-often.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
@@ -52,7 +52,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
   if (actor.scope !== "any") await purgeRevokedKeys(env, organizationId, Date.now());
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     await activeOrganization(db, actor.scope, organizationId);
     const authority = await authorityOf(db, actor);
     const now = Date.now();
@@ -110,7 +110,7 @@ async function insertByKey(db: Directory, authority: Authority, key: ApiKey, now
 export async function patchKey(env: Env, actor: Actor, id: string, patch: z.output<typeof keyPatch>) {
   const db = directory(env);
   const { name, rateLimit, permissions, ipAllowlist, monthlyQuota, expiresAt } = patch;
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const ceilings = authority && ceilingsOf(authority);
     const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
@@ -184,7 +184,7 @@ function changeByKey(db: Directory, authority: Authority, before: ApiKey, change
  */
 export async function revokeKey(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
     const now = Date.now();

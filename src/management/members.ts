@@ -15,8 +15,8 @@ import { changeMember } from "../organizations/change-member.ts";
 import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { checkWithin, NO_LINK, otherManager, refuseIfLastManager } from "./member-authority.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
-import { tryOften } from "./try-often.ts";
 
 type Member = typeof members.$inferSelect;
 
@@ -52,7 +52,7 @@ export const memberPatch = z.object({
 export async function createMember(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
   const id = newIdOf(act);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const given = resolved(body.permissions);
     if (authority && given) checkGrant(authority, given);
@@ -76,7 +76,7 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
  */
 export async function patchMember(env: Env, actor: Actor, id: string, patch: z.output<typeof memberPatch>) {
   const db = directory(env);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
     const permissions = patch.permissions === null ? defaultPermissions(authority) : resolved(patch.permissions);
@@ -120,7 +120,7 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
  */
 export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
     if (authority) checkWithin(authority, before.permissions);

@@ -21,7 +21,7 @@ import {
   selfServiceBody,
 } from "./limits.ts";
 import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
-import { tryOften } from "./try-often.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 
 type Organization = typeof organizations.$inferSelect;
 
@@ -96,7 +96,7 @@ async function removeNew(env: Env, id: string): Promise<void> {
  */
 export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
   const db = directory(env);
-  const changed = await tryOften(id, async () => {
+  const changed = await retryOnConflict(id, async () => {
     const before = await activeOrganization(db, "any", id);
     const { name, limits, selfService } = patch;
     const values = {

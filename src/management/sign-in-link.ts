@@ -10,7 +10,7 @@ import type { Actor } from "../keys/scope.ts";
 import { changeMember } from "../organizations/change-member.ts";
 import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
 import { checkWithin, NO_LINK } from "./member-authority.ts";
-import { tryOften } from "./try-often.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 
 const LASTS_MS = 24 * 3_600_000;
 /** 256 bits. */
@@ -33,7 +33,7 @@ export async function createSignInLink(
   const db = directory(env);
   const code = `${id}.${randomBase62(SECRET_LENGTH)}`;
   const signInHash = await hashOfLink(code);
-  return tryOften(id, async () => {
+  return retryOnConflict(id, async () => {
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
     const authority = await authorityForLink(env, actor, before);
     const signInUntil = Date.now() + LASTS_MS;

@@ -17,7 +17,7 @@ import { fault } from "../http/validation.ts";
 import { noOrganization } from "../keys/scope.ts";
 import { causeOf } from "../log.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
-import { tryOften } from "../management/try-often.ts";
+import { retryOnConflict } from "../management/retry-on-conflict.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
@@ -65,7 +65,7 @@ export async function createWebhook(
   await checkChannels(db, organizationId, body.channels);
   const secret = newWebhookSecret();
   const sealed = await seal(sealingKeys(env), { id, column: "secret" }, secret);
-  const webhook = await tryOften(id, async () => {
+  const webhook = await retryOnConflict(id, async () => {
     const authority = await lastingAuthority(db, scope.actor, "create webhooks");
     const row: WebhookRow = {
       id,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Load, Measured } from "./driver.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 import type { Front } from "./server.ts";
 
 /** What is measured: floors, the literal design, and Parley. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { shown } from "./sizes.ts";
 import type { StepCase, StepSizes } from "./step-cases.ts";
 import { waitFor } from "./step-data.ts";
-import type { Office, StepPlace } from "./step-place.ts";
+import type { Office, StepPlace } from "./step-fixtures.ts";
 
 const MARKS = "\u0301\u0323";
 const DAY_MS = 86_400_000;

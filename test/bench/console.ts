@@ -6,7 +6,7 @@ import { buildWeb } from "../../src/web/build.ts";
 import { launchBrowser } from "../browser/browser.ts";
 import { createChannel, createChat, createOrganization } from "../support/world/factories.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
-import { Place } from "./place.ts";
+import { Place } from "./fixtures.ts";
 import { withServer } from "./server.ts";
 import { shown } from "./sizes.ts";
 import { quantile } from "./statistics.ts";

@@ -1,7 +1,7 @@
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { type Case, type Goal, parley, same } from "./cases.ts";
+import type { Place } from "./fixtures.ts";
 import { TWO_CALLS, toBare } from "./floor-cases.ts";
-import type { Place } from "./place.ts";
 import { get } from "./request.ts";
 import { lastPage, type Sizes, shown } from "./sizes.ts";
 

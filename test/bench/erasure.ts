@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
-import { Place } from "./place.ts";
+import { Place } from "./fixtures.ts";
 import { authorized } from "./request.ts";
 import { withServer } from "./server.ts";
 import { shown } from "./sizes.ts";

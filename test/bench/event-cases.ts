@@ -5,8 +5,8 @@ import { createChannel, createKey, createOrganization } from "../support/world/f
 import { type Answer, wanted, worldAt } from "../support/world/world.ts";
 import { type Case, type CaseTurn, type Goal, parley, same, type Traffic } from "./cases.ts";
 import type { Measured } from "./driver.ts";
+import type { Place } from "./fixtures.ts";
 import { SEND, SEND_ALONE } from "./message-cases.ts";
-import type { Place } from "./place.ts";
 import { authorized, post } from "./request.ts";
 import { quantile } from "./statistics.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Case, parley, same, type Traffic } from "./cases.ts";
 import { groundOf, openStream, send } from "./event-cases.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 import { get } from "./request.ts";
 import type { Sizes } from "./sizes.ts";
 

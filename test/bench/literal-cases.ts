@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Case, CONNECTIONS, same } from "./cases.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 import { authorized, get, post } from "./request.ts";
 import { lastPage, type Sizes } from "./sizes.ts";
 

@@ -4,7 +4,7 @@ import { readArguments } from "./arguments.ts";
 import { withSetup } from "./bench.ts";
 import { longestStep } from "./longest-step.ts";
 import { withServer } from "./server.ts";
-import { StepPlace } from "./step-place.ts";
+import { StepPlace } from "./step-fixtures.ts";
 
 const SETTINGS = { data: readArguments([]).data, seconds: 1, wrk: null, log: () => undefined };
 const TIMES = 100;

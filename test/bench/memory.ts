@@ -1,7 +1,7 @@
 import { freePort } from "../../src/cli/local/port.ts";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { Place } from "./fixtures.ts";
 import { openInspector } from "./inspector.ts";
-import { Place } from "./place.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
 import { lastPage, shown } from "./sizes.ts";

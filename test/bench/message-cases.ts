@@ -7,9 +7,9 @@ import {
 } from "../support/world/factories.ts";
 import { caller } from "../support/world/world.ts";
 import { type Case, eachOnce, type Goal, inTurn, parley, same, type Traffic, unique } from "./cases.ts";
+import type { Place } from "./fixtures.ts";
 import { ONE_WRITE, REFUSAL, TWO_ALONE, TWO_CALLS, toBare } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
-import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
 import { DELAYS } from "./server.ts";
 import { lastPage, type Sizes, shown } from "./sizes.ts";

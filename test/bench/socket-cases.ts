@@ -2,7 +2,7 @@ import { createChannel, createChat, createKey, createOrganization } from "../sup
 import { hashOf } from "../support/world/identity.ts";
 import { type Case, CONNECTIONS, inTurn, parley } from "./cases.ts";
 import { drive, type Measured } from "./driver.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 import { authorized, post } from "./request.ts";
 import { type Sizes, shown } from "./sizes.ts";
 import { quantile } from "./statistics.ts";

@@ -1,7 +1,7 @@
 import { chatSteps } from "./chat-step-cases.ts";
 import { listSteps } from "./list-step-cases.ts";
 import { otherSteps } from "./other-step-cases.ts";
-import type { StepPlace } from "./step-place.ts";
+import type { StepPlace } from "./step-fixtures.ts";
 
 /** How much is stored, or sent at once. */
 export interface StepSizes {

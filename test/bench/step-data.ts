@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Office, StepPlace } from "./step-place.ts";
+import type { Office, StepPlace } from "./step-fixtures.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -8,7 +8,7 @@ import { longestStep } from "./longest-step.ts";
 import { withServer } from "./server.ts";
 import { shown } from "./sizes.ts";
 import { type StepCase, type StepSizes, stepCases } from "./step-cases.ts";
-import { StepPlace } from "./step-place.ts";
+import { StepPlace } from "./step-fixtures.ts";
 
 /** The longest step of a route or an alarm. */
 export interface StepRow {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place, pageUrl } from "./place.ts";
+import { openPlace, type Place, pageUrl } from "./fixtures.ts";
 import { violations } from "./violations.ts";
 import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openPlace, type Place } from "./fixtures.ts";
 import { eventually, newUser, shown, visit, write } from "./visitor.ts";
 
 let place: Place;

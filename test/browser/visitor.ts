@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
 import { afterEach, expect } from "vitest";
 import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
-import { type Place, pageUrl } from "./place.ts";
+import { type Place, pageUrl } from "./fixtures.ts";
 
 let users = 0;
 const opened: BrowserContext[] = [];

@@ -4,7 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place, socketUrl } from "./place.ts";
+import { openPlace, type Place, socketUrl } from "./fixtures.ts";
 import { eventually, newUser, open } from "./visitor.ts";
 
 let place: Place;

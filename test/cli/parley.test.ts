@@ -1,7 +1,7 @@
 import { demoTests } from "./parley/demo.ts";
 import { soundSetupTest } from "./parley/doctor.ts";
+import { Place } from "./parley/fixtures.ts";
 import { messageTests } from "./parley/messages.ts";
-import { Place } from "./parley/place.ts";
 
 const placeOf = Place.ofFile();
 

@@ -285,7 +285,7 @@ export class ChatObject extends EventfulObject {
   async retain(organizationId: string, life: number, retention: ChatRetention): Promise<void> {
     await this.parts.alarm.standing();
     if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
-    this.parts.retention.told(retention);
+    this.parts.retention.onRetention(retention);
     await this.parts.alarm.by(this.parts.otherWorkAt(Date.now()));
   }
 

@@ -94,7 +94,7 @@ export class ChatParts {
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
       details: () => this.changes.details(),
-      told: (retention) => this.retention.told(retention),
+      onRetention: (retention) => this.retention.onRetention(retention),
     });
     this.queue = new DeliveryQueue({
       log: this.deliveries,
@@ -170,7 +170,7 @@ export class ChatParts {
       isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
       isIdle: (now) =>
         !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.alarmAt(now)]) === null,
-      leave: (identity) => this.erasure.leave(identity),
+      deleteChat: (identity) => this.erasure.deleteChat(identity),
       waitUntil,
     });
     this.erasure = new Erasure({
@@ -179,7 +179,7 @@ export class ChatParts {
       adoption: this.adoption,
       alarm: this.alarm,
       closeSockets: () => this.visitors.closeAll(),
-      leaveWebhooks: () => this.lines.leave(),
+      tellWebhooks: () => this.lines.ownerDeleted(),
       forget: () => this.forget(),
     });
   }

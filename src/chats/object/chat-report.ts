@@ -27,7 +27,7 @@ interface ReportHost extends ActivitySources {
   /** How many messages wait for their network. */
   depth(): number;
   /** Gets what the answer says of the retention. */
-  told(retention: ChatRetention | undefined): void;
+  onRetention(retention: ChatRetention | undefined): void;
 }
 
 /** The webhooks that a chat knows. */
@@ -232,7 +232,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (answer.outcome === "ok") {
       this.#listeningUntil = Date.now() + answer.listeningForMs;
       if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);
-      this.#host.told(answer.retention);
+      this.#host.onRetention(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
       this.#rest = { since: Date.now(), ms: answer.restMs ?? 0 };

@@ -18,7 +18,7 @@ interface ErasureHost {
   alarm: StandingAlarm;
   closeSockets(): void;
   /** Tells the webhooks that the chat's events are gone. */
-  leaveWebhooks(): void;
+  tellWebhooks(): void;
   /** The storage was deleted. */
   forget(): void;
 }
@@ -45,7 +45,7 @@ export class Erasure {
    * The chat deletes itself, because it is empty and idle. From then on it answers `unknown`, so no message can be stored
    * in it that is lost then. The alarm tells the organization's object until it knows.
    */
-  async leave({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
+  async deleteChat({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
     const until = Date.now() + TOMBSTONE_MS;
     this.#bury({ organizationId, life, until, untoldId: chatId });
     await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
@@ -84,7 +84,7 @@ export class Erasure {
 
   #bury(tombstone: Tombstone): void {
     this.#host.closeSockets();
-    this.#host.leaveWebhooks();
+    this.#host.tellWebhooks();
     // Before the first await: an attempt under way must find no chat when it returns.
     this.#host.adoption.bury(tombstone);
     this.#host.forget();

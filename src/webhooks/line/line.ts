@@ -186,11 +186,11 @@ export function skippedTo(line: StoredLine, number: number): StoredLine {
 /**
  * How long to wait for a webhook's object that did not answer. Many lines wait for one object, so they don't return
  * together.
- * @param aways how often it did not, before
+ * @param noAnswers how often it did not, before
  * @param random from 0 to 1, for the jitter
  */
-export function awayMs(aways: number, random: number): number {
-  return backoffMs(AWAY, aways, random);
+export function awayMs(noAnswers: number, random: number): number {
+  return backoffMs(AWAY, noAnswers, random);
 }
 
 /** The line that no longer waits. */

@@ -126,10 +126,10 @@ export class Lines {
   }
 
   /**
-   * The owner is being erased: the objects of its webhooks forget what it gave up, and their replays don't wait for it. If
+   * The owner is being deleted: the objects of its webhooks forget what it gave up, and their replays don't wait for it. If
    * one does not answer, its next replay finds out.
    */
-  async leave(): Promise<void> {
+  async ownerDeleted(): Promise<void> {
     const all = this.#all();
     if (!all) return;
     const { host, senders } = all;
@@ -147,7 +147,7 @@ export class Lines {
     );
   }
 
-  /** The owner was erased. An attempt under way changes nothing. */
+  /** The owner was deleted. An attempt under way changes nothing. */
   forget(): void {
     this.#opened = null;
   }

@@ -53,12 +53,12 @@ export abstract class ObjectLines {
     return found;
   }
 
-  /** The owner is being erased; see `Lines.leave`. */
-  leave(): void {
-    this.#object.waitUntil(this.lines.leave());
+  /** The owner is being deleted; see `Lines.ownerDeleted`. */
+  ownerDeleted(): void {
+    this.#object.waitUntil(this.lines.ownerDeleted());
   }
 
-  /** The owner was erased. */
+  /** The owner was deleted. */
   forget(): void {
     this.lines.forget();
   }

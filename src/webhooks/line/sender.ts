@@ -45,7 +45,7 @@ export class LineSender {
   /** How often in a row a fault interrupted the line. */
   #faults = 0;
   /** How often in a row the webhook's object did not answer. */
-  #aways = 0;
+  #noAnswers = 0;
   /** The highest refusal that the webhook's object has ended. */
   #woken = 0;
   /** How the last attempt ended, until the webhook's object knows. */
@@ -231,7 +231,7 @@ export class LineSender {
         report,
         ...(unused !== null && { unused }),
       });
-      this.#aways = 0;
+      this.#noAnswers = 0;
       this.#unused = null;
       if (report) this.#reported(report);
       return answer;
@@ -323,7 +323,7 @@ export class LineSender {
   /** Sends what the webhook's object does not know yet. */
   async #sendReports(): Promise<void> {
     // The object did not answer a moment ago.
-    if (this.#aways > 0 && this.#askAt > this.#host.clock.now()) return;
+    if (this.#noAnswers > 0 && this.#askAt > this.#host.clock.now()) return;
     while (!this.#kept.isDeleted) {
       const report = this.#report ?? this.#kept.line.unreported[0];
       if (!report) return this.#giveBack();
@@ -332,7 +332,7 @@ export class LineSender {
       } catch (error) {
         return this.#away(error);
       }
-      this.#aways = 0;
+      this.#noAnswers = 0;
       this.#reported(report);
     }
   }
@@ -356,7 +356,7 @@ export class LineSender {
 
   #away(error: unknown): void {
     const { clock } = this.#host;
-    this.#askAt = clock.now() + this.#decisions.awayMs(this.#aways++, clock.random());
+    this.#askAt = clock.now() + this.#decisions.awayMs(this.#noAnswers++, clock.random());
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 

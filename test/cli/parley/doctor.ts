@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeDemo } from "../../../src/cli/demo-file.ts";
 import { createChannel } from "../../support/world/factories.ts";
+import type { Place, Ran } from "./fixtures.ts";
 import { newChat } from "./made.ts";
-import type { Place, Ran } from "./place.ts";
 
 const SECRETS = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
 const BOT_TOKEN = "123456:doctors-bot-token";

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Parley, type ParleyEvent, verifyWebhook } from "../../../src/client/index.ts";
 import { close, listen } from "../../support/fake-server.ts";
 import { createChannel, createChat, createKey, createOrganization } from "../../support/world/factories.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 import { Wire } from "./wire.ts";
 
 /** The events of an organization, and how they reach a developer's machine. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 
 /** What is saved of a service, and whom it is shown. */
 export function loginTests(placeOf: () => Place): void {

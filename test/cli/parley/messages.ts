@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../../src/cli/parley/follow.ts";
 import { Service } from "../../../src/cli/parley/service.ts";
+import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
-import type { Place } from "./place.ts";
 import { Wire } from "./wire.ts";
 
 /** The commands of a client: what is sent, listed and followed in a chat. */

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createChannel, createOrganization } from "../../support/world/factories.ts";
+import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
-import type { Place } from "./place.ts";
 
 const BOT_TOKEN = "123456:test-bot-token";
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createKey, createOrganization } from "../../support/world/factories.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./fixtures.ts";
 
 /** The webhooks of an organization, as the operator and as a client. */
 export function webhookTests(placeOf: () => Place): void {

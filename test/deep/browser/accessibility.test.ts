@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { browser } from "../../browser/file-browser.ts";
-import { openPlace, type Place, pageUrl } from "../../browser/place.ts";
+import { openPlace, type Place, pageUrl } from "../../browser/fixtures.ts";
 import { violations } from "../../browser/violations.ts";
 import { eventually, newUser, open, visit, visitInWeather, write } from "../../browser/visitor.ts";
 

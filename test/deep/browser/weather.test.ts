@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { browser } from "../../browser/file-browser.ts";
-import { openPlace, type Place, socketUrl } from "../../browser/place.ts";
+import { openPlace, type Place, socketUrl } from "../../browser/fixtures.ts";
 import { eventually, newUser, shown, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
 let place: Place;

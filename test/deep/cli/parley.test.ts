@@ -1,8 +1,8 @@
 import { doctorTests } from "../../cli/parley/doctor.ts";
 import { eventTests } from "../../cli/parley/events.ts";
+import { Place } from "../../cli/parley/fixtures.ts";
 import { loginTests } from "../../cli/parley/login.ts";
 import { operatorTests } from "../../cli/parley/operator.ts";
-import { Place } from "../../cli/parley/place.ts";
 import { webhookTests } from "../../cli/parley/webhooks.ts";
 
 const placeOf = Place.ofFile();

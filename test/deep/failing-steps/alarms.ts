@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
+import { answered } from "./fixtures.ts";
 import { ring } from "./looks.ts";
-import { answered } from "./places.ts";
 import { CAUSE, unwatched } from "./steps.ts";
 
 /** An alarm that fails is repeated by the platform, at most this often. */

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { type Answer, admin, send } from "../../support/harness.ts";
 import { failEachStep, type Path } from "./every-step.ts";
+import { type Place, placesOf, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf, entriesOf, ring, rows } from "./looks.ts";
-import { type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 

@@ -3,8 +3,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/audit/actions.ts";
 import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/audit/acts.ts";
 import { type Answer, admin } from "../../support/harness.ts";
+import { quietly } from "./fixtures.ts";
 import { chatOnDisk, entriesOf, ring, rows } from "./looks.ts";
-import { quietly } from "./places.ts";
 import { watchSteps } from "./steps.ts";
 
 quietly();

@@ -4,8 +4,8 @@ import { pass } from "../../service/chats/object/delivery/conversation.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { rung } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";
+import { newContact, type Place, placesOf, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf, ring } from "./looks.ts";
-import { newContact, type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { admin, newOrganization } from "../../support/harness.ts";
 import { failEachStep } from "./every-step.ts";
+import { quietly } from "./fixtures.ts";
 import { entriesOf, rows } from "./looks.ts";
-import { quietly } from "./places.ts";
 
 quietly();
 

@@ -8,8 +8,8 @@ import { fakeNetworks, refuse } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
 import { ringAll, rung } from "./alarms.ts";
 import { failEachStep } from "./every-step.ts";
+import { type Place, placesOf, quietly } from "./fixtures.ts";
 import { chatOnDisk, ring } from "./looks.ts";
-import { type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 

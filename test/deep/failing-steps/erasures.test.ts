@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { pass } from "../../service/chats/object/delivery/conversation.ts";
-import { held } from "../../service/management/erase-place.ts";
+import { held } from "../../service/management/erase-fixtures.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { type Answer, admin, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
 import { ringAll, rung } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";
+import { newContact, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf, ring } from "./looks.ts";
-import { newContact, quietly } from "./places.ts";
 
 quietly();
 

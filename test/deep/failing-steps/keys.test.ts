@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { pass } from "../../service/chats/object/delivery/conversation.ts";
 import { admin, client, newChat, newOrganization, send } from "../../support/harness.ts";
 import { failEachStep, type Path } from "./every-step.ts";
-import { type Place, placesOf, quietly } from "./places.ts";
+import { type Place, placesOf, quietly } from "./fixtures.ts";
 
 quietly();
 

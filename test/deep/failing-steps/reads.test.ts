@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Answer, send } from "../../support/harness.ts";
 import { failEachStep, type Path } from "./every-step.ts";
-import { type Place, placesOf, quietly } from "./places.ts";
+import { type Place, placesOf, quietly } from "./fixtures.ts";
 
 quietly();
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { open } from "../../../src/secrets/sealing.ts";
 import { admin, newChannel, newOrganization } from "../../support/harness.ts";
 import { failEachStep } from "./every-step.ts";
+import { quietly } from "./fixtures.ts";
 import { rows } from "./looks.ts";
-import { quietly } from "./places.ts";
 
 quietly();
 

@@ -2,13 +2,13 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { alarmOf, pass } from "../../service/chats/object/delivery/conversation.ts";
-import { DAY, inFuture } from "../../service/chats/object/scheduled/place.ts";
+import { DAY, inFuture } from "../../service/chats/object/scheduled/fixtures.ts";
 import { admin, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
 import { ringAll, rung } from "./alarms.ts";
 import { failEachStep } from "./every-step.ts";
+import { newContact, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf, ring } from "./looks.ts";
-import { newContact, quietly } from "./places.ts";
 
 quietly();
 

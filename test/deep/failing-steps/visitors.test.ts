@@ -4,8 +4,8 @@ import { addressOfToken } from "../../../src/channels/web/identity.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { connect, newToken, objectOf, type Page } from "../../support/sockets.ts";
 import { failEachStep } from "./every-step.ts";
+import { answered, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf } from "./looks.ts";
-import { answered, quietly } from "./places.ts";
 
 quietly();
 

@@ -12,8 +12,8 @@ import { type Answer, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { ringAll } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";
+import { newContact, type Place, placesOf, quietly } from "./fixtures.ts";
 import { chatOnDisk, chatsOf } from "./looks.ts";
-import { newContact, type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 

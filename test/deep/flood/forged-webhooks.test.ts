@@ -7,8 +7,8 @@ import {
   newNetworkChannel,
   PHONE_ID,
 } from "../../service/chats/object/delivery/conversation.ts";
+import { place, reader } from "../../service/inbound/fixtures.ts";
 import { fromTelegram, metadata, telegramText, whatsappText } from "../../service/inbound/webhook-calls.ts";
-import { place, reader } from "../../service/inbound/webhook-place.ts";
 import { type Answer, call, newOrganization } from "../../support/harness.ts";
 import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
 import { Random } from "../storm/random.ts";

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
-import type { Told } from "./place.ts";
+import type { Told } from "./fixtures.ts";
 
 const FINE = [101, 200, 201, 202, 204, 302, 304, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 503];
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DevServer } from "../../support/world/dev-server.ts";
 import { answerOf, type Service } from "../../support/world/service.ts";
-import type { Ask } from "./place.ts";
+import type { Ask } from "./fixtures.ts";
 
 type LocalService = Pick<Service, "url" | "secrets" | "called" | "stop">;
 

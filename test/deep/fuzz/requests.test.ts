@@ -5,7 +5,7 @@ import { app } from "../../../src/app.ts";
 import { lookInto, noteLine } from "../../support/canaries.ts";
 import { call } from "../../support/harness.ts";
 import { accept, fakeNetworks } from "../../support/networks.ts";
-import { type Ask, Place } from "./place.ts";
+import { type Ask, Place } from "./fixtures.ts";
 import { requests } from "./requests.ts";
 import { SHAPES } from "./routes.ts";
 import { fuzz } from "./run.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { Place, Told } from "./fixtures.ts";
 import { faultOf } from "./judge.ts";
-import type { Place, Told } from "./place.ts";
 import { type Drawn, requests } from "./requests.ts";
 import { SHAPES } from "./routes.ts";
 

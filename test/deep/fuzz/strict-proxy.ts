@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "../../../src/cli/local/port.ts";
-import type { Ask, Told } from "./place.ts";
+import type { Ask, Told } from "./fixtures.ts";
 
 const PRISM = "@stoplight/prism-cli@5.16.0";
 const DOCUMENT = join(import.meta.dirname, "../../../src/openapi/public.json");

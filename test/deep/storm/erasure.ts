@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import { placesOf } from "./places.ts";
 import { type Force, type Row, until } from "./storm.ts";
+import { placesOf } from "./where-text-is.ts";
 
 const CHATS = 30;
 const MESSAGES = 3;

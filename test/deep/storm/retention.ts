@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { wanted } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import { oldestOnDisk, tablesWithText } from "./places.ts";
 import { atMost, type Force, type Row, until } from "./storm.ts";
+import { oldestOnDisk, tablesWithText } from "./where-text-is.ts";
 
 const CHATS = 3;
 /** Several steps of a deletion. */

@@ -8,8 +8,8 @@ import { acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
 import { heldBy } from "../../support/stored.ts";
 import { alarmOf, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, place } from "../inbound/fixtures.ts";
 import { fromMeta, taken, tellStatus, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
-import { newContact, place } from "../inbound/webhook-place.ts";
 import { meter } from "./meter.ts";
 
 stopTheClock();

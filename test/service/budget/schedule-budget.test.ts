@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { chatPlace, DAY, inFuture, MINUTE } from "../chats/object/scheduled/place.ts";
+import { chatPlace, DAY, inFuture, MINUTE } from "../chats/object/scheduled/fixtures.ts";
 import { meter } from "./meter.ts";
 
 stopTheClock();

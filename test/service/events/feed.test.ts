@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import { countCalls } from "../../support/faults.ts";
 import { admin, call, expectError, expectFaults, newChannel, newChat, send } from "../../support/harness.ts";
-import { nameOf, newListener, newListenerWithChat, pageOf, report } from "./place.ts";
+import { nameOf, newListener, newListenerWithChat, pageOf, report } from "./fixtures.ts";
 
 test("an organization without a chat has an empty feed, and its cursor gets the first event", async () => {
   const { api, channelId } = await newListener();

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { aroundCall, countCalls, replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
 import { alarmOf, pass } from "../chats/object/delivery/conversation.ts";
-import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report, stopTime } from "./place.ts";
+import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report, stopTime } from "./fixtures.ts";
 
 stopTime();
 

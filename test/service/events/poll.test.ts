@@ -1,7 +1,16 @@
 import { expect, test, vi } from "vitest";
 import { countCalls } from "../../support/faults.ts";
 import { type Answer, admin, expectError, expectFaults, newChat, send } from "../../support/harness.ts";
-import { hurry, nameOf, newListener, newListenerWithChat, pageOf, report, stopTime, untilDoorbells } from "./place.ts";
+import {
+  hurry,
+  nameOf,
+  newListener,
+  newListenerWithChat,
+  pageOf,
+  report,
+  stopTime,
+  untilDoorbells,
+} from "./fixtures.ts";
 
 stopTime();
 

@@ -3,7 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { OWN_PAGE, signIn } from "../../support/console.ts";
 import { call, expectError, send } from "../../support/harness.ts";
-import { nameOf, newListenerWithChat, openStream, report, Stream, stopTime, untilDoorbells } from "./place.ts";
+import { nameOf, newListenerWithChat, openStream, report, Stream, stopTime, untilDoorbells } from "./fixtures.ts";
 
 stopTime();
 

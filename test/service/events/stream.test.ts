@@ -13,7 +13,7 @@ import {
   type Stream,
   stopTime,
   untilDoorbells,
-} from "./place.ts";
+} from "./fixtures.ts";
 
 stopTime();
 

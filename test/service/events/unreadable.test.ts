@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { expectError, newChat, send } from "../../support/harness.ts";
 import { pass } from "../chats/object/delivery/conversation.ts";
-import { linesOf } from "../export/place.ts";
-import { nameOf, newListenerWithChat, openStream, pageOf, report, stopTime } from "./place.ts";
+import { linesOf } from "../export/fixtures.ts";
+import { nameOf, newListenerWithChat, openStream, pageOf, report, stopTime } from "./fixtures.ts";
 
 stopTime();
 

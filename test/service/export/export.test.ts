@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { exportParts } from "../../../src/export/export.ts";
 import { admin, expectError, newTemplate, send, sendMany } from "../../support/harness.ts";
 import { BOT_TOKEN, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
-import { contentOf, eachLine, expected, firstPart, linesOf, listsOf, open, place } from "./place.ts";
+import { contentOf, eachLine, expected, firstPart, linesOf, listsOf, open, place } from "./fixtures.ts";
 
 test("a chat is exported with its messages, oldest first, and ends with a line that says so", async () => {
   const { api, ids, secret } = await place([0]);

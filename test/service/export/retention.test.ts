@@ -6,8 +6,8 @@ import { exportParts } from "../../../src/export/export.ts";
 import { messageId } from "../../../src/ids.ts";
 import { admin } from "../../support/harness.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { retainedPlace } from "../chats/object/retention/place.ts";
-import { DAY } from "../chats/object/scheduled/place.ts";
+import { retainedPlace } from "../chats/object/retention/fixtures.ts";
+import { DAY } from "../chats/object/scheduled/fixtures.ts";
 
 stopTheClock();
 

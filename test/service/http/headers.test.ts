@@ -2,8 +2,8 @@ import { exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { type Answer, admin, call, client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { upgrade } from "../../support/sockets.ts";
+import { place } from "../inbound/fixtures.ts";
 import { fromMeta } from "../inbound/webhook-calls.ts";
-import { place } from "../inbound/webhook-place.ts";
 
 const LIMIT_HEADERS = [
   "ratelimit",

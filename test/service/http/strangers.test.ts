@@ -6,8 +6,8 @@ import { countRoundTrips } from "../../support/faults.ts";
 import { type Answer, admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect, visit } from "../../support/sockets.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, place } from "../inbound/fixtures.ts";
 import { fromTelegram, taken, telegramText } from "../inbound/webhook-calls.ts";
-import { newContact, place } from "../inbound/webhook-place.ts";
 
 stopTheClock();
 

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { call, expectError, newOrganization } from "../../support/harness.ts";
 import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
 import { APP_SECRET, PHONE_ID, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, place } from "./fixtures.ts";
 import { fromTelegram, metadata, taken, telegramText, whatsappText } from "./webhook-calls.ts";
-import { newContact, place } from "./webhook-place.ts";
 
 stopTheClock();
 

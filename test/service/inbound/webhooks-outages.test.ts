@@ -2,8 +2,8 @@ import { expect, test, vi } from "vitest";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
 import { expectError } from "../../support/harness.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, place } from "./fixtures.ts";
 import { KINDS, taken, textOf } from "./webhook-calls.ts";
-import { newContact, place } from "./webhook-place.ts";
 
 stopTheClock();
 

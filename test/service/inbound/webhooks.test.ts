@@ -5,6 +5,7 @@ import { breakObjects, countRoundTrips } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { newNetworkChannel, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, place, reader } from "./fixtures.ts";
 import {
   fromMeta,
   fromTelegram,
@@ -16,7 +17,6 @@ import {
   textOf,
   whatsappText,
 } from "./webhook-calls.ts";
-import { newContact, place, reader } from "./webhook-place.ts";
 
 stopTheClock();
 

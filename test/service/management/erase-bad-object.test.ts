@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { admin, expectError } from "../../support/harness.ts";
-import { expectAllErased, fullOrganization } from "./erase-place.ts";
+import { expectAllErased, fullOrganization } from "./erase-fixtures.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -19,7 +19,15 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
-import { CANARY, chatRows, expectAllErased, fullOrganization, held, objectsOf, rowsThatName } from "./erase-place.ts";
+import {
+  CANARY,
+  chatRows,
+  expectAllErased,
+  fullOrganization,
+  held,
+  objectsOf,
+  rowsThatName,
+} from "./erase-fixtures.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

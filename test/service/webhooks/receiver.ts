@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, onTestFinished, vi } from "vitest";
 import type { webhooks } from "../../../src/db/schema.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
-import { insertWebhook } from "./object/place.ts";
+import { insertWebhook } from "./object/fixtures.ts";
 
 /** A call that reached a webhook. */
 export interface Received {

@@ -14,7 +14,7 @@ import {
   newOrganization,
 } from "../../support/harness.ts";
 import { newConfigurer, newUrl, webhookRow } from "./configured.ts";
-import { breakWebhook, insertWebhook, lineOf, newWebhook } from "./object/place.ts";
+import { breakWebhook, insertWebhook, lineOf, newWebhook } from "./object/fixtures.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

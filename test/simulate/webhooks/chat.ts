@@ -58,7 +58,7 @@ export class LineChat {
       depth: () => 0,
       nextDueAt: () => null,
       details: () => null,
-      told: () => {},
+      onRetention: () => {},
     });
   }
 
@@ -129,7 +129,7 @@ export class LineChat {
     const { storage } = this.#state;
     if ((this.#identity?.life ?? 0) > life) return;
     const tombstone = Math.max(life, storage.kv.get<number>("tombstone") ?? 0);
-    this.#state.waitUntil(this.#lines.leave());
+    this.#state.waitUntil(this.#lines.ownerDeleted());
     this.#identity = undefined;
     this.#lines.forget();
     this.#report.forget();

@@ -131,7 +131,7 @@ export function afterHold(row: Waiting & Dated, permit: NotGranted, now: number,
   });
   if (permit.outcome === "away") {
     const error = { code: "channel_away", message: "The channel does not answer" };
-    return stay(now + backoffMs(AWAY, delivery.aways ?? 0, random), "away", now, error);
+    return stay(now + backoffMs(AWAY, delivery.noAnswers ?? 0, random), "away", now, error);
   }
   const { at, broken } = permit;
   if (!broken) return stay(at, "pace", now, null);

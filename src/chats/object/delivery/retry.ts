@@ -29,7 +29,7 @@ export interface Delivery {
   /** The channel's epoch when this message last met it broken; absent if it never did. */
   brokenEpoch?: number;
   /** How often in a row the channel's object did not answer; absent if it answered. */
-  aways?: number;
+  noAnswers?: number;
   /** The first attempt and the last 20, in order; absent before the first has ended. */
   past?: PastAttempt[];
 }
@@ -106,10 +106,11 @@ export type HoldReason = "pace" | "broken" | "away";
  * the message had no attempt yet, its deadline counts from `since`, when it began to wait for the channel.
  */
 export function hold(delivery: Delivery, until: number, reason: HoldReason, now: number, since = now): Delivery {
-  const { aways = 0, ...rest } = notBegun(delivery);
+  const { noAnswers = 0, ...rest } = notBegun(delivery);
   const { attempts, firstAt } = rest;
   const held = { ...rest, nextAt: until, reserved: reason === "pace" };
-  if (reason === "away") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now), aways: aways + 1 };
+  if (reason === "away")
+    return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now), noAnswers: noAnswers + 1 };
   if (reason !== "broken") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now) };
   const heldSince = delivery.heldSince ?? (attempts === 0 ? since : now);
   return { ...held, firstAt: firstAt ?? heldSince, heldSince };

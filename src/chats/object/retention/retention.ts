@@ -22,7 +22,7 @@ export interface RetentionHost {
   logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
   identity(): ChatIdentity | undefined;
-  /** Asks the organization's object, which calls `told` before this resolves, unless it does not answer. */
+  /** Asks the organization's object, which calls `onRetention` before this resolves, unless it does not answer. */
   ask(): Promise<void>;
   /** Reports that messages were deleted. @returns false if the organization's object does not answer */
   report(): Promise<boolean>;
@@ -33,7 +33,7 @@ export interface RetentionHost {
   /** Whether nothing waits in the chat, besides its messages, and no visitor is online. */
   isIdle(now: number): boolean;
   /** Deletes the whole chat. */
-  leave(identity: ChatIdentity): Promise<void>;
+  deleteChat(identity: ChatIdentity): Promise<void>;
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<void>): void;
 }
@@ -71,7 +71,7 @@ export class Retention {
   }
 
   /** The organization's object says how long messages are kept. Undefined changes nothing. */
-  told(retention: ChatRetention | undefined): void {
+  onRetention(retention: ChatRetention | undefined): void {
     if (!retention || !this.#host.identity()) return;
     const stored = this.#stored();
     if (retention.version > stored.version && (retention.days ?? stored.days) !== null) {
@@ -138,7 +138,7 @@ export class Retention {
     const kept = this.#keptMs();
     const isOver = kept !== null && log.isEmpty && this.#oldestAt() + kept <= now && this.#host.isIdle(now);
     if (isOver && !this.#host.isReported()) return false;
-    if (isOver) await this.#host.leave(identity);
+    if (isOver) await this.#host.deleteChat(identity);
     else this.#lookedAt = now;
     return true;
   }

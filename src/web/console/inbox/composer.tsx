@@ -12,7 +12,7 @@ import { useShortcuts } from "../shortcuts.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";
 import { LaterDialog } from "./later-dialog.tsx";
-import { type Crossed, Sending, type Undoable } from "./sending.ts";
+import { type Conflict, Sending, type Undoable } from "./sending.ts";
 import { TemplateDialog } from "./template-dialog.tsx";
 import { windowClosesAt } from "./timeline.ts";
 import { UndoDialog, undoMs } from "./undo.tsx";
@@ -32,7 +32,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const [text, setText] = useState(() => drafts.read(chat.id) ?? "");
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
-  const crossed = sending.crossed.value;
+  const conflict = sending.conflict.value;
   const open = useSignal<"later" | "template" | "undo" | null>(null);
   const close = () => (open.value = null);
   const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
@@ -55,7 +55,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
     drafts.save(chat.id, next);
     sending.corrected();
   };
-  sending.desk = {
+  sending.state = {
     sender,
     members: member ? [...members, member] : members,
     undoMs: undoMs(chat.channel.kind),
@@ -72,7 +72,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
     void sending.send({ content, type: "TEXT" }, isAnyway);
   };
 
-  const sendAnyway = ({ draft }: Crossed) => {
+  const sendAnyway = ({ draft }: Conflict) => {
     if (draft.templateId || draft.scheduledAt) void sending.send(draft, true);
     else sendText(true);
   };
@@ -90,14 +90,14 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           </button>
         </div>
       )}
-      {crossed && (
+      {conflict && (
         <div class="notice tone-warn" role="alert">
           <Icon name="warning" />
-          <p>{crossed.by} Your message was not sent.</p>
-          <button type="button" class="button" disabled={isSending} onClick={() => sendAnyway(crossed)}>
+          <p>{conflict.by} Your message was not sent.</p>
+          <button type="button" class="button" disabled={isSending} onClick={() => sendAnyway(conflict)}>
             Send anyway
           </button>
-          <button type="button" class="plain" aria-label="Dismiss" onClick={() => (sending.crossed.value = null)}>
+          <button type="button" class="plain" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)}>
             <Icon name="close" />
           </button>
         </div>

@@ -23,14 +23,14 @@ export interface Undoable {
 }
 
 /** A send that was refused because others wrote meanwhile. */
-export interface Crossed {
+export interface Conflict {
   draft: Draft;
   /** Who wrote, as a sentence. */
   by: string;
 }
 
 /** What a send needs to know of the composer, as it is now. */
-export interface Desk {
+export interface ComposerState {
   /** The member in whose name is sent; null without members. */
   sender: string | null;
   /** Those whom the person may see, and the person. */
@@ -50,10 +50,10 @@ export interface Desk {
  */
 export class Sending {
   readonly isBusy = signal(false);
-  readonly crossed = signal<Crossed | null>(null);
+  readonly conflict = signal<Conflict | null>(null);
   readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
-  desk: Desk = { sender: null, members: [], undoMs: 0, onSent: () => {}, onUndone: () => {} };
+  state: ComposerState = { sender: null, members: [], undoMs: 0, onSent: () => {}, onUndone: () => {} };
   readonly #store: ConversationStore;
   readonly #chatId: string;
   /** The messages that were sent from here. */
@@ -71,7 +71,7 @@ export class Sending {
     await this.deliver(draft, isAnyway).catch(sayError);
   }
 
-  /** Sends. If others wrote meanwhile, `crossed` asks. @throws ParleyError for any other refusal */
+  /** Sends. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
   async deliver(draft: Draft, isAnyway = false): Promise<void> {
     if (this.isBusy.value) throw STILL_SENDING;
     this.isBusy.value = true;
@@ -80,14 +80,14 @@ export class Sending {
     try {
       const message = await this.#store.send(undecided.body, undecided.key);
       undecidedSends.save(this.#chatId, null);
-      this.crossed.value = null;
+      this.conflict.value = null;
       this.#sent(draft, message);
     } catch (error) {
       const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
       if (isKnown) undecidedSends.save(this.#chatId, null);
       if (!(error instanceof ParleyError && error.code === "chat_moved_on")) throw error;
       this.isBusy.value = false;
-      await this.#cross(draft);
+      await this.#onConflict(draft);
     } finally {
       this.isBusy.value = false;
     }
@@ -97,7 +97,7 @@ export class Sending {
   async undo(sent: Undoable): Promise<void> {
     try {
       await this.#store.cancel(sent.messageId);
-      this.desk.onUndone(sent.text);
+      this.state.onUndone(sent.text);
     } catch (error) {
       const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
       if (!isTooLate) return sayError(error);
@@ -109,14 +109,14 @@ export class Sending {
 
   /** The text was changed, so a refused one is no longer what the person would send. */
   corrected(): void {
-    if (this.crossed.value && !this.crossed.value.draft.templateId) this.crossed.value = null;
+    if (this.conflict.value && !this.conflict.value.draft.templateId) this.conflict.value = null;
   }
 
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
   #decided(draft: Draft, isAnyway: boolean): Undecided {
     const before = undecidedSends.read(this.#chatId);
     if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
-    const { sender, undoMs } = this.desk;
+    const { sender, undoMs } = this.state;
     const dueAt = Math.max(serviceNow() + undoMs, this.#lastDueAt + 1);
     const waits = draft.scheduledAt === undefined && dueAt > serviceNow();
     const body: Draft = {
@@ -133,7 +133,7 @@ export class Sending {
   #sent(draft: Draft, { id: messageId, status, scheduledAt = "" }: Message): void {
     this.#ownIds.add(messageId);
     const text = draft.templateId ? "" : draft.content;
-    if (text !== "") this.desk.onSent(text);
+    if (text !== "") this.state.onSent(text);
     if (draft.scheduledAt !== undefined) {
       say("Scheduled");
       return;
@@ -149,7 +149,7 @@ export class Sending {
   }
 
   /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
-  async #cross(draft: Draft): Promise<void> {
+  async #onConflict(draft: Draft): Promise<void> {
     const before = this.#store.newestSeq();
     await this.#store.load();
     const soon = serviceNow() + SOON_MS;
@@ -162,11 +162,11 @@ export class Sending {
         draft,
         ahead.some(({ status }) => status === "SCHEDULED"),
       );
-    else this.crossed.value = { draft, by: crossedBy(ahead, this.desk.members) };
+    else this.conflict.value = { draft, by: whoWrote(ahead, this.state.members) };
   }
 }
 
-function crossedBy(ahead: readonly Message[], members: Desk["members"]): string {
+function whoWrote(ahead: readonly Message[], members: ComposerState["members"]): string {
   const answer = ahead.find(({ direction }) => direction === "OUTBOUND");
   if (answer) return `${members.find(({ id }) => id === answer.senderId)?.name ?? "A colleague"} answered meanwhile.`;
   return ahead.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";

@@ -12,7 +12,7 @@ import {
   open,
   place,
   read,
-} from "../../../service/export/place.ts";
+} from "../../../service/export/fixtures.ts";
 import { admin, expectError, expectFaults, send } from "../../../support/harness.ts";
 
 test("lists longer than one query are exported whole, and go on where they were cut", async () => {

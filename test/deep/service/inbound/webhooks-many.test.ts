@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
 import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { newContact, type Place, place } from "../../../service/inbound/fixtures.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../../../service/inbound/webhook-calls.ts";
-import { newContact, type Place, place } from "../../../service/inbound/webhook-place.ts";
 import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../../support/faults.ts";
 import { type Answer, call, expectError } from "../../../support/harness.ts";
 

@@ -19,6 +19,7 @@ import { countRowsWritten } from "../../../support/rows-written.ts";
 import { visit } from "../../../support/sockets.ts";
 import { storedBy } from "../../../support/stored.ts";
 import { newNetworkChannel, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
+import { newContact } from "../../inbound/fixtures.ts";
 import {
   fromMeta,
   fromTelegram,
@@ -27,7 +28,6 @@ import {
   whatsappStatus,
   whatsappText,
 } from "../../inbound/webhook-calls.ts";
-import { newContact } from "../../inbound/webhook-place.ts";
 
 stopTheClock();
 

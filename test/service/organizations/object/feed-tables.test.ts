@@ -9,7 +9,7 @@ import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
 import { expectError, send } from "../../../support/harness.ts";
 import { downgrade } from "../../../support/old-schema.ts";
 import { alarmOf, pass } from "../../chats/object/delivery/conversation.ts";
-import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../../events/place.ts";
+import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../../events/fixtures.ts";
 
 stopTime();
 

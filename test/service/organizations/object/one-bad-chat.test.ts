@@ -6,7 +6,7 @@ import { aroundCall, breakObject, breakObjects } from "../../../support/faults.t
 import { admin, expectError, newChannel, newChat, newOrganization } from "../../../support/harness.ts";
 import { report } from "../../chats/inbound.ts";
 import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { retain } from "../../chats/object/retention/place.ts";
+import { retain } from "../../chats/object/retention/fixtures.ts";
 
 stopTheClock();
 

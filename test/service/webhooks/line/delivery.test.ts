@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
 import { admin, send } from "../../../support/harness.ts";
-import { SECRET } from "../object/place.ts";
+import { SECRET } from "../object/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 const SECOND = 1_000;

@@ -5,7 +5,7 @@ import type { StoredLine } from "../../../../src/webhooks/line/line.ts";
 import type { EventRange } from "../../../../src/webhooks/rpc.ts";
 import { newChat, newOrganization } from "../../../support/harness.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { report } from "../../events/place.ts";
+import { report } from "../../events/fixtures.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 stopTheClock();

@@ -8,8 +8,8 @@ import { breakObjects } from "../../../support/faults.ts";
 import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";
 import { GOOD, mend } from "../../chats/object/delivery/broken-channel.ts";
 import { alarmOf, conversation, crash, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { newListener, pageOf, report } from "../../events/place.ts";
-import { newWebhook, SECRET } from "../object/place.ts";
+import { newListener, pageOf, report } from "../../events/fixtures.ts";
+import { newWebhook, SECRET } from "../object/fixtures.ts";
 import { addWebhook, fakeReceiver, type Received } from "../receiver.ts";
 
 stopTheClock();

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from "../../../../src/events/event.ts";
 import { signatureHeaders } from "../../../../src/webhooks/signature.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { newConfigurer } from "../configured.ts";
-import { expectState, newWebhook, SECRET, type TestWebhook } from "./place.ts";
+import { expectState, newWebhook, SECRET, type TestWebhook } from "./fixtures.ts";
 
 const SECOND = 1_000;
 

@@ -7,7 +7,7 @@ import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
-import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./place.ts";
+import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
 import type { WebhookAttempt } from "../../../../src/webhooks/rpc.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, expectState, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./place.ts";
+import { attemptOf, expectState, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -6,7 +6,7 @@ import type { WebhookObject } from "../../../../src/webhooks/object/webhook-obje
 import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./place.ts";
+import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./fixtures.ts";
 
 stopTheClock();
 

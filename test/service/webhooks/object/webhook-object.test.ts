@@ -15,7 +15,7 @@ import {
   newWebhook,
   SECRET,
   waitingLines,
-} from "./place.ts";
+} from "./fixtures.ts";
 
 stopTheClock();
 

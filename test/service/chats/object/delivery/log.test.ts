@@ -18,6 +18,7 @@ import {
 import { fakeNetworks, inTurn, lost, refuse, type Script, status } from "../../../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../../../support/sockets.ts";
 import { storedBy } from "../../../../support/stored.ts";
+import { newContact, place } from "../../../inbound/fixtures.ts";
 import {
   fromMeta,
   fromTelegram,
@@ -27,7 +28,6 @@ import {
   telegramText,
   whatsappText,
 } from "../../../inbound/webhook-calls.ts";
-import { newContact, place } from "../../../inbound/webhook-place.ts";
 import {
   ACCESS_TOKEN,
   APP_SECRET,

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import type { Adapter, Outbound } from "../../../../../src/channels/adapter.ts";
 import * as registry from "../../../../../src/channels/registry.ts";
 import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../support/harness.ts";
-import { reader } from "../../../inbound/webhook-place.ts";
+import { reader } from "../../../inbound/fixtures.ts";
 
 /** What the pigeons carried away, and from where. */
 const carried: { message: Outbound; ring: string; base: string }[] = [];

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { randomBase62 } from "../../../../../src/ids.ts";
 import { created, expectError, expectFaults } from "../../../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, inFuture } from "../scheduled/place.ts";
-import { pageOf, type RetainedPlace, retainedPlace } from "./place.ts";
+import { DAY, inFuture } from "../scheduled/fixtures.ts";
+import { pageOf, type RetainedPlace, retainedPlace } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -9,8 +9,8 @@ import { heldBy, NOTHING, storedBy, storedChat } from "../../../../support/store
 import { fromMeta, taken, whatsappText } from "../../../inbound/webhook-calls.ts";
 import { addWebhook, fakeReceiver } from "../../../webhooks/receiver.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY } from "../scheduled/place.ts";
-import { retain, retainedPlace, ringDue, toAlarmOf } from "./place.ts";
+import { DAY } from "../scheduled/fixtures.ts";
+import { retain, retainedPlace, ringDue, toAlarmOf } from "./fixtures.ts";
 
 stopTheClock();
 

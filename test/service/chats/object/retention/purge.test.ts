@@ -10,8 +10,8 @@ import { meter } from "../../../budget/meter.ts";
 import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
 import { addWebhook, fakeReceiver } from "../../../webhooks/receiver.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY } from "../scheduled/place.ts";
-import { pageOf, retain, retainedPlace, ringDue, toAlarmOf } from "./place.ts";
+import { DAY } from "../scheduled/fixtures.ts";
+import { pageOf, retain, retainedPlace, ringDue, toAlarmOf } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -5,8 +5,8 @@ import { breakDirectory, breakObject, breakObjects, countCalls } from "../../../
 import { admin, expectError, newChat, send } from "../../../../support/harness.ts";
 import { report } from "../../inbound.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY } from "../scheduled/place.ts";
-import { retain, retainedPlace, ringDue } from "./place.ts";
+import { DAY } from "../scheduled/fixtures.ts";
+import { retain, retainedPlace, ringDue } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -12,7 +12,7 @@ import {
   send,
 } from "../../../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
+import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 stopTheClock();
 

@@ -4,7 +4,7 @@ import { admin, created, expectError, newChat } from "../../../../support/harnes
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { storedBy } from "../../../../support/stored.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
-import { chatPlace, DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
+import { chatPlace, DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 stopTheClock();
 

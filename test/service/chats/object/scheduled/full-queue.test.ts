@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { expectError, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
+import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 stopTheClock();
 

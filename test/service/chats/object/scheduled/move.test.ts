@@ -4,7 +4,7 @@ import type { MoveBody } from "../../../../../src/chats/rpc.ts";
 import { client, expectError, expectFaults, newKey, send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
+import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 stopTheClock();
 

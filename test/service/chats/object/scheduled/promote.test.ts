@@ -7,7 +7,7 @@ import { admin, created, expectError, newOrganization, newTemplate, send } from 
 import { fakeNetworks, status } from "../../../../support/networks.ts";
 import { visit } from "../../../../support/sockets.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
+import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 stopTheClock();
 

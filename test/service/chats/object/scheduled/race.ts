@@ -4,7 +4,7 @@ import type { CancelAnswer, MoveAnswer } from "../../../../../src/chats/rpc.ts";
 import { send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { pass } from "../delivery/conversation.ts";
-import { DAY, MINUTE, scheduledPlace } from "./place.ts";
+import { DAY, MINUTE, scheduledPlace } from "./fixtures.ts";
 
 function shuffled<Item>(items: Item[]): Item[] {
   const placed = items.map((item) => ({ item, at: Math.random() }));

@@ -133,13 +133,15 @@ test.each([
 });
 
 test("a channel that does not answer is asked again after 10 s, doubling to 5 minutes, with a jitter of 20%", () => {
-  const held = (aways: number, random = 0.5) =>
-    afterHold(row({ aways }, { lastError: FAULT }), { outcome: "away" }, NOW, random);
-  const waitAfter = (aways: number, random?: number) => (held(aways, random).delivery.nextAt ?? NOW) - NOW;
-  expect(held(0).delivery).toMatchObject({ aways: 1, reserved: false });
+  const held = (noAnswers: number, random = 0.5) =>
+    afterHold(row({ noAnswers }, { lastError: FAULT }), { outcome: "away" }, NOW, random);
+  const waitAfter = (noAnswers: number, random?: number) => (held(noAnswers, random).delivery.nextAt ?? NOW) - NOW;
+  expect(held(0).delivery).toMatchObject({ noAnswers: 1, reserved: false });
   expect(held(0).lastError).toEqual({ code: "channel_away", message: "The channel does not answer" });
   expect([0, 0.5, 1].map((random) => waitAfter(0, random))).toEqual([8_000, 10_000, 12_000]);
-  expect([0, 1, 2, 3, 4, 5, 6].map((aways) => waitAfter(aways) / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300]);
+  expect([0, 1, 2, 3, 4, 5, 6].map((noAnswers) => waitAfter(noAnswers) / SECOND)).toEqual([
+    10, 20, 40, 80, 160, 300, 300,
+  ]);
 });
 
 test("a message starts another attempt, or uses the one that it was stored with", () => {

@@ -114,8 +114,8 @@ test("sent and failed are final", () => {
 test("an attempt that got no permit does not count", () => {
   for (const reason of ["pace", "away"] satisfies HoldReason[]) {
     const held = hold(begin(NOT_TRIED, NOW), NOW + 5_000, reason, NOW);
-    const aways = reason === "away" ? { aways: 1 } : {};
-    expect(held).toEqual({ ...NOT_TRIED, nextAt: NOW + 5_000, reserved: reason === "pace", ...aways });
+    const noAnswers = reason === "away" ? { noAnswers: 1 } : {};
+    expect(held).toEqual({ ...NOT_TRIED, nextAt: NOW + 5_000, reserved: reason === "pace", ...noAnswers });
     expect(begin(held, NOW + 5_000)).toMatchObject({ attempts: 1, startedAt: NOW + 5_000, firstAt: NOW + 5_000 });
   }
 });
@@ -289,7 +289,7 @@ test("the outbox wakes at the deadline even if the network asks for a longer wai
 
 test("unanswered requests to the channel are counted until it answers", () => {
   const away = hold(hold(NOT_TRIED, NOW, "away", NOW), NOW, "away", NOW);
-  expect(away).toMatchObject({ aways: 2, attempts: 0 });
-  expect(hold(away, NOW, "pace", NOW).aways).toBeUndefined();
-  expect(hold(away, NOW, "broken", NOW).aways).toBeUndefined();
+  expect(away).toMatchObject({ noAnswers: 2, attempts: 0 });
+  expect(hold(away, NOW, "pace", NOW).noAnswers).toBeUndefined();
+  expect(hold(away, NOW, "broken", NOW).noAnswers).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { type Answer, admin, newChat, send } from "../../../../support/harness.t
 import { storedBy } from "../../../../support/stored.ts";
 import { report, writeAsContact } from "../../inbound.ts";
 import { alarmOf, type Kind, pass } from "../delivery/conversation.ts";
-import { DAY, scheduledPlace } from "../scheduled/place.ts";
+import { DAY, scheduledPlace } from "../scheduled/fixtures.ts";
 
 /** How many days the channel of a test keeps its messages. */
 const DAYS = 30;

@@ -1,7 +1,7 @@
 import { PERMISSIONS } from "../../src/keys/permissions.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { caller, type World, worldAt } from "../support/world/world.ts";
-import { Place } from "./place.ts";
+import { Place } from "./fixtures.ts";
 import type { Server, Statement } from "./server.ts";
 import type { Named, StepCall } from "./step-call.ts";
 

@@ -3,7 +3,7 @@ import { unavailable } from "../http/errors.ts";
 const MAX_TRIES = 10;
 
 /** Calls `act` again while it returns null, because another request changed what it had read. */
-export async function tryOften<T>(id: string, act: () => Promise<T | null>): Promise<T> {
+export async function retryOnConflict<T>(id: string, act: () => Promise<T | null>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const result = await act();
     if (result !== null) return result;
