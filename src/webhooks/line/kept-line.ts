@@ -1,8 +1,7 @@
 import type { EventFact } from "../../events/event.ts";
 import type { WebhookFilter } from "../rpc.ts";
-import type { LineDecisions } from "./decisions.ts";
 import type { LineHost } from "./host.ts";
-import type { Next, StoredLine } from "./line.ts";
+import { type Next, type StoredLine, withFilter } from "./line.ts";
 import { PendingEvents, type SEARCH } from "./pending-events.ts";
 
 /** The line of one webhook as it is stored, and the events that wait in it. */
@@ -10,17 +9,15 @@ export class KeptLine {
   readonly pending: PendingEvents;
   readonly #host: LineHost;
   readonly #id: string;
-  readonly #decisions: LineDecisions;
   #line: StoredLine;
   #isDeleted = false;
 
   /** @param id the webhook's */
-  constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
+  constructor(host: LineHost, id: string, line: StoredLine) {
     this.#host = host;
     this.#id = id;
     this.#line = line;
-    this.#decisions = decisions;
-    this.pending = new PendingEvents(host, decisions);
+    this.pending = new PendingEvents(host);
   }
 
   get line(): StoredLine {
@@ -55,7 +52,7 @@ export class KeptLine {
     const head = this.head();
     // Events that were not looked at yet are those that the new filter lets through.
     const newest = head === undefined ? this.pending.searchedTo : this.#host.newest();
-    this.save(this.#decisions.withFilter(this.#line, filter, head?.number ?? null, newest));
+    this.save(withFilter(this.#line, filter, head?.number ?? null, newest));
     this.pending.forget();
   }
 

@@ -1,6 +1,5 @@
 import { causeOf } from "../../log.ts";
 import type { EventRange, LineDescription, WebhookList } from "../rpc.ts";
-import { LINE_DECISIONS, type LineDecisions } from "./decisions.ts";
 import type { LineHost } from "./host.ts";
 import { lineKey } from "./kept-line.ts";
 import { newLine, type StoredLine } from "./line.ts";
@@ -15,15 +14,13 @@ const VERSION = "webhooks";
 /** The lines of one owner, which take turns. At most three are busy at once. */
 export class Lines {
   readonly #hostOf: () => LineHost | null;
-  readonly #decisions: LineDecisions;
   /** The lines in the order of their turns; the one whose last turn is longest ago comes first. */
   #opened: { host: LineHost; senders: Map<string, LineSender> } | null = null;
   readonly #runners = new Set<Promise<void>>();
 
   /** @param hostOf the owner; null before it exists and after its deletion */
-  constructor(hostOf: () => LineHost | null, decisions = LINE_DECISIONS) {
+  constructor(hostOf: () => LineHost | null) {
     this.#hostOf = hostOf;
-    this.#decisions = decisions;
   }
 
   /** The version of the list of webhooks; null if there is none yet. */
@@ -197,6 +194,6 @@ export class Lines {
   }
 
   #senderOf(host: LineHost, id: string, line: StoredLine): LineSender {
-    return new LineSender(host, id, line, this.#decisions);
+    return new LineSender(host, id, line);
   }
 }

@@ -1,8 +1,7 @@
 import type { EventFact } from "../../events/event.ts";
 import type { EventRange, WebhookFilter } from "../rpc.ts";
-import type { LineDecisions } from "./decisions.ts";
 import type { LineHost } from "./host.ts";
-import type { Next, Replay, StoredLine } from "./line.ts";
+import { type Next, nextWork, type Replay, replayWork, type StoredLine, withReplaySearched } from "./line.ts";
 
 /**
  * How much one step may look at, so that it takes a few milliseconds however many events there are. A statement costs as
@@ -20,15 +19,13 @@ type HeadOf = Pick<StoredLine, "cursor" | "filter">;
 /** Finds and counts the events that a line sends, in short steps. Events that do not match the filter are read once. */
 export class PendingEvents {
   readonly #host: Host;
-  readonly #decisions: LineDecisions;
   #searchedTo = 0;
   #found: EventFact | null = null;
   /** The first event that is left of each replay. */
   readonly #replayed = new Map<string, EventFact>();
 
-  constructor(host: Host, decisions: LineDecisions) {
+  constructor(host: Host) {
     this.#host = host;
-    this.#decisions = decisions;
   }
 
   /** No event that waits has this number or a lower one. */
@@ -42,9 +39,9 @@ export class PendingEvents {
     if (head === undefined) return SEARCH;
     const replayed = line.replays.flatMap((replay) => {
       const fact = this.#firstOf(replay);
-      return fact ? [this.#decisions.replayWork(replay, fact)] : [];
+      return fact ? [replayWork(replay, fact)] : [];
     });
-    const next = this.#decisions.nextWork(line, head, replayed, now);
+    const next = nextWork(line, head, replayed, now);
     if (next && next.nextAt <= now) return next;
     return replayed.length < line.replays.length ? SEARCH : next;
   }
@@ -58,7 +55,7 @@ export class PendingEvents {
     const replay = line.replays.find((each) => !this.#firstOf(each));
     if (!replay) return line;
     const searchedTo = this.#searchReplay(replay, line.filter);
-    return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo);
+    return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo);
   }
 
   /** The line as it is to be stored: its cursor is behind many events that do not match. */

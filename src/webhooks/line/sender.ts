@@ -11,11 +11,29 @@ import type {
 } from "../rpc.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
-import type { LineDecisions } from "./decisions.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
 import type { LineHost } from "./host.ts";
 import { KeptLine } from "./kept-line.ts";
-import { EXPIRED, GONE, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
+import {
+  afterGivingUp,
+  afterLater,
+  afterReport,
+  awayMs,
+  EXPIRED,
+  GONE,
+  isExpired,
+  isPermitFresh,
+  judgedAttempt,
+  lineAfterAttempt,
+  lineAfterWake,
+  type Next,
+  SKIPPED,
+  type StoredLine,
+  skippedTo,
+  type Work,
+  withoutResponses,
+  withReplay,
+} from "./line.ts";
 import { SEARCH } from "./pending-events.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
@@ -37,7 +55,6 @@ const MAX_RANGES = 1_000;
 export class LineSender {
   readonly #host: LineHost;
   readonly #id: string;
-  readonly #decisions: LineDecisions;
   readonly #kept: KeptLine;
   #isBusy = false;
   /** The line asks for no permit before this time. */
@@ -53,11 +70,10 @@ export class LineSender {
   /** A permit that was not used, until the webhook's object knows. */
   #unused: string | null = null;
 
-  constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
+  constructor(host: LineHost, id: string, line: StoredLine) {
     this.#host = host;
     this.#id = id;
-    this.#decisions = decisions;
-    this.#kept = new KeptLine(host, id, line, decisions);
+    this.#kept = new KeptLine(host, id, line);
   }
 
   /** Whether a turn is under way. */
@@ -106,7 +122,7 @@ export class LineSender {
   wake(number: number, startedAt: number): boolean {
     this.#woken = Math.max(this.#woken, number);
     this.#askAt = 0;
-    this.#kept.save(this.#decisions.lineAfterWake(this.#kept.line, number, startedAt));
+    this.#kept.save(lineAfterWake(this.#kept.line, number, startedAt));
     return this.#isBusy || this.#goesOn();
   }
 
@@ -130,7 +146,7 @@ export class LineSender {
     const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());
     const found = await this.#kept.pending.count(existing, this.#kept.line.filter);
     if (found === 0) return 0;
-    const line = this.#decisions.withReplay(this.#kept.line, id, existing);
+    const line = withReplay(this.#kept.line, id, existing);
     const left = line.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
     if (line !== this.#kept.line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
     this.#kept.save(line);
@@ -158,7 +174,7 @@ export class LineSender {
   }
 
   forgetResponses(): void {
-    this.#kept.save(this.#decisions.withoutResponses(this.#kept.line));
+    this.#kept.save(withoutResponses(this.#kept.line));
   }
 
   /**
@@ -201,7 +217,7 @@ export class LineSender {
     const next = this.#kept.next(askedAt);
     if (next === SEARCH) return this.#kept.pending.pause();
     if (!next || !this.#goesOn()) return;
-    if (next.replayId === null && this.#decisions.isExpired(next.fact, askedAt)) return this.#expire(next.fact);
+    if (next.replayId === null && isExpired(next.fact, askedAt)) return this.#expire(next.fact);
     await this.#host.standBy(askedAt + LEASE_MS);
     if (!this.#kept.exists) return;
     const answer = await this.#ask(next);
@@ -250,7 +266,7 @@ export class LineSender {
   #hold(answer: WebhookPermitAnswer & { outcome: "later" }): void {
     // The wake-up came before this answer.
     if (answer.isWaiting && answer.number <= this.#woken) return;
-    const { line, askAt } = this.#decisions.afterLater(this.#kept.line, answer, this.#host.clock.now());
+    const { line, askAt } = afterLater(this.#kept.line, answer, this.#host.clock.now());
     this.#askAt = askAt;
     this.#kept.save(line);
   }
@@ -258,30 +274,21 @@ export class LineSender {
   async #attempt(next: Next, permit: Granted, askedAt: number): Promise<void> {
     const { clock } = this.#host;
     const { fact, replayId, tries } = next;
-    const mayStart = () =>
-      this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(askedAt, clock.now());
+    const mayStart = () => this.#kept.exists && this.#isCurrent(next) && isPermitFresh(askedAt, clock.now());
     const previous = replayId === null ? this.#kept.line.previous : null;
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
     const result = await callWebhook(this.#host, call, mayStart);
     if (result === "stopped") return;
     this.#unused = null;
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
-    const { outcome, nextAt } = this.#decisions.judgedAttempt(
-      next,
-      result,
-      result.retryAfterMs,
-      clock.now(),
-      clock.random(),
-    );
+    const { outcome, nextAt } = judgedAttempt(next, result, result.retryAfterMs, clock.now(), clock.random());
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
     this.#report = attempt;
     if (!this.#kept.exists) return;
-    this.#kept.save(
-      this.#decisions.lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }),
-    );
+    this.#kept.save(lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }));
   }
 
   #isCurrent({ number, replayId }: Work): boolean {
@@ -292,13 +299,13 @@ export class LineSender {
   /** Gives up events that are too old. */
   #expire(first: EventFact): void {
     const now = this.#host.clock.now();
-    const isExpired = (fact: EventFact) => this.#decisions.isExpired(fact, now);
-    this.#giveUp(this.#kept.pending.lastExpired(first, this.#kept.line, isExpired), null, EXPIRED, "", first.number);
+    const last = this.#kept.pending.lastExpired(first, this.#kept.line, (fact) => isExpired(fact, now));
+    this.#giveUp(last, null, EXPIRED, "", first.number);
   }
 
   /** Moves the cursor past events before a time. */
   #skipBefore(before: number): void {
-    this.#kept.save(this.#decisions.skippedTo(this.#kept.line, this.#kept.pending.lastBefore(before, this.#kept.line)));
+    this.#kept.save(skippedTo(this.#kept.line, this.#kept.pending.lastBefore(before, this.#kept.line)));
   }
 
   #giveUp(
@@ -312,7 +319,7 @@ export class LineSender {
     const ended = { startedAt: this.#host.clock.now(), durationMs: 0, httpStatus: null, retryAfterMs: null, ...reason };
     const report = this.#attemptOf(fact, replayId, { ...ended, outcome: "given_up", permit });
     const ranged = first < number ? { ...report, first } : report;
-    this.#kept.save(this.#decisions.afterGivingUp(this.#kept.line, { number, replayId }, ranged));
+    this.#kept.save(afterGivingUp(this.#kept.line, { number, replayId }, ranged));
   }
 
   #attemptOf(fact: EventFact, replayId: string | null, ended: AttemptEnd): WebhookAttempt {
@@ -351,12 +358,12 @@ export class LineSender {
 
   #reported(report: WebhookAttempt): void {
     if (this.#report === report) this.#report = null;
-    this.#kept.save(this.#decisions.afterReport(this.#kept.line, report));
+    this.#kept.save(afterReport(this.#kept.line, report));
   }
 
   #away(error: unknown): void {
     const { clock } = this.#host;
-    this.#askAt = clock.now() + this.#decisions.awayMs(this.#noAnswers++, clock.random());
+    this.#askAt = clock.now() + awayMs(this.#noAnswers++, clock.random());
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 

@@ -7,7 +7,7 @@ import type { FailedEvents } from "./failed-events.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
 import type { Replays } from "./replays.ts";
 import type { Slots } from "./slots.ts";
-import type { webhookAfterAttempt } from "./state.ts";
+import { webhookAfterAttempt } from "./state.ts";
 import type { WaitingLines } from "./waiting-lines.ts";
 
 const MAX_REPORTED = 1_000;
@@ -22,7 +22,6 @@ interface EndedAttemptsHost {
     /** Runs writes that are stored together or, if it throws, not at all. */
     atomically(writes: () => void): void;
   };
-  decisions: { webhookAfterAttempt: typeof webhookAfterAttempt };
   webhook: KnownWebhook;
   slots: Slots;
   /** Frees the slot of a permit. */
@@ -40,7 +39,7 @@ export class EndedAttempts {
 
   /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
   add(attempt: WebhookAttempt): void {
-    const { ports, decisions, webhook, slots } = this.#host;
+    const { ports, webhook, slots } = this.#host;
     const { clock, log, failed, waiting, replays } = ports;
     const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
     // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
@@ -56,7 +55,7 @@ export class EndedAttempts {
       epoch: Number(epoch),
       retryAfterMs,
     };
-    const change = decisions.webhookAfterAttempt(webhook.current, ended, now);
+    const change = webhookAfterAttempt(webhook.current, ended, now);
     const counts = replays.countsWith(attempt);
     const held = slots.held(lineId, permit);
     ports.atomically(() => {

@@ -19,15 +19,7 @@ import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./
 import { Pings } from "./pings.ts";
 import type { Replays } from "./replays.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
-import {
-  afterTime,
-  disable,
-  disablesAtOf,
-  enable,
-  nextChangeAt,
-  type WebhookState,
-  webhookAfterAttempt,
-} from "./state.ts";
+import { afterTime, disable, disablesAtOf, enable, nextChangeAt, type WebhookState } from "./state.ts";
 import type { WaitingLines } from "./waiting-lines.ts";
 import { Waker } from "./waker.ts";
 
@@ -52,17 +44,12 @@ export interface WebhookPermitPorts extends NoticePorts {
   background(work: Promise<unknown>): void;
 }
 
-/** The decisions. A simulation replaces some with wrong versions to check that it detects them. */
-export const WEBHOOK_DECISIONS = { decidePermit, isStartValid, webhookAfterAttempt, afterTime };
-export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
-
 /** A line that is blocked asks again after this time even if nothing wakes it. */
 const LAST_RESORT_MS = 86_400_000;
 
 /** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
 export class WebhookPermits {
   readonly #ports: WebhookPermitPorts;
-  readonly #decisions: WebhookDecisions;
   #config: WebhookConfig | undefined;
   readonly #webhook: KnownWebhook;
   readonly #slots = new Slots();
@@ -74,9 +61,8 @@ export class WebhookPermits {
   /** A slot is free for one request, or the state changed for all. */
   readonly #changed = new ChangeSignal();
 
-  constructor(ports: WebhookPermitPorts, decisions = WEBHOOK_DECISIONS) {
+  constructor(ports: WebhookPermitPorts) {
     this.#ports = ports;
-    this.#decisions = decisions;
     this.#notices = new Notices(ports);
     const { kv, clock, log, waiting } = ports;
     this.#webhook = new KnownWebhook({
@@ -86,7 +72,7 @@ export class WebhookPermits {
       changed: (before, state) => this.#stateChanged(before, state),
     });
     this.#ended = new EndedAttempts({
-      ...{ ports, decisions, webhook: this.#webhook, slots: this.#slots },
+      ...{ ports, webhook: this.#webhook, slots: this.#slots },
       release: (lineId, permit) => this.#release(lineId, permit),
     });
     this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#webhook.state });
@@ -240,7 +226,7 @@ export class WebhookPermits {
     this.#passTime();
     const now = this.#ports.clock.now();
     const { state } = this.#webhook;
-    const { decision, pace } = this.#decisions.decidePermit(
+    const { decision, pace } = decidePermit(
       {
         state,
         pace: this.#slots.pace,
@@ -272,7 +258,7 @@ export class WebhookPermits {
     // Without the permit, everything was erased.
     if (!this.#slots.held(lineId, id)) return null;
     const isOutdated = version < (this.#config?.filter.version ?? 0);
-    if (isOutdated || !this.#decisions.isStartValid(state, this.#webhook.state, at)) {
+    if (isOutdated || !isStartValid(state, this.#webhook.state, at)) {
       this.#release(lineId, id);
       return null;
     }
@@ -326,7 +312,7 @@ export class WebhookPermits {
   }
 
   #passTime(): void {
-    this.#webhook.set(this.#decisions.afterTime(this.#webhook.current, this.#ports.clock.now()));
+    this.#webhook.set(afterTime(this.#webhook.current, this.#ports.clock.now()));
   }
 
   #stateChanged(before: WebhookState, { name, pausedUntil }: WebhookState): void {

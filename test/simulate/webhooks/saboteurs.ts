@@ -172,9 +172,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a replay ends after the first step of its search": {
     file: pending,
-    right: "return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo);",
-    wrong:
-      "return this.#firstOf(replay) ? line : this.#decisions.withReplaySearched(line, replay, searchedTo + 1_000);",
+    right: "return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo);",
+    wrong: "return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo + 1_000);",
   },
   "a webhook begins in a chat after its newest event": {
     file: "src/chats/object/chat-report.ts",
@@ -207,8 +206,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a call starts although its chat was deleted": {
     file: sender,
-    right: "this.#kept.exists && this.#isCurrent(next) && this.#decisions.isPermitFresh(",
-    wrong: "this.#decisions.isPermitFresh(",
+    right: "this.#kept.exists && this.#isCurrent(next) && isPermitFresh(",
+    wrong: "isPermitFresh(",
   },
   "redactions are not compared after signing": {
     file: call,

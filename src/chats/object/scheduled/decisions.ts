@@ -15,7 +15,7 @@ const BACKLOG_RETRY_MS = 60_000;
 const BACKLOG_DEADLINE_MS = 86_400_000;
 
 /** The order in which messages take their places. */
-function bySoonest(one: Due, other: Due): number {
+export function bySoonest(one: Due, other: Due): number {
   return one.dueAt - other.dueAt || one.turn - other.turn;
 }
 
@@ -26,7 +26,7 @@ function bySoonest(one: Due, other: Due): number {
 export const SOON_MS = 15_000;
 
 /** Whether a message may take its place. */
-function isDue(dueAt: number, now: number): boolean {
+export function isDue(dueAt: number, now: number): boolean {
   return dueAt <= now;
 }
 
@@ -37,7 +37,7 @@ export type DueStep =
   | { step: "wait"; until: number };
 
 /** @param limit the limit that one more message would exceed; null for none */
-function dueStep(
+export function dueStep(
   { dueAt, expiresAt }: { dueAt: number; expiresAt: number | null },
   limit: "chat_backlog" | "chat_full" | null,
   now: number,
@@ -61,12 +61,12 @@ export interface Rest {
 }
 
 /** When a message that is due at `dueAt` tries to take its place. */
-function placeAt(dueAt: number, rest: Rest | null, now: number): number {
+export function placeAt(dueAt: number, rest: Rest | null, now: number): number {
   return rest && rest.since <= now ? Math.max(dueAt, rest.until) : dueAt;
 }
 
 /** When a message that ended at `endedAt` is removed, unless the chat's retention removes it before. */
-function purgeAt(endedAt: number): number {
+export function purgeAt(endedAt: number): number {
   return endedAt + KEPT_MS;
 }
 
@@ -77,7 +77,11 @@ export interface ScheduleTimes {
 }
 
 /** The times of a message after a change, or what is wrong with them. */
-function changedTimes(before: ScheduleTimes, change: MoveBody, now: number): ScheduleTimes | { faults: Fault[] } {
+export function changedTimes(
+  before: ScheduleTimes,
+  change: MoveBody,
+  now: number,
+): ScheduleTimes | { faults: Fault[] } {
   const { scheduledAt = before.scheduledAt, expiresAt = before.expiresAt } = change;
   const faults = timeFaults({ scheduledAt, expiresAt }, now);
   if (faults.length === 0) return { scheduledAt, expiresAt };
@@ -85,8 +89,3 @@ function changedTimes(before: ScheduleTimes, change: MoveBody, now: number): Sch
   if (change.expiresAt !== undefined || faults.some(({ path }) => path !== "expiresAt")) return { faults };
   return { faults: [{ path: "scheduledAt", message: "must be earlier than expiresAt" }] };
 }
-
-/** The decisions of scheduling. Tests replace some by wrong ones, to prove that the simulation detects them. */
-export const SCHEDULING_DECISIONS = { bySoonest, changedTimes, dueStep, isDue, placeAt, purgeAt };
-
-export type SchedulingDecisions = typeof SCHEDULING_DECISIONS;

@@ -21,11 +21,15 @@ import { scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
 import { withStatus } from "../message-status.ts";
 import {
+  bySoonest,
+  changedTimes,
+  dueStep,
+  isDue,
   MAX_SCHEDULED,
+  placeAt,
+  purgeAt,
   type Rest,
-  SCHEDULING_DECISIONS,
   type ScheduleTimes,
-  type SchedulingDecisions,
   SOON_MS,
 } from "./decisions.ts";
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
@@ -61,16 +65,14 @@ export interface SchedulingHost {
  */
 export class ScheduledMessages {
   readonly #host: SchedulingHost;
-  readonly #decisions: SchedulingDecisions;
   readonly #rows: ScheduledRows;
   readonly #ended: EndedRows;
   #rest: Rest | null = null;
   /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
   readonly #stuck = new Map<string, number>();
 
-  constructor(host: SchedulingHost, decisions = SCHEDULING_DECISIONS) {
+  constructor(host: SchedulingHost) {
     this.#host = host;
-    this.#decisions = decisions;
     this.#rows = new ScheduledRows(host.sql);
     this.#ended = new EndedRows(host.sql);
   }
@@ -93,14 +95,13 @@ export class ScheduledMessages {
   alarmAt(now: number): number | null {
     if (!this.#host.identity()) return null;
     const oldestAt = this.#ended.oldestAt();
-    const placeAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
-    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
-    return earliest([placeAt, purgeAt]);
+    const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
+    return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
   }
 
   /** When a message tries to take its place. */
   #placeAt({ id, dueAt }: ScheduledEntry, now: number): number {
-    return Math.max(this.#decisions.placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
+    return Math.max(placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
   }
 
   #stuckUntil(id: string): number {
@@ -166,7 +167,6 @@ export class ScheduledMessages {
 
   /** The response body of the list: the scheduled messages after a position, soonest first, as JSON. */
   list(limit: number, after: Due | null): string {
-    const { bySoonest } = this.#decisions;
     const following = this.#rows
       .entries()
       .filter((entry) => !after || bySoonest(entry, after) > 0)
@@ -188,7 +188,6 @@ export class ScheduledMessages {
     const now = this.#host.clock.now();
     const identity = this.#host.identity();
     if (!identity) return;
-    const { bySoonest, isDue, purgeAt } = this.#decisions;
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
@@ -239,13 +238,13 @@ export class ScheduledMessages {
     if (!identity || !row) return { outcome: "not_scheduled" };
     const { message } = row;
     const before = { scheduledAt: timeOf(message.scheduledAt), expiresAt: timeOf(message.expiresAt) };
-    const times = this.#decisions.changedTimes(before, change, now);
+    const times = changedTimes(before, change, now);
     if ("faults" in times) return { outcome: "refused", code: "validation_failed", faults: times.faults };
     const { scheduledAt, expiresAt } = times;
     if (scheduledAt === before.scheduledAt && expiresAt === before.expiresAt) return ok(message);
     const moved = withTimes(message, times, now);
     const isMoved = scheduledAt !== before.scheduledAt;
-    if (scheduledAt === null || (isMoved && this.#decisions.isDue(scheduledAt, now))) {
+    if (scheduledAt === null || (isMoved && isDue(scheduledAt, now))) {
       const limit = this.#host.limit();
       if (limit) return { outcome: "refused", code: limit };
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
@@ -294,7 +293,7 @@ export class ScheduledMessages {
   #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
     const row = this.#rows.read(entry);
     const expiresAt = timeOf(row.message.expiresAt);
-    const next = this.#decisions.dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
+    const next = dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
     if (next.step === "wait") {
       this.#rest = { since: now, until: next.until, isForRoom: true };
       return false;

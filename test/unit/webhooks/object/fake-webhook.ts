@@ -1,6 +1,6 @@
 import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/line/retry.ts";
 import type { WebhookConfig } from "../../../../src/webhooks/object/configuration.ts";
-import { WEBHOOK_DECISIONS, type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import { type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../../src/webhooks/object/state.ts";
 import type { WaitingLine } from "../../../../src/webhooks/object/waiting-lines.ts";
 import type {
@@ -63,8 +63,8 @@ export class FakeWebhook {
   wakes = 0;
   /** The lines that wait for the next try of an event. */
   toRetry: string[] = [];
-  /** How often a permit was decided. */
-  decisions = 0;
+  /** How often the configuration was read. */
+  reads = 0;
   /** How many of the next attempts can't be stored. */
   logFails = 0;
   /** Whether the organization takes a notice. */
@@ -163,7 +163,10 @@ export class FakeWebhook {
         linesToRetry: () => this.toRetry,
       },
       failed: { add: (lineId, range) => void this.failed.push([lineId, range]), remove: () => {}, count: () => 0 },
-      configuration: () => this.read(),
+      configuration: () => {
+        this.reads++;
+        return this.read();
+      },
       wakeLine: async (lineId, number, startedAt) => {
         this.wakes++;
         return this.onWake(lineId, number, startedAt);
@@ -178,11 +181,7 @@ export class FakeWebhook {
       alarmBy: async (at) => this.#alarmBy(at),
       background: () => {},
     };
-    const decidePermit: typeof WEBHOOK_DECISIONS.decidePermit = (...given) => {
-      this.decisions++;
-      return WEBHOOK_DECISIONS.decidePermit(...given);
-    };
-    return new WebhookPermits(ports, { ...WEBHOOK_DECISIONS, decidePermit });
+    return new WebhookPermits(ports);
   }
 }
 

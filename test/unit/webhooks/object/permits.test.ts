@@ -54,16 +54,16 @@ test("no more calls are under way than the concurrency, and the others start in 
   expect(last - (lines.calls[0]?.startedAt ?? 0)).toBeLessThan(21 * SECOND);
 });
 
-test("a call that ends costs few decisions, however many lines wait for its slot", async () => {
+test("a call that ends resumes few requests, however many lines wait for its slot", async () => {
   const { webhook, lines } = await working({ concurrency: 20 });
   lines.callMs = 200;
-  const before = webhook.decisions;
+  const before = webhook.reads;
   for (const name of names(500)) lines.add(name, 2);
   await webhook.run(MINUTE);
   expect(lines.pending).toBe(0);
   expect(lines.maxInFlight).toBe(20);
   expect(lines.calls).toHaveLength(1_000);
-  expect((webhook.decisions - before) / lines.calls.length).toBeLessThan(4);
+  expect((webhook.reads - before) / lines.calls.length).toBeLessThan(4);
   // 20 calls at a time of 200 ms each take 10 seconds: no slot stays free for long.
   expect((lines.calls.at(-1)?.endedAt ?? 0) - (lines.calls[0]?.startedAt ?? 0)).toBeLessThan(12 * SECOND);
 });

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SCHEDULING_DECISIONS } from "../../../../../src/chats/object/scheduled/decisions.ts";
+import {
+  bySoonest,
+  changedTimes,
+  dueStep,
+  isDue,
+  placeAt,
+  purgeAt,
+} from "../../../../../src/chats/object/scheduled/decisions.ts";
 import { parseScheduleCursor, scheduleCursor } from "../../../../../src/chats/schedule-cursor.ts";
-
-const { bySoonest, changedTimes, dueStep, isDue, placeAt, purgeAt } = SCHEDULING_DECISIONS;
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const MINUTE = 60_000;
