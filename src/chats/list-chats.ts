@@ -102,8 +102,8 @@ export async function listChats(
   );
   if (list) return list;
   throw filter === undefined
-    ? fault("before", "is no chat of this organization")
-    : fault("after", "is no cursor of this list");
+    ? fault("before", "is not a chat of this organization")
+    : fault("after", "is not a cursor of this list");
 }
 
 function waitingFor({ unanswered, scheduled, search, contact }: Query): Waiting | undefined {
@@ -120,10 +120,17 @@ function waitingFor({ unanswered, scheduled, search, contact }: Query): Waiting 
  *   because the cost of a page grows with its number, while `before` costs the same everywhere
  */
 function positionIn({ page, limit, before, after }: Query): ChatPosition {
-  if (after !== undefined) throw fault("after", "is no place in a list of chats; walk with before, or read page 1");
+  if (after !== undefined)
+    throw fault(
+      "after",
+      "can't be used in this list; to continue, pass before with the id of the previous page's last chat",
+    );
   const position = positionOf({ page, limit, before });
   if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
-    throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
+    throw fault(
+      "page",
+      `begins past ${MAX_OFFSET} chats; to continue, pass before with the id of the previous page's last chat`,
+    );
   }
   return position;
 }
@@ -135,6 +142,7 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
  */
 function walkPositionIn({ page, before, after, limit }: Query, filter: Waiting | "search"): WaitingPosition {
   const other = page === undefined ? before && "before" : "page";
-  if (other) throw fault(other, `can't be given with ${filter}; walk with after, the cursor of the page before`);
+  if (other)
+    throw fault(other, `can't be given with ${filter}; to continue, pass after with the previous page's cursor`);
   return { after: after ?? null, limit };
 }

@@ -70,7 +70,8 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
     return calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, position));
   }
   const other = query.page === undefined ? query.after && "after" : "page";
-  if (other) throw fault(other, "can't be given with a filter; walk with before, the cursor of the page before");
+  if (other)
+    throw fault(other, "can't be given with a filter; to continue, pass before with the previous page's cursor");
   const filter = { status, direction, type, search };
   const position = { before: query.before ?? null, limit: query.limit };
   const name = JSON.stringify([caller.organizationId, chatId, filter, position]);
@@ -91,7 +92,7 @@ async function listMatching(
   const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
     chat.listMatching(caller.organizationId, filter, position, knownIdentity),
   );
-  if (answer.outcome !== "ok") throw fault("before", "is no message of this chat");
+  if (answer.outcome !== "ok") throw fault("before", "is not a message in this chat");
   return withETag(answer.body);
 }
 
@@ -106,6 +107,6 @@ async function listMessages(env: Env, caller: Caller, chatId: string, position: 
       chat.list(caller.organizationId, position, knownIdentity, cachedVersion),
     ),
   );
-  if (!page) throw fault("before" in position ? "before" : "after", "is no message of this chat");
+  if (!page) throw fault("before" in position ? "before" : "after", "is not a message in this chat");
   return page;
 }

@@ -9,7 +9,11 @@ import type { RefusedDraft } from "./rpc.ts";
 export function senderFor(caller: Caller, named: string | undefined): { senderId: string } | RefusedDraft {
   const { principal, defaultSenderId } = caller;
   if (principal.type === "member" && named !== undefined && named !== principal.id) {
-    return { outcome: "refused", code: "permission_denied", text: "A member can send only in its own name" };
+    return {
+      outcome: "refused",
+      code: "permission_denied",
+      text: "A member can send only in its own name. Leave out senderId",
+    };
   }
   const senderId = named ?? defaultSenderId;
   return senderId === null ? { outcome: "refused", code: "missing_field", text: "senderId is required" } : { senderId };

@@ -27,7 +27,7 @@ export async function openDoorbell(
   const open = (organization: Fetcher) => organization.fetch(url, { headers: { Upgrade: "websocket" } });
   const { status, webSocket } = await callOrganization(env, organizationId, open, region);
   if (status === 409) {
-    const text = `The organization already has ${MAX_SESSION_STREAMS} open streams of the console`;
+    const text = `The organization already has ${MAX_SESSION_STREAMS} open streams of the console. Close one first`;
     throw new ApiError("stream_limit", listener.session === undefined ? {} : { text });
   }
   if (!webSocket) throw unavailable(new Error(`The organization's object answered ${status}, and no socket`));

@@ -102,7 +102,10 @@ export function refusal(
     case "permission_denied":
       return { code: reason, text: lackText(permission), headers };
     case "ip_not_allowed": {
-      const text = address === null ? "The request has no client address" : `The address ${address} is not allowed`;
+      const text =
+        address === null
+          ? "The request has no client address"
+          : `The address ${address} is not allowed. Add it to the key's ipAllowlist`;
       return { code: reason, text, headers };
     }
     case "rate_limited":
@@ -116,14 +119,16 @@ export function refusal(
 export function lackOf({ permissions }: Pick<Caller, "permissions">, need: Need | null): ApiError | null {
   const lacked = need === null ? [] : neededPermissions(need).filter((each) => !permissions.includes(each));
   if (lacked.length === 0) return null;
-  return new ApiError("permission_denied", { text: `You lack the permission ${lacked.join(" and ")}` });
+  return new ApiError("permission_denied", {
+    text: `You lack the permission ${lacked.join(" and ")}. Ask someone who can manage members`,
+  });
 }
 
 function lackText(permission: Need | null): string {
   const needed = permission === null ? [] : neededPermissions(permission);
   return needed.length > 1
-    ? `The API key lacks one of the permissions ${listed(needed)}`
-    : `The API key lacks the permission ${permission}`;
+    ? `The API key lacks one of the permissions ${listed(needed)}. Use a key that has them`
+    : `The API key lacks the permission ${permission}. Use a key that has it`;
 }
 
 function listed(permissions: readonly Permission[]): string {

@@ -96,7 +96,7 @@ export function checkPower({ power, lack }: Authority, before: Power | null, aft
  */
 export function checkLasting({ power }: Authority, making: string): void {
   if (!isBound(power)) return;
-  const text = `An API key with an end or an allow-list of addresses can't ${making}, which would outlast it`;
+  const text = `An API key with an end or an allow-list of addresses can't ${making}, which would outlast it. Use a key without them`;
   throw new ApiError("permission_denied", { text });
 }
 

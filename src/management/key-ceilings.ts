@@ -57,15 +57,16 @@ export async function refuseIfFull(
   );
   const { maxKeys = DEFAULT_MAX_KEYS, monthlyQuota } = ceilings;
   if (wanted.isNew && keys >= maxKeys) {
-    throw new ApiError("key_limit", { text: `The organization already has ${keys} keys, and may have ${maxKeys}` });
+    const text = `The organization has ${keys} keys, and its limit is ${maxKeys}. Revoke one, or ask the operator to raise selfService.maxKeys`;
+    throw new ApiError("key_limit", { text });
   }
   if (wanted.isNew && rows >= maxRows(maxKeys)) {
-    const text = `The organization already has ${rows} keys with the revoked ones, and may have ${maxRows(maxKeys)}. Revoked keys are deleted after 31 days`;
+    const text = `The organization has ${rows} keys, including revoked ones, and its limit is ${maxRows(maxKeys)}. Revoked keys are deleted after 31 days`;
     throw new ApiError("key_limit", { text });
   }
   const sum = others + wanted.quota;
   if (monthlyQuota !== undefined && sum > monthlyQuota) {
-    const text = `The quotas of the organization's keys for this month would add up to ${sum}, and may be ${monthlyQuota}`;
+    const text = `The quotas of the organization's keys for this month would add up to ${sum}, and their limit is ${monthlyQuota}. Lower a quota, or ask the operator to raise selfService.monthlyQuota`;
     throw new ApiError("key_limit", { text });
   }
 }

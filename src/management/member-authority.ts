@@ -17,7 +17,7 @@ export const NO_LINK = { signInHash: null, signInUntil: null, signInBy: null } a
 export function checkWithin({ power }: Authority, permissions: readonly Permission[]): void {
   const lacked = [...new Set(permissions)].filter((permission) => !power.permissions.includes(permission));
   if (lacked.length === 0) return;
-  const text = `The member has or gets permissions that you lack: ${lacked.join(", ")}`;
+  const text = `The member has or gets permissions that you lack: ${lacked.join(", ")}. Ask someone who has them`;
   throw new ApiError("permission_denied", { text });
 }
 

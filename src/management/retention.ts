@@ -19,5 +19,7 @@ export async function startRetention(env: Env, organizationId: string): Promise<
 /** Retention deletes messages. @throws ApiError `permission_denied` */
 export function checkRetention({ scope }: Actor, mayErase: boolean, days: number | null | undefined): void {
   if (scope === "any" || mayErase || days === undefined) return;
-  throw new ApiError("permission_denied", { text: "Changing retentionDays needs the permission chats:erase" });
+  throw new ApiError("permission_denied", {
+    text: "Changing retentionDays needs the permission chats:erase. Use a key that has it",
+  });
 }

@@ -41,7 +41,7 @@ export async function refuseWithoutRoom(db: Directory, kind: RowKind, organizati
     .where(and(eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
     .get();
   if (!found || found.count < found.ceiling) return;
-  const text = `The organization already has ${found.count} ${kind}, and may have ${found.ceiling}. Delete one first, or ask the operator to raise limits.${kind}`;
+  const text = `The organization has ${found.count} ${kind}, and its limit is ${found.ceiling}. Delete one, or ask the operator to raise limits.${kind}`;
   throw new ApiError(KINDS[kind].code, { text });
 }
 

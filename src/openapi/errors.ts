@@ -9,28 +9,34 @@ const shown = (count: number) => count.toLocaleString("en");
 
 /** When each error occurs. `text` is the example's text if it names something. */
 const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
-  missing_authorization: { when: "There is no `Authorization: Bearer` header." },
-  invalid_api_key: { when: "The key or token is unknown, mistyped, revoked or expired." },
+  missing_authorization: {
+    when: "There is no `Authorization: Bearer` header. Send `Authorization: Bearer` and the key.",
+  },
+  invalid_api_key: {
+    when: "The key or token is unknown, mistyped, revoked or expired. Check that all of it is sent and that it belongs to this service, or create a new one.",
+  },
   not_signed_in: { when: "Console: there is no session, or it has ended." },
   wrong_token: { when: "Console: the operator's token is wrong." },
   link_invalid: {
     when: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
   },
   access_invalid: { when: "Console: the request has no valid token of Cloudflare Access." },
-  access_unknown: { when: "Console: the person whom Cloudflare Access signed in is no member and no operator." },
-  cross_site: { when: "Console: no page of the console made the request." },
+  access_unknown: { when: "Console: the person whom Cloudflare Access signed in is neither a member nor an operator." },
+  cross_site: { when: "Console: the request was not made by a page of the console." },
   webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
   handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },
   permission_denied: {
     when: "The key lacks the permission that the text names, or would give another key more than it has itself.",
-    text: "The API key lacks the permission messages:send",
+    text: "The API key lacks the permission messages:send. Use a key that has it",
   },
   ip_not_allowed: {
     when: "The key's allow-list does not contain the client's address.",
-    text: "The address 198.51.100.7 is not allowed",
+    text: "The address 198.51.100.7 is not allowed. Add it to the key's ipAllowlist",
   },
   self_service_off: { when: "The operator has not allowed the organization's keys to manage keys." },
-  quota_exceeded: { when: "The key's quota for this calendar month (UTC) is used up." },
+  quota_exceeded: {
+    when: "The key's quota for this calendar month (UTC) is used up. Wait for the next month, or raise the key's `monthlyQuota`.",
+  },
   rate_limited: {
     when: "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
   },
@@ -60,7 +66,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   chat_full: { when: "The chat's storage is full." },
   chat_moved_on: {
     when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
-    text: "ifSeq is 7, but the chat's newest message has the seq 9",
+    text: "ifSeq is 7, but the chat's newest message has the seq 9. Read the newer ones, then send with ifSeq 9",
   },
   schedule_full: { when: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.` },
   not_scheduled: { when: "The message is not scheduled, or no longer." },
@@ -72,7 +78,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   member_limit: {
     when: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
-    text: "The organization already has 1000 members, and may have 1000. Delete one first, or ask the operator to raise limits.members",
+    text: "The organization has 1000 members, and its limit is 1000. Delete one, or ask the operator to raise limits.members",
   },
   template_limit: {
     when: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
@@ -90,12 +96,12 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   },
   key_limit: {
     when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",
-    text: "The organization already has 10 keys, and may have 10",
+    text: "The organization has 10 keys, and its limit is 10. Revoke one, or ask the operator to raise selfService.maxKeys",
   },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },
   webhook_exists: {
     when: "Another webhook of the organization has this URL. The text names its id.",
-    text: "The webhook whk_gN5cVr82KpZx0TdQ has this URL",
+    text: "The webhook whk_gN5cVr82KpZx0TdQ has this URL. Change that one, or use another URL",
   },
   webhook_limit: { when: "The organization has 10 webhooks already." },
   webhook_disabled: { when: "The webhook is disabled. Enable it first." },

@@ -149,5 +149,7 @@ function sameUrl(db: Directory, { id, organizationId, url }: WebhookRow) {
 }
 
 function webhookExists(id: string): ApiError {
-  return new ApiError("webhook_exists", { text: `The webhook ${id} has this URL` });
+  return new ApiError("webhook_exists", {
+    text: `The webhook ${id} has this URL. Change that one, or use another URL`,
+  });
 }

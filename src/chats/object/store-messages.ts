@@ -133,8 +133,8 @@ function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDr
   const isNewest = ifSeq === newest || (ifSeq === 0 && log.isEmpty);
   if (isNewest && !scheduled.hasSoon()) return null;
   const text = isNewest
-    ? "Another message was scheduled and is about to be sent"
-    : `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`;
+    ? "Another message was scheduled and is about to be sent. Wait for it, or send without ifSeq"
+    : `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then send with ifSeq ${newest}`;
   return { outcome: "refused", code: "chat_moved_on", text };
 }
 

@@ -60,13 +60,19 @@ test("an unknown key, a key with a wrong checksum, a revoked key and an expired 
 test("a key without the permission gets a 403 that names it", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId, { permissions: ["chats:read"] });
   const answer = await client(secret)("POST", "/chats", {});
-  expectBody(answer, 403, { message: "The API key lacks the permission chats:write", code: "permission_denied" });
+  expectBody(answer, 403, {
+    message: "The API key lacks the permission chats:write. Use a key that has it",
+    code: "permission_denied",
+  });
 });
 
 test("an address outside the allow-list gets a 403 that names it", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId, { ipAllowlist: ["192.0.2.0/24"] });
   const answer = await client(secret)("GET", "/chats", undefined, { "CF-Connecting-IP": "198.51.100.7" });
-  expectBody(answer, 403, { message: "The address 198.51.100.7 is not allowed", code: "ip_not_allowed" });
+  expectBody(answer, 403, {
+    message: "The address 198.51.100.7 is not allowed. Add it to the key's ipAllowlist",
+    code: "ip_not_allowed",
+  });
 });
 
 test("a validation error is a 400 that lists each fault with its path and message", async () => {

@@ -30,7 +30,7 @@ test("an organization has no self-service by default, and the operator sets, cha
 test("a key creates as many keys as the ceiling allows, and more after one is revoked", async () => {
   const { api } = await newManager({}, { maxKeys: 2 });
   const { key } = created(await api("POST", "/keys", { name: "Second" }));
-  expectError(await api("POST", "/keys", { name: "Third" }), 409, "key_limit", "already has 2 keys, and may have 2");
+  expectError(await api("POST", "/keys", { name: "Third" }), 409, "key_limit", "has 2 keys, and its limit is 2");
   await api("DELETE", `/keys/${key.id}`);
   created(await api("POST", "/keys", { name: "Third" }));
 });
@@ -109,11 +109,11 @@ test("a ceiling of keys that is lowered below their number leaves them as they a
   created(await api("POST", "/keys", { name: "Till" }));
   await lower(organizationId, { maxKeys: 2 });
   expect((await client(secret)("GET", "/key")).body.key).toEqual(key);
-  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "already has 3 keys, and may have 2");
+  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "has 3 keys, and its limit is 2");
   expect((await api("PATCH", `/keys/${key.id}`, { name: "Same" })).status).toBe(200);
   created(await api("POST", `/keys/${key.id}/rotate`));
   await api("DELETE", `/keys/${key.id}`);
-  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "already has 2 keys, and may have 2");
+  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "has 2 keys, and its limit is 2");
 });
 
 test("a rate ceiling that is lowered below a key's rate limit leaves the key as it is, and new keys are below it", async () => {

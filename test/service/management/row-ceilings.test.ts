@@ -43,7 +43,8 @@ test.each(KINDS)("of many requests at once for the last %s, exactly one succeeds
   const answers = await Promise.all(Array.from({ length: 8 }, () => api("POST", `/${kind}`, BODIES[kind])));
   const refused = answers.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(7);
-  for (const answer of refused) expectError(answer, 409, codeOf(kind), `already has ${ceiling} ${kind}`);
+  for (const answer of refused)
+    expectError(answer, 409, codeOf(kind), `has ${ceiling} ${kind}, and its limit is ${ceiling}. Delete one`);
   expect(await countOf(kind, organizationId)).toBe(ceiling);
   expectError(await admin("POST", `/organizations/${organizationId}/${kind}`, BODIES[kind]), 409, codeOf(kind));
 });
@@ -96,7 +97,7 @@ test("without a ceiling of the operator, keys make at most 1,000 keys", async ()
   // The first key was revoked.
   await env.DB.prepare("update api_keys set revoked_at = null where organization_id = ?").bind(organizationId).run();
   created(await api("POST", "/keys", { name: "The last" }));
-  expectError(await api("POST", "/keys", { name: "One more" }), 409, "key_limit", "already has 1000 keys");
+  expectError(await api("POST", "/keys", { name: "One more" }), 409, "key_limit", "has 1000 keys");
 });
 
 /** The rows that D1 reads for a request. */

@@ -6,10 +6,19 @@ const HEADERS = { isSecure: false, own: {} };
 test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two fields", async (code) => {
   const { status, shape, text } = ERRORS[code];
   expect(["message", "error"]).toContain(shape);
-  expect(text).toMatch(/^[A-Z][\w' ,.-]+[^.]$/);
+  expect(text).toMatch(/^[A-Z][\w' ,.:?/`{}-]+[^.]$/);
   const response = errorResponse({ code }, HEADERS);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ [shape]: text, code });
+});
+
+// Their texts are part of the contract: what to do stands in the description of the error.
+const FIXED = ["invalid_api_key", "missing_authorization", "quota_exceeded"];
+
+test("what is in the way, and a credential that is refused, come with a next step", () => {
+  const needsAdvice = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => [401, 403, 409].includes(ERRORS[code].status));
+  const bare = needsAdvice.filter((code) => !/\. [A-Z]/.test(ERRORS[code].text));
+  expect(bare.toSorted()).toEqual(FIXED);
 });
 
 test("an error's own text and faults replace the table's text", async () => {

@@ -11,7 +11,12 @@ test("an organization with as many chats as its limit allows gets no other, and 
   const { api, channelId } = await newOrganization(limits(2));
   const [first] = [await newChat(api, channelId, "a"), await newChat(api, channelId, "b")];
   const ask = (address: string) => api("POST", "/chats", { channelId, contact: { address } });
-  expectError(await ask("c"), 409, "chat_limit", /^The organization or the channel may have no more chats$/);
+  expectError(
+    await ask("c"),
+    409,
+    "chat_limit",
+    /^The organization or the channel has reached its limit of chats. Delete a chat/,
+  );
   expect((await ask("a")).body.chat.id).toBe(first?.id);
   expect((await api("GET", "/chats")).body.pagination.total).toBe(2);
   expect((await admin("DELETE", `/chats/${first?.id}`)).status).toBe(200);

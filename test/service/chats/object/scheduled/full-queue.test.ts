@@ -89,7 +89,10 @@ test("a message that finds a full queue for a day is FAILED", async () => {
   await ringIn(MINUTE + DAY - 1_000);
   expect(await message(scheduled.id)).toEqual(scheduled);
   await ringIn(MINUTE);
-  const error = { code: "chat_backlog", message: "Too many messages of this chat wait for delivery" };
+  const error = {
+    code: "chat_backlog",
+    message: "Too many messages of this chat wait for delivery. Send again when some are delivered",
+  };
   expect(await message(scheduled.id)).toMatchObject({ seq: null, status: "FAILED", error });
 });
 
