@@ -9,6 +9,7 @@ import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { separateConsole } from "./http/hosts.ts";
+import { answerNotFound } from "./http/not-found.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { answerRoot } from "./http/root.ts";
@@ -24,7 +25,7 @@ type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 export const app = new Hono<AppEnv>();
 
 app.onError(answerError);
-app.notFound((c) => errorResponse(new ApiError("not_found"), c.get("responseHeaders")));
+app.notFound(answerNotFound);
 
 app.use(requestLog(), separateConsole(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
 app.get("/", answerRoot);

@@ -30,7 +30,7 @@ export interface Act extends Omit<NewAct, "merged" | "actor"> {
   actor: Omit<Principal, "linkBy">;
   /** Who made the sign-in link with which the actor's session began; null if none did. */
   linkBy: string | null;
-  /** The status of the response; null while the request runs, and for good if it broke off. Of the last one, if several. */
+  /** The status of the response; null while the request runs, and forever if it broke off. Of the last one, if several. */
   status: number | null;
   /** How many requests the row stands for. */
   count: number;

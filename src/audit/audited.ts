@@ -73,7 +73,7 @@ const TABLES = {
  * after the act the status of the response. If the row can't be stored, nothing is done. A row without a status says that
  * the act broke off. Each row also has a line in the service's log, which outlives the organization.
  *
- * What stops somebody never waits for the log: it stores the row in its own commit, and the log is told afterwards.
+ * What stops somebody never waits for the log: it stores the row in its own commit, and the log is told afterward.
  * @throws ApiError as `RequestAct.begin`; the error of a resource that the operator asks for and nobody has
  */
 export function audited(access: ActorAccess, action: AuditAction): MiddlewareHandler<ActEnv> {
@@ -187,7 +187,7 @@ async function endAct(env: Env, organizationId: string, id: string, end: ActEnd)
 }
 
 /**
- * The organization in whose log the row belongs, and the error if it has no log any more. The operator names the
+ * The organization in whose log the row belongs, and the error if it no longer has a log. The operator names the
  * organization, or only one of its resources.
  */
 async function placeOf(

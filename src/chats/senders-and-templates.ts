@@ -19,7 +19,7 @@ interface Named {
 
 type Held<Value> = { value: Value; readAt: number };
 
-/** A changed template and a removed member may be used for so long. */
+/** How long a changed template or a deleted member can still be used. */
 const FRESH_MS = 10_000;
 /** How long they are used while the directory is down. */
 const USABLE_MS = 3_600_000;

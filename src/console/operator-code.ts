@@ -3,7 +3,7 @@ import { macOf } from "../secrets/mac.ts";
 
 /**
  * A code that signs the operator in once, for the link that `npm start` prints. Only those who know the operator's token
- * can make one, so it gives nobody more than they have. Unlike the token, it is worth nothing afterwards.
+ * can make one, so it gives nobody more than they have. Unlike the token, it is worth nothing afterward.
  */
 
 export const OPERATOR_CODE_LASTS_MS = 3_600_000;

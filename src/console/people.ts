@@ -9,7 +9,7 @@ import { organizationOf } from "./member-rows.ts";
 export type Person = { kind: "operator" } | { kind: "member"; member: MemberRecord; linkBy: string | undefined };
 
 /**
- * The person of a session, as it is now; null if the session does not count any more. A member's costs one call of the
+ * The person of a session, as it is now; null if the session no longer counts. A member's costs one call of the
  * organization's object, and the operator's one query of D1.
  * @param accessToken the request's token of Cloudflare Access, if it has one. A session that began with Access counts
  *   only for requests for which Access vouches for the same person.

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const OPERATOR_LASTS_MS = 12 * HOUR_MS;
-/** A member's session that is not used for so long ends. */
+/** A member's session ends when it was not used for this long. */
 const MEMBER_IDLE_MS = 7 * DAY_MS;
 /** The cookie says when the session was used, this exactly. */
 const SEEN_EVERY_MS = HOUR_MS;

@@ -6,10 +6,16 @@ const STYLE = "/web-assets/console/page.css";
 
 /**
  * The console's page: an HTML shell that loads two static files. It is the same for everybody, signed in or not.
- * `data-access` says that people can sign in with Cloudflare Access.
+ * `data-access` says that people can sign in with Cloudflare Access, `data-local` that webhooks can call this machine, and
+ * `data-rate` is the default rate limit of new keys, unless it is malformed.
  */
-export function shellFor(env: Env): string {
-  return env.ACCESS_TEAM_DOMAIN ? SHELL.replace('<div id="console">', '<div id="console" data-access>') : SHELL;
+export function shellFor({ ACCESS_TEAM_DOMAIN, WEBHOOKS_ALLOW_LOCAL, RATE_LIMIT }: Env): string {
+  const facts = [
+    ACCESS_TEAM_DOMAIN && " data-access",
+    WEBHOOKS_ALLOW_LOCAL === "true" && " data-local",
+    /^\d+$/.test(RATE_LIMIT) && ` data-rate="${RATE_LIMIT}"`,
+  ];
+  return SHELL.replace('<div id="console">', `<div id="console"${facts.filter(Boolean).join("")}>`);
 }
 
 const SHELL = htmlPage({

@@ -51,7 +51,7 @@ export async function findLink(env: Env, code: string): Promise<Link | null> {
   }
 }
 
-/** Uses up a member's link. Null if it is not good any more. */
+/** Uses up a member's link. Null if it is no longer valid. */
 export async function takeLink(env: Env, code: string): Promise<Subject | null> {
   const db = directory(env);
   for (let tries = 0; tries < MAX_TRIES; tries++) {

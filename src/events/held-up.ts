@@ -1,5 +1,5 @@
 /**
- * A chat that can't be read holds up the feed and the export for so long, because most faults pass. Then it is passed
+ * A chat that can't be read holds up the feed and the export for this long, because most errors pass. Then it is passed
  * over, and those who read are told.
  */
 export const HOLD_MS = 120_000;

@@ -17,7 +17,7 @@ const COMMENT_EVERY_MS = 20_000;
  */
 const PROBE_EVERY_MS = 2_000;
 const PROBE = ":\n";
-/** A client that reads nothing for so long does not keep the place of its stream. */
+/** A client that reads nothing for this long loses the place of its stream. */
 const STALLED_AFTER_MS = 4_000;
 
 interface StreamPorts {

@@ -62,3 +62,32 @@ export function htmlPageHeaders(policy: readonly string[]): Record<string, strin
     "X-Content-Type-Options": "nosniff",
   };
 }
+
+/** The style sheet of the visitors' page, which has the look of a page with one sentence too. */
+export const VISITORS_STYLE = "/web-assets/chat.css";
+
+/** A page with a heading and a sentence, such as a 404. `text` is HTML. */
+export function plainPage({ title, heading, text }: { title: string; heading: string; text: string }): string {
+  return htmlPage({
+    title,
+    style: VISITORS_STYLE,
+    viewport: SCROLLING,
+    body: `<body class="no-channel">
+<main class="empty">
+<h1 class="empty-title">${heading}</h1>
+<p>${text}</p>
+</main>
+</body>`,
+  });
+}
+
+/** The page loads only its style sheet, and no site may frame it. */
+export const PLAIN_PAGE_HEADERS: Record<string, string> = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Cache-Control": "no-cache",
+  "Referrer-Policy": "no-referrer",
+  Vary: "Accept",
+  "X-Content-Type-Options": "nosniff",
+};

@@ -36,7 +36,7 @@ const ERASE_TIMEOUT_MS = 20_000;
  */
 export async function eraseChat(env: Env, scope: Scope, id: string) {
   const { organizationId } = await chatOwnerOf(env, scope, id);
-  // If the platform loses the answer of `deleteChat` and the call is repeated, it finds nothing any more.
+  // If the platform loses the answer of `deleteChat` and the call is repeated, it finds nothing.
   const before = await callOrganization(env, organizationId, (organization) => organization.find(id));
   const deleted = await callOrganization(env, organizationId, (organization) => organization.deleteChat(id));
   const chat = deleted ?? before;

@@ -94,7 +94,7 @@ export function hasRoomFor(db: Directory, row: WebhookRow): SQL | undefined {
 }
 
 /**
- * Why an organization can't get a new webhook; null if it is gone, or nothing stands in the way any more.
+ * Why an organization can't get a new webhook; null if it is gone, or nothing stands in the way now.
  * @throws ApiError `validation_failed` if its webhooks would call one host too often
  */
 export async function whyNotInserted(db: Directory, row: WebhookRow): Promise<ApiError | null> {

@@ -116,9 +116,9 @@ test("a redacted message disappears from the open page, and stays away after a r
   await write(page, "my card is 4111");
   await page.getByText("Sent", { exact: true }).waitFor();
   await place.redact(user, "my card is 4111");
-  await eventually(() => shown(page), ["This message was removed."]);
+  await eventually(() => shown(page), ["This message was deleted."]);
   await page.reload();
-  await eventually(() => shown(page), ["This message was removed."]);
+  await eventually(() => shown(page), ["This message was deleted."]);
 });
 
 test("a deleted chat disappears from the open page, and a new one can begin there", async () => {

@@ -93,7 +93,7 @@ test("two people answer the same chat: the second is told, and nothing is sent t
   const first = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   const second = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   await log(second).getByText("Can I change the address?").waitFor();
-  // The second page hears of nothing any more, as on a bad connection.
+  // The second page hears nothing from now on, as on a bad connection.
   await second.context().route(/\/events/, (route) => route.abort());
   await second.reload();
   await log(second).getByText("Can I change the address?").waitFor();

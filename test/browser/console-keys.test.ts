@@ -34,7 +34,7 @@ test("a key is created as it was entered, and only “I saved it” closes its s
   await page.getByRole("checkbox", { name: "Read messages and files" }).uncheck();
   await page.getByRole("checkbox", { name: "See templates" }).check();
   await page.getByLabel("Requests per window").fill("20");
-  await page.getByLabel("Requests in a month").fill("500");
+  await page.getByLabel("Requests per month").fill("500");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1/128");
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await shownSecret(page);

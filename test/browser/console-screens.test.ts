@@ -110,8 +110,8 @@ test("the last member can't be removed, and the screen says why", async () => {
   const lonely = await openDesk("Lonely");
   const page = await openConsole(browser, screenOf(lonely, "members"));
   await page.getByRole("button", { name: "More for Ann" }).click();
-  await page.getByRole("menuitem", { name: "Remove" }).click();
-  await dialog(page).getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await dialog(page).getByRole("button", { name: "Delete" }).click();
   await dialog(page)
     .getByRole("alert")
     .getByText(/last member/i)
@@ -250,7 +250,7 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   await expect.poll(() => rows.count()).toBe(1);
   expect(await rows.first().textContent()).toContain("name, email, permissions");
   await member.getByLabel("What").selectOption({ label: "Rotated a key" });
-  await member.getByRole("heading", { name: "No entry fits" }).waitFor();
+  await member.getByRole("heading", { name: "No matching entries" }).waitFor();
   await member.getByRole("button", { name: "Clear the filters" }).click();
   await newest.waitFor();
   await Promise.all([page.context().close(), member.context().close()]);

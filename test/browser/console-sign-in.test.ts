@@ -82,7 +82,7 @@ test("somebody whom Access signed in chooses a member, or reads why not", async 
   await page.route("**/console", async (route) => {
     const response = await route.fetch();
     const html = await response.text();
-    await route.fulfill({ response, body: html.replace('<div id="console">', '<div id="console" data-access>') });
+    await route.fulfill({ response, body: html.replace('<div id="console"', '<div id="console" data-access') });
   });
   await page.route("**/console/access", (route) =>
     route.fulfill({ json: { access: { email: "ann@acme.test", isOperator: false, members } } }),

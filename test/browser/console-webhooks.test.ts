@@ -21,7 +21,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 async function createInConsole(page: Page, endpoint: Endpoint): Promise<string> {
   await page.getByRole("button", { name: "New webhook" }).first().click();
   await page.getByLabel("URL").fill(endpoint.url);
-  await page.getByLabel("What it is for").fill("Order bot");
+  await page.getByLabel("Description").fill("Order bot");
   await page.getByLabel("message.received").check();
   await button(page, "Create").click();
   await page.getByRole("dialog", { name: "Save the signing secret now" }).waitFor();

@@ -98,7 +98,7 @@ test("the site's style and policy don't affect the widget", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("the site chooses the language, side and colours", async () => {
+test("the site chooses the language, side and colors", async () => {
   const page = await visitSite(newUser(), { locale: "de", position: "left", "color-scheme": "dark" });
   const button = page.getByRole("button", { name: "Chat öffnen" });
   expect((await button.boundingBox())?.x).toBe(20);

@@ -81,7 +81,7 @@ test.for([
 
 test.for([
   [["keys", "revoke", "key_g1", "--yess"], "There is no option --yess. Did you mean --yes?"],
-  [["keys", "list", "--organisation=hunter2"], "There is no option --organisation. Did you mean --organization?"],
+  [["keys", "list", "--organizatoin=hunter2"], "There is no option --organizatoin. Did you mean --organization?"],
   [["keys", "list", "--nonsense"], "There is no option --nonsense."],
   [["keys", "list", "--page"], "--page needs a value."],
   [["keys", "list", "--json=yes"], "Option '--json' does not take an argument."],
@@ -122,7 +122,7 @@ test.for([
   const asked = confirm("revoke key key_g1", undefined, input, output);
   input.end(typed ?? "");
   if (confirms) await asked;
-  else await expect(asked).rejects.toThrow("Cancelled. Nothing was changed.");
+  else await expect(asked).rejects.toThrow("Canceled. Nothing was changed.");
   expect(String(output.read())).toContain("Revoke key key_g1? This can't be undone. [y/N] ");
 });
 
@@ -140,7 +140,7 @@ test("pairs are split at their first equals sign", () => {
   expect(() => pairs("variable", ["=x"])).toThrow("--variable must have the form name=value.");
 });
 
-test("only a terminal without NO_COLOR is coloured", () => {
+test("only a terminal without NO_COLOR is colored", () => {
   const painted = (isTTY: boolean, noColor: boolean) => {
     const sink = { isTTY, write: () => {} };
     return new Output({ json: false, stdout: sink, stderr: sink, noColor }).paint("red", "text");

@@ -46,8 +46,8 @@ test("of wrangler's errors, only the end of a visitor's socket is dropped", () =
   const take = errorLines((line) => written.push(line));
   const lost = "✘ [ERROR] Uncaught Error: Network connection lost. ";
   const others = ["✘ [ERROR] Uncaught Error: another", "✘ [ERROR] {", "  error: 'Network connection lost.'", "}"];
-  const coloured = `\u001b[31m✘ \u001b[41;31m[\u001b[41;97mERROR\u001b[41;31m]\u001b[0m \u001b[1m${lost.slice(10)}\u001b[0m`;
-  for (const line of [lost, "", coloured, "\u001b[0m", ...others]) take(line);
+  const colored = `\u001b[31m✘ \u001b[41;31m[\u001b[41;97mERROR\u001b[41;31m]\u001b[0m \u001b[1m${lost.slice(10)}\u001b[0m`;
+  for (const line of [lost, "", colored, "\u001b[0m", ...others]) take(line);
   expect(written).toEqual(others);
 });
 

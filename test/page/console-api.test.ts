@@ -55,7 +55,7 @@ test("the types refuse what the OpenAPI document does not have", () => {
     // @ts-expect-error: the path needs an id
     () => api.GET("/chats/{id}"),
     // @ts-expect-error: no such parameter
-    () => api.GET("/chats", { query: { colour: "red" } }),
+    () => api.GET("/chats", { query: { color: "red" } }),
     // @ts-expect-error: the body has another type
     () => api.PATCH("/channels/{id}", { path: { id: "c1" }, body: { retentionDays: "30" } }),
     // @ts-expect-error: the answer has no such field

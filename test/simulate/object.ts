@@ -74,11 +74,11 @@ export abstract class SimulatedObject implements Turning {
 
   /** Calls `run` after `ms`. @returns a function that cancels the call */
   protected timer(ms: number, run: () => void): () => void {
-    let isCancelled = false;
+    let isCanceled = false;
     const ring = this.whileAlive(run);
-    this.world.after(ms, () => isCancelled || ring());
+    this.world.after(ms, () => isCanceled || ring());
     return () => {
-      isCancelled = true;
+      isCanceled = true;
     };
   }
 }

@@ -18,7 +18,7 @@ export const FAULTS = [
   "lost on the way",
   "answer after the deadline",
   "deadline ignored",
-  "refused for good",
+  "refused permanently",
   "contact moved",
   "channel broken",
   "poisoned recipient",

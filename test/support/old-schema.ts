@@ -1,6 +1,6 @@
 /**
  * Gives an object's storage the tables that it had after the first `count` steps of its schema, with the rows and columns
- * that they have now. An instance of the object that starts afterwards runs the other steps.
+ * that they have now. An instance of the object that starts afterward runs the other steps.
  */
 export function downgrade({ sql, kv }: DurableObjectStorage, steps: readonly string[], count: number): void {
   const names = () =>

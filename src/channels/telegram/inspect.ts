@@ -3,7 +3,7 @@ import type { Credentials, Inspection, Network } from "../adapter.ts";
 import { call } from "./call.ts";
 
 const DEADLINE_MS = 10_000;
-/** Telegram keeps the last error for good. An older one says nothing about the webhook of today. */
+/** Telegram keeps the last error forever. An older one says nothing about the webhook of today. */
 const RECENT_MS = 3_600_000;
 const MAX_ERROR = 300;
 

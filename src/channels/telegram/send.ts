@@ -28,7 +28,7 @@ export async function sendToTelegram(
   const parts = [...message.partsSent];
   const calls = callsOf(message);
   if (!calls) {
-    const reason = `A message of type ${message.type} needs mediaUrl, or content that is an https URL`;
+    const reason = `The ${message.type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
     return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason, parts };
   }
   for (const { method, body } of calls.slice(parts.length)) {

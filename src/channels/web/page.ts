@@ -1,8 +1,7 @@
-import { escapeHtml, htmlPage, htmlPageHeaders, SCROLLING } from "../../http/html.ts";
+import { escapeHtml, htmlPage, htmlPageHeaders, plainPage, VISITORS_STYLE } from "../../http/html.ts";
 
-/** The page's static files among the Worker's assets. */
+/** The page's script among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
-const STYLE = "/web-assets/chat.css";
 
 /**
  * The chat page: an HTML shell that names the channel and loads two static files. It contains no data about the visitor
@@ -11,7 +10,7 @@ const STYLE = "/web-assets/chat.css";
 export function chatPage({ channelId, name }: { channelId: string; name: string }): string {
   return htmlPage({
     title: name || "Chat",
-    style: STYLE,
+    style: VISITORS_STYLE,
     script: `<script src="${SCRIPT}" defer></script>`,
     body: `<body>
 <div id="chat" data-channel="${escapeHtml(channelId)}" data-name="${escapeHtml(name)}"></div>
@@ -44,25 +43,8 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
 }
 
 /** The page for a link to a web channel that does not exist. It repeats no part of the link. */
-export const NO_CHANNEL_PAGE = htmlPage({
+export const NO_CHANNEL_PAGE = plainPage({
   title: "Chat not found",
-  style: STYLE,
-  viewport: SCROLLING,
-  body: `<body class="no-channel">
-<main class="empty">
-<h1 class="empty-title">This chat doesn’t exist</h1>
-<p>Check the link, or ask the company for a new one.</p>
-</main>
-</body>`,
+  heading: "This chat doesn’t exist",
+  text: "Check the link, or ask the company for a new one.",
 });
-
-/** The page loads only its style sheet, and no site may frame it. */
-export const NO_CHANNEL_PAGE_HEADERS: Record<string, string> = {
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy":
-    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "Cache-Control": "no-cache",
-  "Referrer-Policy": "no-referrer",
-  Vary: "Accept",
-  "X-Content-Type-Options": "nosniff",
-};

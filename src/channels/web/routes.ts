@@ -2,13 +2,14 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { isOverAbuseLimit, tooManyRequests } from "../../http/abuse-limit.ts";
 import { ApiError } from "../../http/errors.ts";
+import { PLAIN_PAGE_HEADERS } from "../../http/html.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
 import { admitVisitor, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE, NO_CHANNEL_PAGE_HEADERS } from "./page.ts";
+import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
 import { SOCKET_REFUSALS, type SocketRefusal } from "./socket-policy.ts";
 import { visitorHeaders } from "./visitor.ts";
 
@@ -59,7 +60,7 @@ function noChannel(c: WebContext): Response {
   const supports = ["application/json", "text/html"];
   const type = accepts(c, { header: "Accept", supports, default: "application/json" });
   if (type !== "text/html") throw new ApiError("channel_not_found", { headers: { Vary: "Accept" } });
-  return c.body(NO_CHANNEL_PAGE, 404, NO_CHANNEL_PAGE_HEADERS);
+  return c.body(NO_CHANNEL_PAGE, 404, PLAIN_PAGE_HEADERS);
 }
 
 /** The visitor's end of a socket: to the chat's object, or to a socket that is closed immediately with a reason. */

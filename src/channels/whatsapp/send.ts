@@ -26,7 +26,7 @@ export async function sendToWhatsApp(
     return {
       outcome: "failed",
       code: MEDIA_URL_REQUIRED,
-      message: "WhatsApp needs an https link to the media",
+      message: `The ${message.type.toLowerCase()} needs a link: set mediaUrl to an https URL`,
       parts,
     };
   }

@@ -42,7 +42,7 @@ export function workerLines(write: (line: string) => void): (line: string | null
 /** Passes on wrangler's errors. Drops empty lines, the errors of closed sockets and the runtime's own stacks. */
 export function errorLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
-    // wrangler colours these lines even in a pipe.
+    // wrangler colors these lines even in a pipe.
     const plain = stripVTControlCharacters(line);
     if (HUNG_UP.test(plain) || RUNTIME_STACK.test(plain)) return;
     const [, reason] = UNREACHABLE.exec(plain) ?? [];

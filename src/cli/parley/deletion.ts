@@ -28,7 +28,7 @@ export async function confirm(
   const answer = await Promise.race([terminal.question(`${sentence}? This can't be undone. [y/N] `), closed]);
   terminal.close();
   if (answer === "\n") output.write(answer);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Cancelled. Nothing was changed.");
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Canceled. Nothing was changed.");
 }
 
 /**

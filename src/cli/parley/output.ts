@@ -8,7 +8,7 @@ export type Columns = Record<string, string>;
 /** A stream. `columns` is the width of a terminal. */
 type Sink = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 type Rows = Record<string, unknown>;
-type Colour = "red" | "green" | "yellow" | "dim" | "bold";
+type Color = "red" | "green" | "yellow" | "dim" | "bold";
 
 const TIME_FIELD = /(?:At|since|oldest|reset)$/;
 
@@ -94,10 +94,10 @@ export class Output {
     }
   }
 
-  /** Colours a text, if the stream is a terminal and NO_COLOR is not set. */
-  paint(colour: Colour, text: string, stream: Sink = this.#stdout): string {
-    // Not styleText's own check, because FORCE_COLOR would colour a pipe.
-    return stream.isTTY && !this.#noColor ? styleText(colour, text, { validateStream: false }) : text;
+  /** Colors a text, if the stream is a terminal and NO_COLOR is not set. */
+  paint(color: Color, text: string, stream: Sink = this.#stdout): string {
+    // Not styleText's own check, because FORCE_COLOR would color a pipe.
+    return stream.isTTY && !this.#noColor ? styleText(color, text, { validateStream: false }) : text;
   }
 
   #tellMore(answer: Rows, name: string, shown: number): void {

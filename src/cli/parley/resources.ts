@@ -27,7 +27,7 @@ export const RESOURCES = {
       name: field("name", "name", "The organization's name"),
       owner: field("name", "owner.name", "The first member's name"),
       "owner-email": field("address", "owner.email", "The first member's email address"),
-      jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
+      jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay; it can't be changed"),
       region: field("region", "region", "Where the data should be, for example weur"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
       "max-members": field(
@@ -270,7 +270,7 @@ export const RESOURCES = {
       about: "Change an API key from its next request on",
       details: "The value default restores an option's default: --quota default, --allow default.",
     },
-    delete: { word: "revoke", about: "Revoke an API key for good, from its next request on" },
+    delete: { word: "revoke", about: "Revoke an API key permanently. It stops working immediately" },
     async complete(rows, service, query) {
       // Both lists have the same order and pages.
       const used = new Map((await statsOfKeys(service, query)).map(({ id, updatedAt }) => [id, updatedAt]));

@@ -57,7 +57,7 @@ function sumOf(numbers: number[]): number {
 }
 
 /**
- * Makes foreign text safe for one line of a terminal. Replaces characters that move the cursor, set colours or change
+ * Makes foreign text safe for one line of a terminal. Replaces characters that move the cursor, set colors or change
  * the text's direction.
  */
 export function printable(text: string): string {

@@ -89,7 +89,7 @@ export class KeyObject extends DurableObject<Env> {
    */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
-    // `#gone`: erased during the read of the directory. Nothing may be stored any more.
+    // `#gone`: erased during the read of the directory. Nothing may be stored from then on.
     if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
     // No `await` from here on, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
@@ -323,7 +323,7 @@ function isDue(stored: HeldRecord, { record, readAt }: HeldRecord): boolean {
   return readAt - stored.readAt >= STORE_AGAIN_MS || JSON.stringify(stored.record) !== JSON.stringify(record);
 }
 
-/** Whether a secret is invalid for good: its key was revoked, or has other secrets. */
+/** Whether a secret is permanently invalid: its key was revoked, or has other secrets. */
 function isFinal({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
   return revokedAt !== null || (asked !== hash && asked !== previousHash);
 }

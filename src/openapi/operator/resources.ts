@@ -151,7 +151,7 @@ const attempts = z
   .object({
     sent: count.describe("The network accepted the message"),
     retry: count.describe("The network did not accept the message, and the service tries again"),
-    failed: count.describe("The network refused the message for good"),
+    failed: count.describe("The network refused the message permanently"),
     unknown: count.describe("The network did not respond, so the outcome is unknown"),
     moved: count.describe("The contact has another address, which is tried next"),
     channel_broken: count.describe("The network refused the channel itself"),

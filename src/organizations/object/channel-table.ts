@@ -84,7 +84,7 @@ export class ChannelTable {
     this.#known = undefined;
   }
 
-  /** Takes no more chats in a channel, for good. */
+  /** Takes no more chats in a channel, ever. */
   close(id: string): void {
     this.#sql.exec("update channels set closed = 1 where id = ? and closed = 0", id);
     this.#known = undefined;

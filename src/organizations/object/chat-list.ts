@@ -252,7 +252,7 @@ export class ChatList {
       .toArray();
   }
 
-  /** Leaves out the chats of a channel that is being deleted: the page may be short for so long. */
+  /** Leaves out the chats of a channel that is being deleted: until then a page can be short. */
   #print(rows: ChatRow[], hasLastMessage: boolean): string[] {
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);

@@ -204,7 +204,7 @@ export class ChatTable {
     });
   }
 
-  /** The chat's object holds nothing any more: removes the row and its addresses. A later life of the chat stays. */
+  /** The chat's object is empty: removes the row and its addresses. A later life of the chat stays. */
   endDeletion(id: string, life: number): void {
     const row = this.get(id);
     if (row?.life !== life) return;

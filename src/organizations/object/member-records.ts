@@ -82,7 +82,7 @@ export class MemberRecords {
     if (ended) this.#endAll(ended.memberId, ended.since);
   }
 
-  /** Ends one session for good. @param until when it would have ended anyway */
+  /** Ends one session permanently. @param until when it would have ended anyway */
   async endSession(organizationId: string, { memberId, sessionId }: MemberSession, until: number): Promise<void> {
     if (!(await this.#existence.exists(organizationId))) return;
     const { sql } = this.#storage;

@@ -248,7 +248,7 @@ export class OrganizationObject extends PeopleObject {
     if (this.#isReady() && this.#parts.deletions.gone(chatId, life)) this.#parts.list.changed();
   }
 
-  /** Closes a channel for good: it takes no chat, and its chats are off the lists. */
+  /** Closes a channel permanently: it takes no chat, and its chats are off the lists. */
   async closeChannel(organizationId: string, channelId: string): Promise<void> {
     if (!(await this.#parts.existence.knows(organizationId, channelId))) return;
     this.#parts.channels.close(channelId);

@@ -180,7 +180,7 @@ export const ORGANIZATION_SCHEMA = [
      until integer not null,
      primary key (member_id, session_id)
    ) without rowid;
-   -- Finds the rows that mean nothing any more.
+   -- Finds the rows that no longer mean anything.
    create index session_ends_by_time on session_ends (until);`,
   `-- Who made the sign-in link with which the actor's session began; null if none did.
    alter table audit add column link_by text;`,

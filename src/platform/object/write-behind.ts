@@ -67,7 +67,7 @@ export abstract class WriteBehind<Value> {
     return this.#underWay;
   }
 
-  /** All storage was erased: a write under way changes nothing here any more, and is not repeated. */
+  /** All storage was deleted: a write under way changes nothing here, and is not repeated. */
   forget(): void {
     this.#erasures++;
     this.#failed = undefined;

@@ -8,7 +8,7 @@ import { useGet, usePlace } from "./organization.ts";
 import { closeDialog, Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 
-/** A search begins once nothing was typed for so long, because each has an entry in the audit log. */
+/** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
 const MAX_CHATS = 8;
 
@@ -93,7 +93,9 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
           </div>
         ))}
       </div>
-      {found.length === 0 && !chats.isLoading && <p class="quiet">Nothing found.</p>}
+      {found.length === 0 && !chats.isLoading && (
+        <p class="quiet">No matches. Find searches screens, and contacts by name or address, not messages.</p>
+      )}
     </Dialog>
   );
 }

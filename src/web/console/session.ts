@@ -16,7 +16,7 @@ export interface Session {
 /**
  * - `unknown`: not asked yet
  * - `out`: nobody is signed in. `code` is that of the one-time link that opened the page, if one did
- * - `in`: `isLost` once the service does not know the session any more; the page stays behind the sign-in dialog
+ * - `in`: `isLost` once the service no longer knows the session; the page stays behind the sign-in dialog
  */
 export type SessionState =
   | { state: "unknown"; error: ParleyError | null }

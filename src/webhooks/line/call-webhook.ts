@@ -4,7 +4,7 @@ import { causeOf } from "../../log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Payload, WebhookPermitAnswer } from "../rpc.ts";
-import { type CallFailure, type Judgement, judgeAnswer } from "./retry.ts";
+import { type CallFailure, type Judgment, judgeAnswer } from "./retry.ts";
 
 /** The whole call, with its answer's body. */
 export const CALL_TIMEOUT_MS = 30_000;
@@ -41,7 +41,7 @@ export interface WebhookCall {
 }
 
 /** How a call ended. Times are Unix milliseconds. */
-export interface CallResult extends Judgement {
+export interface CallResult extends Judgment {
   startedAt: number;
   durationMs: number;
   httpStatus: number | null;

@@ -9,7 +9,7 @@ import type {
   WebhookPermitAnswer,
 } from "../rpc.ts";
 import { joinedRanges, rangesAfter } from "./event-ranges.ts";
-import { type Judgement, nextTry } from "./retry.ts";
+import { type Judgment, nextTry } from "./retry.ts";
 
 /**
  * A line: the events that one owner (a chat, or an organization for its own events) sends to one webhook, strictly in
@@ -167,7 +167,7 @@ export function lineAfterWake(line: StoredLine, number: number, startedAt: numbe
 function withTriesSince(line: StoredLine, startedAt: number): StoredLine {
   const isOld = ({ number, nextAt }: Tries, replayId: string | null) => {
     const { recent } = line;
-    // An attempt that is not kept any more was made before those that are.
+    // An attempt that is no longer kept was made before those that are.
     const last = recent.findLast((each) => each.number === number && each.replayId === replayId) ?? recent[0];
     return nextAt > 0 && last !== undefined && last.startedAt + last.durationMs < startedAt;
   };
@@ -201,7 +201,7 @@ function withoutWait(line: StoredLine): StoredLine {
 /** What an attempt's answer means for its event. */
 export function judgedAttempt(
   { tries }: Work,
-  { class: answer }: Pick<Judgement, "class">,
+  { class: answer }: Pick<Judgment, "class">,
   retryAfterMs: number | null,
   now: number,
   random: number,

@@ -16,7 +16,7 @@ export type AnswerClass = "accepted" | "unavailable" | "refused" | "gone";
 /** Why a call got no answer. `url_refused`: the URL was not called, because it may not be. */
 export type CallFailure = keyof typeof FAILURES;
 
-export interface Judgement {
+export interface Judgment {
   class: AnswerClass;
   /** Whether it counts as a failure of the webhook. */
   counts: boolean;
@@ -53,7 +53,7 @@ const FAILURES = {
  * @param httpStatus null if there was no answer
  * @param failure why there was no answer; ignored if there was one
  */
-export function judgeAnswer(httpStatus: number | null, failure: CallFailure = "connection"): Judgement {
+export function judgeAnswer(httpStatus: number | null, failure: CallFailure = "connection"): Judgment {
   if (httpStatus === null) return { class: "unavailable", counts: true, code: failure, message: FAILURES[failure] };
   const answerClass = classOf(httpStatus);
   const counts = answerClass === "unavailable";

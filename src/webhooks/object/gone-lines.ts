@@ -1,6 +1,6 @@
 import type { ReplayLeft } from "../rpc.ts";
 
-/** What the lines of the last replay had not sent when their chats were deleted. Nobody sends these events any more. */
+/** What the lines of the last replay had not sent when their chats were deleted. Nobody will send these events. */
 export class GoneLines {
   readonly #sql: Pick<SqlStorage, "exec">;
 

@@ -58,7 +58,7 @@ export class Slots {
     return permit;
   }
 
-  /** The permit of a line; null if the line does not hold it any more. */
+  /** The permit of a line; null if the line no longer holds it. */
   held(lineId: string, permit: string): HeldPermit | null {
     const held = this.#permits.get(lineId);
     return held?.id === permit ? held : null;
@@ -97,7 +97,7 @@ export class Slots {
     return true;
   }
 
-  /** No reserved start is valid any more. */
+  /** No reserved start is valid now. */
   dropReservations(): void {
     this.#reserved.clear();
     this.pace = { ...this.pace, clock: 0 };

@@ -48,7 +48,7 @@ export class WaitingLines {
     return this.#isEmpty ? null : (this.#row(lineId)?.number ?? null);
   }
 
-  /** The line does not wait any more. @param number only if this is still its number */
+  /** The line no longer waits. @param number only if this is still its number */
   remove(lineId: string, number?: number): void {
     if (this.#isEmpty) return;
     if (number === undefined) this.#sql.exec("delete from waiting where line = ?", lineId);

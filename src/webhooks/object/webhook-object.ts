@@ -139,7 +139,7 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /**
-   * The chat of a line was deleted: what it gave up can't be sent any more, and what it had left of a replay neither.
+   * The chat of a line was deleted: what it gave up can no longer be sent, nor what it had left of a replay.
    * @param at when, Unix milliseconds
    */
   lineGone(webhookId: string, lineId: string, at: number, left: ReplayLeft[] = []): void {

@@ -22,7 +22,7 @@ const LOOKS = {
   // A laptop's screen at 200 % zoom.
   "200 % zoom": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
   "right to left": { locale: "ar" },
-  "forced colours": { forcedColors: "active" },
+  "forced colors": { forcedColors: "active" },
 } as const;
 
 for (const [name, look] of Object.entries(LOOKS)) {
@@ -44,7 +44,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     const { page, weather } = await visitInWeather(browser, place, { user, colorScheme });
     await page.getByText("My card").waitFor();
     await place.redact(user, "My card is 4111");
-    await page.getByText("This message was removed").waitFor();
+    await page.getByText("This message was deleted").waitFor();
     await write(page, "one");
     await write(page, "two");
     await page.getByText("Sending shortly").waitFor();

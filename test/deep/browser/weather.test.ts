@@ -113,7 +113,7 @@ test.for([
   expect([await page.getByRole("textbox").count(), weather.opened]).toEqual([0, 1]);
 });
 
-test("unsent messages fail when the server refuses the page for good, and the page says so", async () => {
+test("unsent messages fail when the server permanently refuses the page, and the page says so", async () => {
   const { page, weather } = await visitInWeather(browser, place, {});
   await page.getByText("How can we help?").waitFor();
   await weather.storm(1013);
@@ -169,7 +169,7 @@ test("a message redacted while a page is offline disappears after reconnecting",
   await weather.storm(1013);
   await place.redact(user, "Your password is 1234");
   weather.clear();
-  await eventually(() => shown(page), ["This message was removed."]);
+  await eventually(() => shown(page), ["This message was deleted."]);
 });
 
 test("a page without a network says so, and catches up after reconnecting", async () => {

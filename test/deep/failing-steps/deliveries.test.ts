@@ -15,7 +15,7 @@ quietly();
 
 const MANY = 20;
 
-/** Lets the clock pass until nothing wakes a chat any more. */
+/** Lets the clock pass until nothing wakes a chat. */
 async function drain({ chatId }: Place): Promise<void> {
   const object = env.CHATS.getByName(chatId);
   for (let rings = 0; rings < MANY; rings++) {

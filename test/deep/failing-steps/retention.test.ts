@@ -14,7 +14,7 @@ quietly();
 
 let begin: number | undefined;
 
-/** A chat with two messages of which the channel keeps none any more; the alarm is due. */
+/** A chat with two messages of which the channel no longer keeps any; the alarm is due. */
 async function old(isIdle: boolean) {
   // The names of some steps have the day.
   begin ??= Date.now();

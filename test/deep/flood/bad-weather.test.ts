@@ -27,7 +27,7 @@ const BUSY = { telegram: 429, whatsapp: 131056 } as const;
 
 type Weather = "taken" | "busy" | "down" | "dropped" | "refused";
 
-/** 30 % are told to wait, 10 % get a 5xx, 5 % are accepted without a response, 5 % are refused for good. */
+/** 30 % are told to wait, 10 % get a 5xx, 5 % are accepted without a response, 5 % are refused permanently. */
 function weather(random: Random, met: Map<string, Weather[]>): Script {
   return (call, number) => {
     // A call takes time.
@@ -48,7 +48,7 @@ function weather(random: Random, met: Map<string, Weather[]>): Script {
 }
 
 test.each(SEEDS)(
-  "on a bad network every message is delivered in order, or fails for good (SEED=%i)",
+  "on a bad network every message is delivered in order, or fails permanently (SEED=%i)",
   async (seed) => {
     vi.spyOn(console, "log").mockImplementation(() => undefined);
     const met = new Map<string, Weather[]>();

@@ -6,7 +6,7 @@ export const GONE = { code: "network_131026", message: "Gone" };
 const REDACTED = "The message was redacted";
 const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
 
-/** What the network does with the calls that come: it takes them, refuses them for good or for now, or is not heard. */
+/** What the network does with the calls that come: it takes them, refuses them permanently or for now, or is not heard. */
 export const WEATHERS = ["takes", "refuses", "is busy", "is not heard"] as const;
 export type Weather = (typeof WEATHERS)[number];
 export type Told = "SENT" | "DELIVERED" | "READ" | "FAILED";

@@ -22,7 +22,7 @@ export function newIsolate(): (secret: string, method: string, path: string, cal
 
 /**
  * As `newIsolate`, but requests that wait at the same time share calls, as they do when deployed: the test runner turns
- * that off. `vi.unstubAllGlobals()` ends it for isolates that are used for the first time afterwards.
+ * that off. `vi.unstubAllGlobals()` ends it for isolates that are used for the first time afterward.
  */
 export function newSharingIsolate(): ReturnType<typeof newIsolate> {
   const { compatibilityFlags } = Cloudflare;

@@ -48,7 +48,7 @@ export class KeyModel {
   now: number;
   rules: Rules;
   isRevoked = false;
-  /** Of each secret until when it lives, Unix milliseconds; null: for good. */
+  /** Of each secret until when it lives, Unix milliseconds; null: forever. */
   secrets: Map<string, number | null>;
   counts: Counts = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
   /** What an eviction may cost at most: what was reserved ahead with the last request. */

@@ -8,7 +8,7 @@ import type { RealChat } from "./chat-commands.ts";
 import { GONE, type Weather } from "./chat-model.ts";
 import { newIsolate } from "./isolates.ts";
 
-/** A chat's own object, behind two isolates of the Worker. Each step ends when nothing is under way any more. */
+/** A chat's own object, behind two isolates of the Worker. Each step ends when nothing is under way. */
 export function realChat(
   { chatId, ownerId, organizationId, channelId, object }: Conversation,
   secret: string,

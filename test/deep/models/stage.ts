@@ -35,7 +35,7 @@ const MICROTASKS = 200;
  * another (its channel, its network, its organization) nothing but promises that are ready settles, so what is let go next
  * is the scheduler's choice alone, and a seed means the same order each time. Production has no more orders than these:
  * it delivers no call and no answer while the object's storage is at work. To lose an instance is to let nothing come
- * back to it any more, and to make the next one on the same storage.
+ * back to it, and to make the next one on the same storage.
  */
 export class Stage {
   readonly identity: ChatIdentity;

@@ -78,7 +78,7 @@ async function fill(parley: Parley, chatId: string): Promise<void> {
   }
 }
 
-/** Waits until a chat has told of its last message: it is at rest, and nothing of it is written any more. */
+/** Waits until a chat has told of its last message: it is at rest, and nothing of it is being written. */
 async function told(parley: Parley, chatId: string): Promise<void> {
   const isTold = async () => {
     const { chat } = (await parley.admin("GET", `/chats/${chatId}`)).body;

@@ -6,7 +6,7 @@ import type { Channel } from "../../support/world/factories.ts";
 import type { Heard, Repeats } from "./checks.ts";
 import type { Parley } from "./parley.ts";
 
-/** Runs for an accepted call, which gets its response afterwards, unless the result is "drop". */
+/** Runs for an accepted call, which gets its response afterward, unless the result is "drop". */
 type Weather = (address: string) => Promise<"drop" | undefined>;
 
 /** A fake network on this machine that records what it accepted. */

@@ -109,7 +109,7 @@ export async function hanging({ rounds, log }: Force, { server, receiver, telegr
     {
       test: "messages beside webhooks that hang",
       howMany: `${beside.length} messages to Telegram from ${NETWORK_CHATS} chats, beside ${least} calls that hung`,
-      held: `all left meanwhile; ${row}; afterwards the webhooks got all events`,
+      held: `all left meanwhile; ${row}; afterward the webhooks got all events`,
       faults: [...faults, ...late],
     },
   ];

@@ -97,7 +97,7 @@ async function lifeOfKey(parley: Parley, chatId: string, steps: Step[], address:
     }
   }
   const busy = Array.from({ length: CONNECTIONS }, (_, nth) => connection(nth));
-  const afterwards = (since: number) =>
+  const afterward = (since: number) =>
     Promise.all(
       busy.map(async (_, nth) => {
         for (;;) if ((await once(said, `answer ${nth}`))[0] > since) return;
@@ -108,7 +108,7 @@ async function lifeOfKey(parley: Parley, chatId: string, steps: Step[], address:
     wanted(200, await (body ? parley.admin("PATCH", `/keys/${id}`, body) : parley.admin("DELETE", `/keys/${id}`)));
     const done = performance.now();
     changes.push({ name, begun, done, expects });
-    await afterwards(done);
+    await afterward(done);
   }
   isOver = true;
   await Promise.all(busy);

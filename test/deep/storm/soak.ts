@@ -11,7 +11,7 @@ const SHARES = { list: 0.6, send: 0.3 };
 const CHATS_A_NETWORK = 10;
 const PATIENCE_MS = 120_000;
 const SAMPLE_EVERY_MS = 1_000;
-/** A machine that stood still for so long says nothing of the service. */
+/** A machine that stood still for this long says nothing of the service. */
 const STALL_MS = 1_000;
 /** So many calls in a part of the run that its slowest hundredth says something. */
 const ENOUGH = 1_000;

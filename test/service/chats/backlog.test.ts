@@ -78,7 +78,7 @@ test("a chat with a full queue replays used idempotency keys, and uses up no new
   expect((await post("second")).headers.get("Idempotent-Replayed")).toBeNull();
 });
 
-test("sent messages don't count towards the queue, so a web chat has no backlog", async () => {
+test("sent messages don't count toward the queue, so a web chat has no backlog", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await fill(chat.id, await send(api, chat.id), 10_000);

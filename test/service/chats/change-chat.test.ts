@@ -144,7 +144,7 @@ test("a patch is a 503 while the organization's object does not answer, and can 
   expect(await updates()).toHaveLength(1);
 });
 
-test("POST /chats/{id}/answered takes the chat off the list of the unanswered, for good", async () => {
+test("POST /chats/{id}/answered takes the chat off the list of the unanswered permanently", async () => {
   const { api, chat, object, path, write, unanswered } = await place();
   await write();
   await report(chat.id);

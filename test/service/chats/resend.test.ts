@@ -32,7 +32,7 @@ stopTheClock();
 
 const texts = (calls: NetworkCall[]) => calls.map((call) => call.text);
 
-/** Refuses the first message to a contact for good. */
+/** Refuses the first message to a contact permanently. */
 function refuseFirst(address: string): Script {
   let isRefused = false;
   return (call, number) => {

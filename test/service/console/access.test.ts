@@ -276,7 +276,7 @@ test("a session that began with Access ends when the member's email changes or t
   expect(await statusWith(ended.access, ended.token, ended.cookie)).toBe(401);
 });
 
-test("an operator of Access who is removed from CONSOLE_OPERATORS has no session any more", async () => {
+test("an operator of Access who is removed from CONSOLE_OPERATORS no longer has a session", async () => {
   const access = fakeAccess([key], "ann@acme.test");
   const token = await tokenFor("ann@acme.test", key);
   const cookie = cookieOf(await access.browser(token)("POST", "/session", { body: { access: {} } }));
@@ -324,8 +324,8 @@ test("half a configuration is a 503", async () => {
 
 test("the sign-in page knows whether Access is configured", async () => {
   const page = (bindings: Partial<Env>) => call("GET", "/console", { bindings });
-  expect((await page(fakeAccess([key]).bindings)).text).toContain('<div id="console" data-access></div>');
-  expect((await page({ ACCESS_TEAM_DOMAIN: "" })).text).toContain('<div id="console"></div>');
+  expect((await page(fakeAccess([key]).bindings)).text).toContain('<div id="console" data-access');
+  expect((await page({ ACCESS_TEAM_DOMAIN: "" })).text).not.toContain("data-access");
 });
 
 test("members are found by their email with an index", async () => {

@@ -44,11 +44,11 @@ test("the routes of both APIs are covered", () => {
 });
 
 test.each(ROUTES)("%s %s refuses an unknown query parameter", async (method, path) => {
-  expectFaults(await ask(method, `${path}?colour=red`), "colour");
+  expectFaults(await ask(method, `${path}?color=red`), "color");
   expectFaults(
-    await ask(method, `${path}?__proto__=1&colour=&colour=red&constructor`),
+    await ask(method, `${path}?__proto__=1&color=&color=red&constructor`),
     "__proto__",
-    "colour",
+    "color",
     "constructor",
   );
 });
@@ -99,10 +99,10 @@ test("a question mark without parameters is accepted", async () => {
 });
 
 test("the query is checked after the key, the permission, the route and the method", async () => {
-  expectError(await call("GET", "/api/v1/chats?colour=red"), 401, "missing_authorization");
-  expectError(await client(narrow)("GET", "/chats?colour=red"), 403, "permission_denied");
-  expectError(await ask("GET", "/api/v1/nothing?colour=red"), 404, "not_found");
-  expectError(await ask("GET", "/admin/v1/nothing?colour=red"), 404, "not_found");
-  expectError(await ask("PUT", "/api/v1/chats?colour=red"), 405, "method_not_allowed");
-  expectError(await ask("PUT", "/admin/v1/organizations?colour=red"), 405, "method_not_allowed");
+  expectError(await call("GET", "/api/v1/chats?color=red"), 401, "missing_authorization");
+  expectError(await client(narrow)("GET", "/chats?color=red"), 403, "permission_denied");
+  expectError(await ask("GET", "/api/v1/nothing?color=red"), 404, "not_found");
+  expectError(await ask("GET", "/admin/v1/nothing?color=red"), 404, "not_found");
+  expectError(await ask("PUT", "/api/v1/chats?color=red"), 405, "method_not_allowed");
+  expectError(await ask("PUT", "/admin/v1/organizations?color=red"), 405, "method_not_allowed");
 });

@@ -82,11 +82,11 @@ export class Party {
 
   /** Calls `run` after `ms`. @returns a function that cancels the call */
   timer(ms: number, run: () => void): () => void {
-    let isCancelled = false;
+    let isCanceled = false;
     const ring = this.whileAlive(run);
-    this.world.after(ms, () => isCancelled || ring());
+    this.world.after(ms, () => isCanceled || ring());
     return () => {
-      isCancelled = true;
+      isCanceled = true;
     };
   }
 

@@ -65,7 +65,7 @@ export async function checkEnd(parts: Parts): Promise<void> {
   if (works.length > 0) await checkReplay(parts, world.pick(works));
 }
 
-/** The lines of a chat, and when nothing makes them wait any more. */
+/** The lines of a chat, and when nothing makes them wait. */
 function linesOf({ world, judge, webhooks }: Parts, chat: SimulatedObject) {
   const identity = chat.storage.get<LineIdentity>("identity");
   if (!identity) return [];

@@ -6,7 +6,7 @@ import type { LinesBook } from "./lines-book.ts";
 import { LogJudge } from "./log-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
 
-/** A permit that is not reported counts for so long. */
+/** How long a permit that is not reported counts. */
 const LEASE_MS = 35_000;
 const LOST_MS = 36_000;
 const FAILURES_IN_A_ROW = 5;

@@ -13,7 +13,7 @@ const bytes = (text: string) => Uint8Array.from(new TextEncoder().encode(text));
 
 /** An answer whose body comes in these pieces, and what became of its reader. */
 function answer(...pieces: (Uint8Array | "hang" | "break")[]) {
-  const seen = { cancelled: false };
+  const seen = { canceled: false };
   const left = [...pieces];
   const body = new ReadableStream<Uint8Array>(
     {
@@ -25,7 +25,7 @@ function answer(...pieces: (Uint8Array | "hang" | "break")[]) {
         else controller.enqueue(next);
       },
       cancel() {
-        seen.cancelled = true;
+        seen.canceled = true;
       },
     },
     { highWaterMark: 0 },
@@ -50,7 +50,7 @@ test("a text of as many bytes as are allowed is read; one byte more, and the res
   expect(await readText(answer(bytes("ab"), bytes("cd")).response, 4, never)).toBe("abcd");
   const { response, seen } = answer(bytes("ab"), bytes("cd"), "hang");
   expect(await readText(response, 3, never)).toBeNull();
-  expect(seen.cancelled).toBe(true);
+  expect(seen.canceled).toBe(true);
 });
 
 test("a text that is cut off or incomplete at the deadline is null", async () => {
@@ -60,7 +60,7 @@ test("a text that is cut off or incomplete at the deadline is null", async () =>
   const reading = readText(response, 100, clock.signal);
   await Promise.resolve();
   clock.abort();
-  expect([await reading, seen.cancelled]).toEqual([null, true]);
+  expect([await reading, seen.canceled]).toEqual([null, true]);
   expect(await readText(answer(bytes("ab")).response, 100, AbortSignal.abort())).toBeNull();
 });
 
@@ -74,10 +74,10 @@ test("a text that is not JSON is undefined", () => {
   ]);
 });
 
-test("an unread body is cancelled, and a body that is being read is not", () => {
+test("an unread body is canceled, and a body that is being read is not", () => {
   const { response, seen } = answer("hang");
   discard(response);
-  expect(seen.cancelled).toBe(true);
+  expect(seen.canceled).toBe(true);
   discard(new Response(null));
 });
 

@@ -16,7 +16,9 @@ test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two
 const FIXED = ["invalid_api_key", "missing_authorization", "quota_exceeded"];
 
 test("what is in the way, and a credential that is refused, come with a next step", () => {
-  const needsAdvice = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => [401, 403, 409].includes(ERRORS[code].status));
+  const needsAdvice = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
+    [401, 403, 409].includes(ERRORS[code].status),
+  );
   const bare = needsAdvice.filter((code) => !/\. [A-Z]/.test(ERRORS[code].text));
   expect(bare.toSorted()).toEqual(FIXED);
 });

@@ -102,7 +102,7 @@ export function notBegun(delivery: Delivery): Delivery {
 export type HoldReason = "pace" | "broken" | "away";
 
 /**
- * Holds a message until `until`. Waiting for a broken channel does not count towards the deadline, up to seven days. If
+ * Holds a message until `until`. Waiting for a broken channel does not count toward the deadline, up to seven days. If
  * the message had no attempt yet, its deadline counts from `since`, when it began to wait for the channel.
  */
 export function hold(delivery: Delivery, until: number, reason: HoldReason, now: number, since = now): Delivery {
@@ -175,7 +175,7 @@ export function wakeAt(delivery: Delivery, now: number, expiresAt: number | null
   return Math.max(now, Math.min(nextAt ?? now, lastStartBefore(delivery, expiresAt)));
 }
 
-/** When the next attempt begins, if the channel allows it; null if one is open, or if none begins any more. */
+/** When the next attempt begins, if the channel allows it; null if one is open, or if no more begins. */
 export function nextAttemptAt(delivery: Delivery, now: number, expiresAt: number | null): number | null {
   if (delivery.startedAt !== null) return null;
   const at = Math.max(now, delivery.nextAt ?? now);

@@ -39,8 +39,8 @@ export interface RetentionHost {
 }
 
 /**
- * Deletes a chat's messages once they are older than its channel keeps them, and then the chat itself if nothing happens
- * in it any more. The decisions are in `decisions.ts`. Before it deletes anything, it asks whether the retention still
+ * Deletes a chat's messages once they are older than its channel keeps them, and then the chat itself once nothing
+ * happens in it. The decisions are in `decisions.ts`. Before it deletes anything, it asks whether the retention still
  * holds. Each step is one commit, so an interrupted run is continued by the alarm.
  */
 export class Retention {

@@ -35,9 +35,9 @@ import {
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
 
-/** After a fault, due messages rest for so long. */
+/** Delay after an error. */
 const AGAIN_AFTER_MS = 30_000;
-/** A message that can't be placed holds up the others for so long, so that a passing fault changes no order. */
+/** How long a message that can't be placed holds up the others, so that a passing error changes no order. */
 const HOLD_MS = 300_000;
 /** Then it is tried by itself, after as long as it has been due, and at least so often. */
 const MAX_AGAIN_MS = 3_600_000;

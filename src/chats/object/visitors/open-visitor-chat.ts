@@ -15,7 +15,7 @@ export type OpenedChat =
 
 /**
  * Creates the visitor's chat, or finds it, if the channel's limits of new chats allow. A chat that its object has adopted
- * never comes here, so it doesn't count towards the limits.
+ * never comes here, so it doesn't count toward the limits.
  * @throws if the channel's or the organization's object does not answer
  */
 export async function openVisitorChat(env: Env, visitor: Visitor): Promise<OpenedChat> {

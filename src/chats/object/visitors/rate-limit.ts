@@ -12,7 +12,7 @@ export const MAX_IN_WINDOW = 60;
 export function secondsToWait(times: readonly number[], now: number): number {
   const [newest] = times;
   const sixtieth = times[MAX_IN_WINDOW - 1];
-  // If the clock was set back, a time in the future counts only towards the hour.
+  // If the clock was set back, a time in the future counts only toward the hour.
   const second = newest === undefined || newest > now ? 0 : newest + SECOND_MS - now;
   const hour = sixtieth === undefined ? 0 : sixtieth + RATE_WINDOW_MS - now;
   return Math.ceil(Math.max(0, second, hour) / 1_000);

@@ -70,7 +70,7 @@ function show(checks: Check[], out: Output): void {
 }
 
 function lineOf({ what, state, found, advice }: Check, out: Output): string {
-  const [sign, colour] = SIGNS[state];
+  const [sign, color] = SIGNS[state];
   const end = /[.!?]$/.test(found) ? "" : ".";
-  return `${out.paint(colour, sign)} ${what}: ${found}${advice === null ? "" : `${end} To do: ${advice}`}`;
+  return `${out.paint(color, sign)} ${what}: ${found}${advice === null ? "" : `${end} To do: ${advice}`}`;
 }

@@ -100,7 +100,7 @@ doesn't answer.`,
   }),
   command({
     name: "redact",
-    about: "Redact a message for good",
+    about: "Redact a message permanently",
     operands: ["chat", "message"],
     options: YES_OPTION,
     async run({ operands, options, service, out }) {

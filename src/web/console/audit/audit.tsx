@@ -39,14 +39,14 @@ export function Audit(): JSX.Element {
           isFiltered ? (
             <Empty
               icon="search"
-              title="No entry fits"
+              title="No matching entries"
               action={
                 <button type="button" class="button" onClick={() => (filter.value = NO_FILTER)}>
                   Clear the filters
                 </button>
               }
             >
-              A filter looks at 10,000 entries.
+              A filter searches 10,000 entries at a time.
             </Empty>
           ) : (
             <Empty icon="audit" title="Nothing yet">
@@ -103,7 +103,7 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
 function Result({ entry: { status, at } }: { entry: Entry }): JSX.Element {
   if (status === null) {
     const isRunning = now.value - Date.parse(at) < RUNS_MS;
-    return <Badge tone="warn">{isRunning ? "Under way" : "Broke off"}</Badge>;
+    return <Badge tone="warn">{isRunning ? "In progress" : "Interrupted"}</Badge>;
   }
   return status < 400 ? <Badge tone="good">Done</Badge> : <Badge tone="bad">{`Refused (${status})`}</Badge>;
 }

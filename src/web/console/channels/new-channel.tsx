@@ -47,7 +47,7 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
   return (
     <Screen
       title={`New ${kind === "web" ? "web chat" : `${label} channel`}`}
-      intro={credentials.length > 0 ? "Nobody can read the credentials here afterwards." : undefined}
+      intro={credentials.length > 0 ? "Nobody can read the credentials here afterward." : undefined}
       back={{ href: to("channels/new"), label: "Another kind" }}
     >
       <div class="narrow">

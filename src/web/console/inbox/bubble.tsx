@@ -151,7 +151,7 @@ function MessageText({ message }: { message: Message }): JSX.Element {
   if (isBlank(message))
     return (
       <p class="quiet">
-        <em>This message was removed.</em>
+        <em>This message was deleted.</em>
       </p>
     );
   const isRepeated = text.trim() === mediaUrl;

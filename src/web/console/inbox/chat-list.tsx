@@ -14,7 +14,7 @@ import type { Filter, View } from "./chat-rows.ts";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
-/** A search begins once nothing was typed for so long, because each has an entry in the audit log. */
+/** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
 const VIEWS: readonly { view: View; label: string }[] = [
   { view: "unanswered", label: "Unanswered" },
@@ -164,7 +164,7 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
 }
 
 function previewOf({ lastMessage, lastMessageAt }: Chat): string {
-  if (lastMessage) return lastMessage.text || "Removed";
+  if (lastMessage) return lastMessage.text || "Deleted message";
   return lastMessageAt !== null && !may("messages:read") ? "You may not read messages" : "No messages yet";
 }
 

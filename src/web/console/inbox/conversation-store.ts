@@ -132,7 +132,7 @@ export class ConversationStore {
     return this.#took(await this.#api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } }));
   }
 
-  /** Blanks a message for good. */
+  /** Blanks a message permanently. */
   async redact(messageId: string): Promise<Message> {
     const path = { ...this.#path, messageId };
     return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path }));

@@ -31,7 +31,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = () => (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
-      <p>Its text, file and metadata are removed here, but not what the contact got. This can’t be undone.</p>
+      <p>Its text, file and metadata are deleted here. The contact keeps what was delivered. This can’t be undone.</p>
     </Confirm>
   );
   const canSend = may("messages:send");
@@ -117,7 +117,7 @@ function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.E
 const OUTCOMES = {
   sent: "Accepted by the network",
   failed: "Refused",
-  retry: "To be tried again",
+  retry: "Failed, will be retried",
   unknown: "Unknown: it may arrive twice",
   moved: "The contact has a new address",
   channel_broken: "The channel is broken",
@@ -144,7 +144,7 @@ function Attempts({ message, cancel }: { message: Message; cancel: ComponentChil
                   <span class="count">{number}</span>
                   <div>
                     <p>
-                      <strong>{durationMs === null ? "Under way" : OUTCOMES[outcome]}</strong>{" "}
+                      <strong>{durationMs === null ? "In progress" : OUTCOMES[outcome]}</strong>{" "}
                       {code && code !== "ok" && <code>{code}</code>}
                     </p>
                     {words && (

@@ -13,13 +13,13 @@ interface NoChatsProps {
 const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
   search: {
     icon: "search",
-    title: "No chat found",
+    title: "No matching chats",
     text: "Search for words of a name, or for the beginning of an address.",
   },
   unanswered: {
     icon: "check",
-    title: "Nobody waits for an answer",
-    text: "Chats that wait appear here, the longest wait first.",
+    title: "No one is waiting for a reply",
+    text: "Unanswered chats appear here, the longest wait first.",
   },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {

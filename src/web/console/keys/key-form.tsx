@@ -8,6 +8,7 @@ import { Field, Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { OF_KEYS, PermissionPicker } from "../parts/permission-picker.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
+import { serviceFacts } from "../service-facts.ts";
 import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
 
@@ -82,11 +83,11 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         <Input
           label="Requests per window"
           path="rateLimit.limit"
-          hint="Empty: the service’s default."
+          hint={`Empty: the default, ${serviceFacts().rateLimit}.`}
           name="limit"
           type="number"
           min={1}
-          placeholder="300"
+          placeholder={serviceFacts().rateLimit}
           defaultValue={shown?.rateLimit.limit}
         />
         <Input
@@ -101,7 +102,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
           defaultValue={shown?.rateLimit.windowSeconds}
         />
         <Input
-          label="Requests in a month"
+          label="Requests per month"
           path="monthlyQuota"
           hint="Empty: no quota. Months are in UTC."
           name="quota"

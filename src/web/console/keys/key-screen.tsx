@@ -49,7 +49,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
         say("Revoked");
       }}
     >
-      <p>Its next request is refused, for good.</p>
+      <p>The key stops working immediately. This can’t be undone.</p>
     </Confirm>
   );
   return (

@@ -47,11 +47,11 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
   );
   const remove = () => (
     <Confirm
-      title={`Remove ${name}?`}
-      submit="Remove"
+      title={`Delete ${name}?`}
+      submit="Delete"
       onSubmit={async () => {
         await api.DELETE("/members/{id}", { path });
-        say("Removed");
+        say("Deleted");
         onChange();
       }}
     >
@@ -71,7 +71,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
         )}
         <MenuItem onChoose={() => openDialog(signOut())}>Sign out everywhere</MenuItem>
         <MenuItem danger onChoose={() => openDialog(remove())}>
-          Remove
+          Delete
         </MenuItem>
       </Menu>
     </div>

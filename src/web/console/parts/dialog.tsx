@@ -38,7 +38,7 @@ interface DialogProps {
   atTop?: boolean;
 }
 
-/** A modal dialog. The browser keeps the focus inside it, and gives it back afterwards. */
+/** A modal dialog. The browser keeps the focus inside it, and gives it back afterward. */
 export function Dialog({
   title,
   onClose = closeDialog,

@@ -21,7 +21,7 @@ function load(): void {
 
 /**
  * A screen whose code is fetched when it is opened first. A deploy removes the files of the version before it, so a page
- * that was left open may not find them any more: then it asks to be loaded again.
+ * that was left open may no longer find them: then it asks to be loaded again.
  */
 export function lazyScreen(name: keyof Screens): ComponentType<object> {
   return function LazyScreen(props: object): JSX.Element {

@@ -4,7 +4,7 @@ import type { Pages, Resource } from "../resource.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** Grey bars in place of what is loading. They appear after a moment, because most loads are quick. */
+/** Gray bars in place of what is loading. They appear after a moment, because most loads are quick. */
 export function Skeleton({ rows = 5 }: { rows?: number }): JSX.Element {
   return (
     <div class="skeleton" role="status">

@@ -107,8 +107,8 @@ function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
       />
       {isShorter && (
         <p class="refusal tone-bad">
-          Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for so long. This
-          can’t be undone.
+          Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for that long.
+          This can’t be undone.
         </p>
       )}
     </FormDialog>

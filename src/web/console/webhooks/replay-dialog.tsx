@@ -42,7 +42,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
       <Dialog title="Send again" onClose={close}>
         <div class="stack" role="status">
           <p>
-            {state === "running" ? "Under way: " : "Done: "}
+            {state === "running" ? "In progress: " : "Done: "}
             {number(sent)} of {number(found)} events were accepted.
           </p>
           {state === "running" && <p class="quiet">You can close this.</p>}

@@ -7,6 +7,7 @@ import { Input, Select } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { say } from "../parts/toast.tsx";
+import { serviceFacts } from "../service-facts.ts";
 import { may } from "../session.ts";
 import { EVENT_CHOICES, type Webhook } from "./webhook-state.ts";
 
@@ -73,7 +74,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
     <>
       <Input
         label="URL"
-        hint="It must begin with https://."
+        hint={`It must begin with https://${serviceFacts().allowsLocal ? ", or http://localhost on this machine" : ""}.`}
         name="url"
         type="url"
         required
@@ -81,7 +82,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
         defaultValue={shown?.url}
       />
       <Input
-        label="What it is for"
+        label="Description"
         hint="Optional."
         name="description"
         maxLength={1000}

@@ -28,7 +28,7 @@ export const en = {
   loading: "Loading…",
   earlierFailed: "Couldn’t load earlier messages. Try again.",
   newMessages: "New messages",
-  removed: "This message was removed.",
+  removed: "This message was deleted.",
   image: "Open image",
   document: "Open document",
   audio: "Open audio",

@@ -57,7 +57,7 @@ function signUser7(secret: string): Promise<string> {
 /** A time in the future, in Unix seconds. */
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 
-test("a hash with an expiry is accepted until then, and an open socket stays open afterwards", async () => {
+test("a hash with an expiry is accepted until then, and an open socket stays open afterward", async () => {
   const { channelId, secret } = await newSite();
   const expires = inSeconds(60);
   const protocols = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);

@@ -79,7 +79,7 @@ test.each([
   expect(count).toBeLessThanOrEqual(most);
 });
 
-/** Runs statements in the storage of an organization's object, whose instance is lost afterwards. */
+/** Runs statements in the storage of an organization's object, whose instance is lost afterward. */
 async function inStorage(organizationId: string, work: (storage: DurableObjectStorage) => void): Promise<void> {
   const object = env.ORGANIZATIONS.getByName(organizationId);
   await runInDurableObject(object, (_object, { storage }) => work(storage));

@@ -27,13 +27,13 @@ async function knownCanary() {
   return { api, organizationId, chat, message, redact };
 }
 
-test("a redaction of the newest message is answered when the list of chats does not know its text any more", async () => {
+test("a redaction of the newest message is answered when the list of chats no longer knows its text", async () => {
   const { organizationId, redact } = await knownCanary();
   expect((await redact()).status).toBe(200);
   expect(await lastMessageOf(organizationId)).not.toContain("canary");
 });
 
-test("a redaction that can't be reported is a 503, is made all the same, and is repeated with a 200 and then a 404", async () => {
+test("a redaction that can't be reported is a 503, is made anyway, and is repeated with a 200 and then a 404", async () => {
   const { api, organizationId, chat, message, redact } = await knownCanary();
   breakObjects("ORGANIZATIONS", "report");
   expectError(await redact(), 503, "unavailable");

@@ -117,7 +117,7 @@ test("a replay of a whole long chat is counted in short steps", async () => {
   expectShort(work);
 });
 
-test("a replay of events that do not match the filter any more is looked through once, in short steps, and ends", async () => {
+test("a replay of events that no longer match the filter is looked through once, in short steps, and ends", async () => {
   fakeReceiver();
   const { object, webhookId } = await longChat(LONG, { types: ["message.received"] });
   const stored = () =>

@@ -54,7 +54,7 @@ test.each([
   [403, "Forbidden: bot was blocked by the user", "contact_unreachable"],
   [403, "Forbidden: bot was kicked from the group chat", "contact_unreachable"],
   [413, "Request Entity Too Large", "network_413"],
-])("a %i, %s, fails for good", async (status, description, code) => {
+])("a %i, %s, fails permanently", async (status, description, code) => {
   fakeNetwork(refused(status, description));
   expect(await send()).toEqual({ outcome: "failed", code, message: description, parts: [] });
 });

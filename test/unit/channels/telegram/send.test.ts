@@ -117,7 +117,7 @@ test.each<[string, Partial<Outbound>]>([
   ["a link with a password", { type: "IMAGE", content: "https://ann:secret@files.example/a.png" }],
 ])("media with %s fails without a call", async (_, fields) => {
   const sent = fakeNetwork();
-  const message = `A message of type ${fields.type} needs mediaUrl, or content that is an https URL`;
+  const message = `The ${fields.type?.toLowerCase()} needs a link: set mediaUrl to an https URL`;
   expect(await send(fields)).toEqual({ outcome: "failed", code: "media_url_required", message, parts: [] });
   expect(sent).toEqual([]);
 });

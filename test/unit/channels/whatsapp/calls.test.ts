@@ -24,17 +24,17 @@ async function bodyOf(fields: object): Promise<Record<string, unknown>> {
 
 /** An answer with a body that tells whether it was let go. */
 function watched(status: number, headers: HeadersInit = {}) {
-  const seen = { cancelled: false };
-  const body = new ReadableStream({ cancel: () => void (seen.cancelled = true) });
+  const seen = { canceled: false };
+  const body = new ReadableStream({ cancel: () => void (seen.canceled = true) });
   return { seen, reply: () => new Response(body, { status, headers }) };
 }
 
-test("no redirect is followed, and its body is cancelled", async () => {
+test("no redirect is followed, and its body is canceled", async () => {
   for (const status of [300, 399]) {
     const { seen, reply } = watched(status);
     fakeNetwork(reply);
     expect(await send()).toMatchObject({ outcome: "retry", code: "redirected" });
-    expect(seen.cancelled).toBe(true);
+    expect(seen.canceled).toBe(true);
   }
 });
 
@@ -75,7 +75,7 @@ test("a document gets the file name of its link, truncated to 240 characters", a
   expect(await nameOf(`%zz${"x".repeat(241)}`)).toBe(`%zz${"x".repeat(237)}`);
 });
 
-test("a failed media request says why, and its body is cancelled", async () => {
+test("a failed media request says why, and its body is canceled", async () => {
   const unavailable = (message: string) => ({ outcome: "unavailable", message });
   const asked = (...replies: Reply[]) => {
     fakeNetwork(...replies);
@@ -96,7 +96,7 @@ test("a failed media request says why, and its body is cancelled", async () => {
   ] as const) {
     const { seen, reply } = watched(status, headers);
     expect(await asked(found(), reply)).toEqual(answer);
-    expect(seen.cancelled).toBe(true);
+    expect(seen.canceled).toBe(true);
   }
 });
 

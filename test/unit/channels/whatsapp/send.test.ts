@@ -161,7 +161,7 @@ test.each<[string, Partial<Outbound>]>([
   expect(await send({ type: "IMAGE", ...fields })).toEqual({
     outcome: "failed",
     code: "media_url_required",
-    message: "WhatsApp needs an https link to the media",
+    message: expect.stringContaining("needs a link: set mediaUrl to an https URL"),
     parts: [],
   });
   expect(sent).toEqual([]);

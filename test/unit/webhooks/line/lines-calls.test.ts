@@ -20,18 +20,18 @@ test("a receiver that hangs is given up after 30 seconds, and delays no other we
 
 test("at most 1 KB of an endless answer is kept", async () => {
   const chat = newOwner(1);
-  let cancelled = false;
+  let canceled = false;
   const endless = new ReadableStream({
     pull: (controller) => controller.enqueue(new TextEncoder().encode("é".repeat(100))),
     cancel: () => {
-      cancelled = true;
+      canceled = true;
     },
   });
   chat.answer = () => new Response(endless);
   await chat.lines.run();
   const [attempt] = (await chat.lines.describe("w"))?.attempts ?? [];
   expect(attempt).toMatchObject({ outcome: "accepted", response: "é".repeat(512) });
-  expect(cancelled).toBe(true);
+  expect(canceled).toBe(true);
 });
 
 test("a 2xx counts even if its body never ends", async () => {

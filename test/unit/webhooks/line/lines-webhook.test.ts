@@ -167,7 +167,7 @@ test("if the configuration can't be read, lines ask again, later each time, and 
   expect(place.webhook.log.map(({ attempt }) => attempt.number)).toEqual([1, 2, 3]);
 });
 
-test("an attempt that ends while the configuration can't be read is reported afterwards, once", async () => {
+test("an attempt that ends while the configuration can't be read is reported afterward, once", async () => {
   const place = new Place();
   let repair = () => {};
   place.status = (_lineId, number) => {

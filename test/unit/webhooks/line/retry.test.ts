@@ -27,9 +27,9 @@ test.each([
   [503, "unavailable", true, "http_503"],
   [599, "unavailable", true, "http_599"],
 ] as const)("a webhook that answers %i: %s", (status, answerClass, counts, code) => {
-  const judgement = judgeAnswer(status);
-  expect(judgement).toMatchObject({ class: answerClass, counts, code });
-  expect(judgement.message).toContain(`${status}`);
+  const judgment = judgeAnswer(status);
+  expect(judgment).toMatchObject({ class: answerClass, counts, code });
+  expect(judgment.message).toContain(`${status}`);
 });
 
 test.each(["timeout", "connection", "url_refused"] as const)("a call without an answer counts: %s", (failure) => {

@@ -30,7 +30,7 @@ test("a line has one permit until that is reported, given back or 35 seconds old
   expect(await webhook.ask("a")).toEqual({ outcome: "later", waitMs: 35 * SECOND - 5, isWaiting: false, number: 0 });
   const second = await webhook.ask("a", { unused: first });
   expect(second).toMatchObject({ outcome: "granted" });
-  // The first permit is not the line's any more.
+  // The first permit is no longer the line's.
   expect(await webhook.ask("a", { unused: first })).toMatchObject({ outcome: "later" });
   await webhook.run(35 * SECOND);
   const third = await permitOf(webhook, "a");

@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const NO_PAYMENT = { errors: [{ code: 131042, title: "Business eligibility payment issue" }] };
 const BROKEN = { state: "broken", reason: "131042: Business eligibility payment issue" };
 
-/** A message that WhatsApp took, and what Meta tells of it afterwards. */
+/** A message that WhatsApp took, and what Meta tells of it afterward. */
 async function sentIn(chat: Conversation) {
   const { id, seq } = await send(chat.api, chat.chatId);
   await chat.run();
@@ -89,7 +89,7 @@ test("a status of a message from before the channel was mended does not break it
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
 });
 
-test("a status that comes hours after its message says nothing of the channel any more", async () => {
+test("a status that comes hours after its message no longer says anything of the channel", async () => {
   fakeNetworks(accept);
   const chat = await conversation("whatsapp");
   const message = await sentIn(chat);

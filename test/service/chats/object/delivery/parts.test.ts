@@ -156,7 +156,7 @@ test("a copy that came through after all makes the message DELIVERED, though its
   expect(await message.state()).toBe("DELIVERED");
 });
 
-test("a photo that fails for good before its text could go out fails the message, and lets the rest pass", async () => {
+test("a photo that fails permanently before its text could go out fails the message, and lets the rest pass", async () => {
   const calls = fakeNetworks(inTurn(acceptAs("wamid.photo"), refuse(131056, "Slow down")));
   const chat = await conversation("whatsapp");
   const message = await sentTo(chat, PHOTO);

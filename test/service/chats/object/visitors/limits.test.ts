@@ -248,7 +248,7 @@ test("the addresses of one /64 count as one address, and the next /64 counts sep
   expect((await begin(channelId, "2001:db8:0:2::1")).answer.type).toBe("stored");
 });
 
-test("existing chats don't count towards the limit", async () => {
+test("existing chats don't count toward the limit", async () => {
   const { channelId } = await newOrganization();
   const from = "192.0.2.9";
   const token = newToken();

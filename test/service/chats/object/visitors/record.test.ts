@@ -90,7 +90,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("a read that never ends, for example of a cancelled request, delays other callers only briefly", async () => {
+test("a read that never ends, for example of a canceled request, delays other callers only briefly", async () => {
   const { channelId } = await newOrganization();
   aroundQueries((query, run) => (query === 1 ? new Promise(() => undefined) : run()));
   void channelRecord(env, channelId);

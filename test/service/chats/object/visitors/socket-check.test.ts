@@ -133,7 +133,7 @@ test("a chat without an open socket makes no check", async () => {
   expect(channelCalls).not.toHaveBeenCalled();
 });
 
-test("frames that arrive during a check are sent afterwards, in order, and to each page once", async () => {
+test("frames that arrive during a check are sent afterward, in order, and to each page once", async () => {
   const { channelId, chatId, api, page, protocols } = await newUser();
   pass(10_000);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -150,7 +150,7 @@ test("a message starts another attempt, or uses the one that it was stored with"
   expect(startAttempt(row(marked), null, true, NOW)).toEqual(marked);
 });
 
-test("a probe ends the wait for a broken channel, which does not count towards the deadline", () => {
+test("a probe ends the wait for a broken channel, which does not count toward the deadline", () => {
   const probing = startAttempt(row(), NOW - 20 * SECOND, false, NOW);
   expect(probing).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW - 20 * SECOND, heldMs: 20 * SECOND });
   expect(startAttempt(row(), NOW - HOUR, false, NOW)).toMatchObject({ heldMs: 60 * SECOND });
