@@ -2,15 +2,9 @@ import type { SendBody } from "../../../src/chats/message.ts";
 import type { MoveBody } from "../../../src/chats/rpc.ts";
 import type { Caller } from "../../../src/keys/caller.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { Party } from "../objects/party.ts";
+import { type Isolate, Requests } from "../objects/requests.ts";
 import type { Service } from "./load-service.ts";
 import type { LifeWorld } from "./rules.ts";
-
-/** Where an isolate's code is, and its environment. */
-interface Isolate {
-  party: Party;
-  env: Env;
-}
 
 interface SendRequest {
   chatId: string;
@@ -26,29 +20,22 @@ const CALLER = {
   region: null,
 } as unknown as Caller;
 const CONTEXT = { waitUntil: () => {} };
-const PATIENCE_MS = 400_000;
 
 /** The clients of the API. What they are told is judged where it leaves the chat's object. */
-export class Clients {
-  /** Each client is as patient as this many tries. */
-  maxTries = 4;
-  readonly #world: LifeWorld;
+export class Clients extends Requests {
   readonly #service: Service;
-  readonly #isolates: readonly Isolate[];
   /** The requests that had an idempotency key. */
   readonly #keyed: SendRequest[] = [];
-  #names = 0;
 
   constructor(world: LifeWorld, service: Service, isolates: readonly Isolate[]) {
-    this.#world = world;
+    super(world, isolates);
     this.#service = service;
-    this.#isolates = isolates;
   }
 
   /** `POST /messages`. Only a client with an idempotency key tries again. */
   send(chat: SimulatedObject, more: Partial<SendBody>): void {
-    const content = this.#name("text");
-    const idempotencyKey = this.#world.random() < 0.6 ? content : null;
+    const content = this.name("text");
+    const idempotencyKey = this.world.random() < 0.6 ? content : null;
     const request = { chatId: chat.name, body: { content, metadata: {}, ...more } as SendBody, idempotencyKey };
     if (idempotencyKey !== null) this.#keyed.push(request);
     this.#send(request);
@@ -56,32 +43,32 @@ export class Clients {
 
   /** The same request again, with its idempotency key. */
   repeat(): void {
-    if (this.#keyed.length > 0) this.#send(this.#world.pick(this.#keyed));
+    if (this.#keyed.length > 0) this.#send(this.world.pick(this.#keyed));
   }
 
   /** `PATCH /messages/{id}`. */
   move(chat: SimulatedObject, messageId: string, change: MoveBody): void {
     const ids = { chatId: chat.name, messageId };
-    this.#request("move", ({ env }) => this.#service.moveMessage(env, CALLER, ids, change));
+    this.request("move", ({ env }) => this.#service.moveMessage(env, CALLER, ids, change));
   }
 
   /** `POST /messages/{id}/cancel`. */
   cancel(chat: SimulatedObject, messageId: string): void {
     const ids = { chatId: chat.name, messageId };
-    this.#request("cancel", ({ env }) => this.#service.cancelMessage(env, CALLER, ids));
+    this.request("cancel", ({ env }) => this.#service.cancelMessage(env, CALLER, ids));
   }
 
   /** `POST /messages/{id}/resend`. */
   resend(chat: SimulatedObject, messageId: string, body: { scheduledAt?: number }): void {
     const ids = { chatId: chat.name, messageId };
     const request = { senderId: undefined, scheduledAt: undefined, expiresAt: undefined, ...body };
-    this.#request("resend", ({ env }) => this.#service.resendMessage(env, CONTEXT, CALLER, ids, request));
+    this.request("resend", ({ env }) => this.#service.resendMessage(env, CONTEXT, CALLER, ids, request));
   }
 
   /** `DELETE /admin/v1/chats/{id}/messages/{id}`. */
   redact(chat: SimulatedObject, messageId: string): void {
-    const name = this.#name("request");
-    this.#request("redact", async ({ env }) => {
+    const name = this.name("request");
+    this.request("redact", async ({ env }) => {
       const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
         stub.redact(ORGANIZATION_ID, messageId, identity, name),
       );
@@ -91,7 +78,7 @@ export class Clients {
 
   /** `GET /messages/{id}`. */
   get(chat: SimulatedObject, messageId: string): void {
-    this.#request("get", ({ env }) =>
+    this.request("get", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
         stub.get(ORGANIZATION_ID, messageId, identity),
       ),
@@ -100,14 +87,14 @@ export class Clients {
 
   /** `GET /scheduled`. */
   list(chat: SimulatedObject): void {
-    const query = { limit: this.#world.between(1, 10), after: undefined };
-    this.#request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
+    const query = { limit: this.world.between(1, 10), after: undefined };
+    this.request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
   }
 
   /** `GET /messages`. */
   page(chat: SimulatedObject): void {
-    const position = { page: this.#world.between(1, 3), limit: this.#world.between(1, 5) };
-    this.#request("page", ({ env }) =>
+    const position = { page: this.world.between(1, 3), limit: this.world.between(1, 5) };
+    this.request("page", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
         stub.list(ORGANIZATION_ID, position, identity),
       ),
@@ -116,10 +103,10 @@ export class Clients {
 
   /** The contact writes. */
   write(chat: SimulatedObject): void {
-    const text = this.#name("inbound");
-    const dedupe = this.#name("network id");
+    const text = this.name("inbound");
+    const dedupe = this.name("network id");
     const draft = { id: this.#service.newId("msg", null), dedupe, type: "TEXT" as const, content: text };
-    this.#request("write", ({ env }) =>
+    this.request("write", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
         stub.receive(ORGANIZATION_ID, { ...draft, media: null, origin: null, addresses: [] }, identity),
       ),
@@ -128,44 +115,6 @@ export class Clients {
 
   #send({ chatId, ...request }: SendRequest): void {
     const tries = request.idempotencyKey === null ? this.maxTries - 1 : 0;
-    this.#request("send", ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, request), tries);
-  }
-
-  /** Tries until there is an answer, or the client gives up. */
-  #request(name: string, request: (isolate: Isolate) => Promise<unknown>, tries = 0): void {
-    const world = this.#world;
-    if (tries >= this.maxTries) return;
-    let isOver = false;
-    const again = () => {
-      if (isOver) return;
-      isOver = true;
-      world.after(world.between(100, 60_000), () => this.#request(name, request, tries + 1));
-    };
-    world.after(PATIENCE_MS, again);
-    const isolate = world.pick(this.#isolates);
-    world.after(0, () => {
-      isolate.party.enter(async () => {
-        try {
-          await request(isolate);
-          isOver = true;
-        } catch (error) {
-          if (this.#isFinal(name, error)) isOver = true;
-          else again();
-        }
-      });
-    });
-  }
-
-  /** Whether a repeat can't help. Anything but a refusal or an outage is a fault of the service. */
-  #isFinal(name: string, error: unknown): boolean {
-    const { code, durableObjectReset: isLost } = error as { code?: string; durableObjectReset?: boolean };
-    if (code === undefined ? !isLost : code.startsWith("ERR_")) this.#world.fail(error);
-    this.#world.note(() => `${name}: ${code ?? "outage"}`);
-    return code !== undefined && code !== "unavailable";
-  }
-
-  /** A text that occurs once in a run, and is in no other text. */
-  #name(kind: string): string {
-    return `${kind}-${++this.#names}-`;
+    this.request("send", ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, request), tries);
   }
 }

@@ -3,7 +3,9 @@ import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";
-import { Party } from "../objects/party.ts";
+import type { Party } from "../objects/party.ts";
+import { actOnce, usePlatform } from "../objects/platform.ts";
+import { twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { World } from "../world.ts";
 import { AnswerJudge } from "./answers.ts";
@@ -68,11 +70,8 @@ class Simulation {
       // A chat with a scheduled message looks for old messages all the time.
       [MINUTE, HOUR, 2 * DAY, this.#retains ? 5 * DAY : 300 * DAY],
     ]);
-    this.#usePlatform();
-    const isolates = ["isolate 1", "isolate 2"].map((name) => {
-      const party = new Party(world, name);
-      return { party, env: this.#env(party) };
-    });
+    usePlatform(service, world, (chat, messageId) => this.#network.send(chat, messageId));
+    const isolates = twoIsolates(world, (party) => this.#env(party));
     this.#clients = new Clients(world, service, isolates);
     this.#addChat("cht_g000000000000001", world.random() < 0.75 ? "telegram" : "web");
     if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "web"]));
@@ -110,7 +109,7 @@ class Simulation {
   #act(chat: SimulatedObject): void {
     const world = this.#world;
     const clients = this.#clients;
-    const actions: [number, () => void][] = [
+    actOnce(world, [
       [9, () => clients.send(chat, this.#plain(chat))],
       [10, () => clients.send(chat, this.#scheduled())],
       [3, () => this.#scheduleRow(chat)],
@@ -127,13 +126,7 @@ class Simulation {
       [this.#retains ? 4 : 0, () => this.#retain()],
       [2, () => clients.write(chat)],
       [7, () => this.#race(chat)],
-    ];
-    let at = world.random() * actions.reduce((sum, [weight]) => sum + weight, 0);
-    const chosen = actions.find(([weight]) => {
-      at -= weight;
-      return at < 0;
-    });
-    chosen?.[1]();
+    ]);
   }
 
   #breakSomething(chat: SimulatedObject): void {
@@ -289,18 +282,6 @@ class Simulation {
       },
     );
     this.#chats.set(chatId, chat);
-  }
-
-  #usePlatform(): void {
-    const world = this.#world;
-    const running = () => world.running as Party | null;
-    Object.assign(this.#service.platform, {
-      now: () => running()?.now ?? world.now,
-      random: () => world.random(),
-      timer: (ms: number, run: () => void) => running()?.timer(ms, run),
-      send: (messageId: string) => this.#network.send(running() as SimulatedObject, messageId),
-      log: (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? ""),
-    } satisfies Partial<Record<keyof Service["platform"], unknown>>);
   }
 
   /** The bindings, as the code of a place has them. */

@@ -17,7 +17,7 @@ type PlatformFault =
 /** The world of any simulation of objects. */
 export type PlatformWorld = Pick<
   World<PlatformFault, string>,
-  "now" | "random" | "between" | "pick" | "fault" | "note" | "fail" | "running" | "entered" | "after" | "at"
+  "now" | "random" | "between" | "pick" | "fault" | "count" | "note" | "fail" | "running" | "entered" | "after" | "at"
 >;
 
 /** How a call ended. */

@@ -1,14 +1,8 @@
 import type { ChannelRecord } from "../../../src/channels/record.ts";
-import type { Party } from "../objects/party.ts";
+import { type Isolate, Requests } from "../objects/requests.ts";
 import type { Judge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import type { OrganizationWorld } from "./rules.ts";
-
-/** Where an isolate's code is, and its environment. */
-export interface Isolate {
-  party: Party;
-  env: Env;
-}
 
 /** See `simulate.ts`. */
 type VisitCall = (
@@ -16,8 +10,6 @@ type VisitCall = (
   dedupe: string,
 ) => Promise<{ outcome: string }>;
 type Channel = Pick<ChannelRecord, "id" | "kind">;
-/** One try of a request. @returns whether the client is content; if not, it tries again */
-type Try = (isolate: Isolate) => Promise<boolean>;
 
 const ORIGIN = "https://parley.example";
 const OPERATOR_VIEW = {
@@ -26,20 +18,13 @@ const OPERATOR_VIEW = {
   hasTokens: true,
   actor: { scope: "any", type: "operator", id: "operator", name: "Operator" },
 } as const;
-/** After this long without a response, a client tries again. */
-const PATIENCE_MS = 400_000;
 
 /** The service's callers: clients of the API, contacts on a network, visitors, and the operator. */
-export class Clients {
-  /** Each client is as patient as this many tries. */
-  maxTries = 4;
-  readonly #world: OrganizationWorld;
+export class Clients extends Requests {
   readonly #service: Service;
   readonly #judge: Judge;
-  readonly #isolates: readonly Isolate[];
   readonly #organizationId: string;
   readonly channels: readonly Channel[];
-  #names = 0;
 
   constructor(
     world: OrganizationWorld,
@@ -48,24 +33,22 @@ export class Clients {
     isolates: readonly Isolate[],
     organization: { id: string; channels: readonly Channel[] },
   ) {
-    this.#world = world;
+    super(world, isolates, service.isOutage);
     this.#service = service;
     this.#judge = judge;
-    this.#isolates = isolates;
     this.#organizationId = organization.id;
     this.channels = organization.channels;
   }
 
   /** `POST /chats`. */
   create(channel: Channel, address: string): void {
-    this.#request("POST /chats", async ({ env }) => {
+    this.request("POST /chats", async ({ env }) => {
       const owner = { organizationId: this.#organizationId };
       await this.#service.createChat(env, owner, {
         channelId: channel.id,
         contact: { address, name: undefined },
         metadata: {},
       });
-      return true;
     });
   }
 
@@ -73,8 +56,8 @@ export class Clients {
   send(): void {
     const chatId = this.#pick(this.#judge.chatIds());
     if (chatId === undefined) return;
-    const content = this.#name("text");
-    this.#request("send", async ({ env }) => {
+    const content = this.name("text");
+    this.request("send", async ({ env }) => {
       const caller = {
         principal: { type: "key" as const, id: "key", name: "Key" },
         organizationId: this.#organizationId,
@@ -88,13 +71,12 @@ export class Clients {
       >[4];
       const { doc } = await this.#service.sendMessage(env, context, caller, chatId, body);
       this.#judge.acknowledged.add((JSON.parse(doc) as { id: string }).id);
-      return true;
     });
   }
 
   /** A contact writes on a network, which repeats the webhook until it is accepted. */
   write(channel: Channel, address: string, others: string[]): void {
-    const networkId = this.#name("inbound");
+    const networkId = this.name("inbound");
     const item = {
       kind: "message" as const,
       networkId,
@@ -105,26 +87,24 @@ export class Clients {
       content: networkId,
       media: null,
     };
-    this.#request("webhook", async ({ env }) => {
+    this.request("webhook", async ({ env }) => {
       const outcome = await this.#service.storeItem(env, this.#record(channel), ORIGIN, item);
       if (outcome === "stored" || outcome === "repeated") this.#judge.acknowledged.add(networkId);
-      this.#world.count(`webhook: ${outcome}`);
-      return true;
+      this.world.count(`webhook: ${outcome}`);
     });
   }
 
   /** A contact's address changes. */
   move(channel: Channel, from: string, to: string): void {
-    this.#request("address change", async ({ env }) => {
+    this.request("address change", async ({ env }) => {
       await this.#service.storeItem(env, this.#record(channel), ORIGIN, { kind: "address", from, to });
-      return true;
     });
   }
 
   /** A visitor writes on the page, which repeats the frame until it is stored. */
   visit(channel: Channel, address: string): void {
-    const dedupe = this.#name("visit");
-    this.#request("visitor", async ({ env }) => {
+    const dedupe = this.name("visit");
+    this.request("visitor", async ({ env }) => {
       const chatId = await this.#service.webChatId(channel.id, address);
       const chat = env.CHATS.getByName(chatId) as unknown as { visit: VisitCall };
       const visitor = { chatId, organizationId: this.#organizationId, channelId: channel.id, address };
@@ -137,16 +117,16 @@ export class Clients {
   /** The operator redacts a message, mostly the newest that a client knows of. */
   redact(): void {
     const { messages } = this.#judge;
-    const known = this.#world.random() < 0.7 ? messages.at(-1) : this.#pick(messages);
+    const known = this.world.random() < 0.7 ? messages.at(-1) : this.#pick(messages);
     if (!known) return;
     const { chatId, messageId } = known;
-    this.#request("redact", async ({ env }) => {
-      const call = this.#name("request");
+    this.request("redact", async ({ env }) => {
+      const call = this.name("request");
       const owner = { organizationId: this.#organizationId };
       const answer = await this.#service.callChat(env, owner, chatId, (chat, identity) =>
         chat.redact(owner.organizationId, messageId, identity, call),
       );
-      this.#world.count(`redaction: ${answer.outcome}`);
+      this.world.count(`redaction: ${answer.outcome}`);
       if (answer.outcome === "ok") this.#judge.redactionAnswered(known);
       return answer.outcome !== "not_reported";
     });
@@ -156,88 +136,39 @@ export class Clients {
   deleteChat(then: () => void): void {
     const chatId = this.#pick(this.#judge.chatIds());
     if (chatId === undefined) return;
-    this.#request("DELETE chat", async ({ env }) => {
+    this.request("DELETE chat", async ({ env }) => {
       this.#judge.asked.add(chatId);
       await this.#service.eraseChat(env, "any", chatId);
-      if (this.#world.random() < 0.5) this.#world.after(0, then);
-      return true;
+      if (this.world.random() < 0.5) this.world.after(0, then);
     });
   }
 
   /** The operator deletes a channel, and repeats this until it is done. */
   deleteChannel({ id }: Channel): void {
-    this.#request("DELETE channel", async ({ env }) => {
+    this.request("DELETE channel", async ({ env }) => {
       this.#judge.asked.add(id);
       await this.#service.eraseChannel(env, OPERATOR_VIEW, id);
       this.#judge.channelErased(id);
-      return true;
     });
   }
 
   /** The operator deletes the organization, and repeats this until it is done. */
   deleteOrganization(): void {
-    this.#request("DELETE organization", async ({ env }) => {
+    this.request("DELETE organization", async ({ env }) => {
       for (const { id } of this.channels) this.#judge.asked.add(id);
       await this.#service.eraseOrganization(env, this.#organizationId);
       this.#judge.isOrganizationErased = true;
       for (const { id } of this.channels) this.#judge.channelErased(id);
-      return true;
     });
   }
 
   /** `GET /chats`. The judge reads the page when it leaves. */
   list(): void {
-    this.#request("GET /chats", async ({ env }) => {
+    this.request("GET /chats", async ({ env }) => {
       await this.#service.callOrganization(env, this.#organizationId, (organization) =>
         organization.list({}, { page: 1, limit: 100 }, true),
       );
-      return true;
     });
-  }
-
-  /** Tries until the client is content, gives up, or its request can't succeed. */
-  #request(name: string, request: Try, tries = 0): void {
-    const world = this.#world;
-    if (tries >= this.maxTries) {
-      world.count(`${name}: given up`);
-      return;
-    }
-    let isOver = false;
-    const again = () => {
-      if (isOver) return;
-      isOver = true;
-      world.after(world.between(100, 60_000), () => this.#request(name, request, tries + 1));
-    };
-    const done = () => {
-      isOver = true;
-    };
-    world.after(PATIENCE_MS, again);
-    const isolate = this.#pick(this.#isolates);
-    world.after(0, () => {
-      isolate?.party.enter(async () => {
-        try {
-          world.note(() => `${name}: try ${tries + 1}`);
-          const isContent = await request(isolate);
-          world.note(() => `${name}: ${isContent ? "done" : "again"}`);
-          world.count(`${name}: ${isContent ? "done" : "again"}`);
-          if (isContent) done();
-          else again();
-        } catch (error) {
-          if (this.#isFinal(name, error)) done();
-          else again();
-        }
-      });
-    });
-  }
-
-  /** Whether a repeat can't help. Anything but a refusal or an outage is a fault of the service. */
-  #isFinal(name: string, error: unknown): boolean {
-    const { code, durableObjectReset: isLost } = error as { code?: string; durableObjectReset?: boolean };
-    const isFault = code === undefined ? !isLost && !this.#service.isOutage(error) : code.startsWith("ERR_");
-    if (isFault) this.#world.fail(error);
-    this.#world.note(() => `${name}: ${code ?? "outage"}`);
-    this.#world.count(`${name}: ${code ?? "outage"}`);
-    return code !== undefined && code !== "unavailable";
   }
 
   /** A channel, as far as `storeItem` reads it. */
@@ -246,11 +177,6 @@ export class Clients {
   }
 
   #pick<T>(from: readonly T[]): T | undefined {
-    return from.length === 0 ? undefined : this.#world.pick(from);
-  }
-
-  /** A text that occurs once in a run. */
-  #name(kind: string): string {
-    return `${kind}-${++this.#names}`;
+    return from.length === 0 ? undefined : this.world.pick(from);
   }
 }

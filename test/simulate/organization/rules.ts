@@ -1,19 +1,12 @@
+import { CALL_FAULTS, OBJECT_FAULTS } from "../objects/rules.ts";
 import type { World } from "../world.ts";
 
 /** What may go wrong. Each seed has a part of it. */
 export const ORGANIZATION_FAULTS = [
-  "call late",
-  "call lost",
-  "call twice",
-  "answer lost",
-  "answer late",
+  ...CALL_FAULTS,
   "instance lost",
   "isolate lost",
-  "crash before a commit",
-  "crash after a commit",
-  "alarm early or late",
-  "alarm twice",
-  "clocks apart",
+  ...OBJECT_FAULTS,
   "organization away",
   "D1 down",
   "D1 late",

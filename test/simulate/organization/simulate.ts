@@ -2,11 +2,13 @@ import type { Outcome } from "../../../src/channels/adapter.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
-import { Party } from "../objects/party.ts";
+import type { Party } from "../objects/party.ts";
+import { actOnce, usePlatform } from "../objects/platform.ts";
+import { type Isolate, twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
 import { EPOCH, World } from "../world.ts";
-import { Clients, type Isolate } from "./clients.ts";
+import { Clients } from "./clients.ts";
 import { Judge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import { checkRest } from "./rest.ts";
@@ -52,7 +54,7 @@ class Simulation {
     this.#calls = new Calls(world);
     this.#addresses = ADDRESSES.slice(0, world.between(1, ADDRESSES.length));
     this.#webShare = world.pick([0.2, 0.5, 1]);
-    this.#usePlatform();
+    usePlatform(service, world, (chat) => this.#sendToNetwork(chat));
     this.#fillDirectory();
     this.#organization = new SimulatedObject(
       world,
@@ -64,10 +66,7 @@ class Simulation {
       },
     );
     this.#judge = new Judge(world, this.#organization, this.#chats);
-    this.#isolates = ["isolate 1", "isolate 2"].map((name) => {
-      const party = new Party(world, name);
-      return { party, env: this.#env(party) };
-    });
+    this.#isolates = twoIsolates(world, (party) => this.#env(party));
     this.#clients = new Clients(world, service, this.#judge, this.#isolates, { id: ORGANIZATION, channels: CHANNELS });
   }
 
@@ -110,7 +109,7 @@ class Simulation {
     const channel = world.random() < this.#webShare ? web : telegram;
     const address = world.pick(this.#addresses);
     const other = world.pick(["a", "b", ...ADDRESSES]);
-    const actions: [number, () => void][] = [
+    actOnce(world, [
       [4, () => clients.create(channel, address)],
       [6, () => clients.send()],
       [4, () => clients.write(telegram, address, world.random() < 0.3 ? [other] : [])],
@@ -120,13 +119,7 @@ class Simulation {
       [1, () => clients.move(telegram, address, other)],
       [1, () => clients.list()],
       [0.3, () => clients.deleteChannel(channel)],
-    ];
-    let at = world.random() * actions.reduce((sum, [weight]) => sum + weight, 0);
-    const chosen = actions.find(([weight]) => {
-      at -= weight;
-      return at < 0;
-    });
-    chosen?.[1]();
+    ]);
   }
 
   #breakSomething(): void {
@@ -180,18 +173,6 @@ class Simulation {
     const isErased = this.#judge.erased.has(channelId);
     if (isErased) this.#world.check("erased", outcome === "channel_not_found", () => `${channelId}: ${outcome}`);
     else if (isOpen) this.#world.check("free", outcome === "opened", () => `${address} of ${channelId}: ${outcome}`);
-  }
-
-  #usePlatform(): void {
-    const world = this.#world;
-    const running = () => world.running as Party | null;
-    Object.assign(this.#service.platform, {
-      now: () => running()?.now ?? world.now,
-      random: () => world.random(),
-      timer: (ms: number, run: () => void) => running()?.timer(ms, run),
-      send: () => this.#sendToNetwork(running() as SimulatedObject),
-      log: (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? ""),
-    } satisfies Partial<Record<keyof Service["platform"], unknown>>);
   }
 
   #sendToNetwork(chat: SimulatedObject): Promise<unknown> {

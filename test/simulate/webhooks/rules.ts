@@ -1,17 +1,10 @@
+import { CALL_FAULTS, OBJECT_FAULTS } from "../objects/rules.ts";
 import type { World } from "../world.ts";
 
 /** What may go wrong. Each seed has a part of it. */
 export const WEBHOOK_FAULTS = [
-  "call late",
-  "call lost",
-  "call twice",
-  "answer lost",
-  "answer late",
-  "crash before a commit",
-  "crash after a commit",
-  "alarm early or late",
-  "alarm twice",
-  "clocks apart",
+  ...CALL_FAULTS,
+  ...OBJECT_FAULTS,
   "D1 late",
   "D1 down",
   "chat lost",

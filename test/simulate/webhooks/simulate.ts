@@ -3,6 +3,7 @@ import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
+import { actOnce, usePlatform } from "../objects/platform.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
 import { EPOCH, World } from "../world.ts";
@@ -64,7 +65,7 @@ class Simulation {
       [500, 5_000, 60_000, 600_000],
       [5_000, 600_000, 3_600_000, DAY],
     ]);
-    this.#usePlatform();
+    usePlatform(service, world);
     const organization = "insert into organizations (id, name, created_at) values (?, ?, ?)";
     this.#directory.database.query(organization, [ORGANIZATION_ID, "Organization", EPOCH - DAY]);
     this.#organization = new SimulatedObject(
@@ -127,14 +128,9 @@ class Simulation {
       [0.3, () => ids.length > 1 && this.#owner.delete(id)],
       [3, () => ids.length < this.#maxWebhooks && this.#owner.create()],
     ];
-    let at = world.random() * actions.reduce((sum, [weight]) => sum + weight, 0);
-    const chosen = actions.find(([weight]) => {
-      at -= weight;
-      return at < 0;
-    });
     if (life === undefined) this.#adopt(chat);
     else if (world.fault("chat deleted", 0.05)) this.#send(chat, "erase", [life]);
-    else chosen?.[1]();
+    else actOnce(world, actions);
   }
 
   #breakSomething(): void {
@@ -262,17 +258,6 @@ class Simulation {
     if (this.#isLong || answer.outcome !== "later" || !answer.isWaiting || !world.fault("webhook's object lost", 0.2))
       return;
     world.after(world.between(0, world.pick([50, 5_000])), () => webhook.lose());
-  }
-
-  #usePlatform(): void {
-    const world = this.#world;
-    const running = () => world.running as Party | null;
-    Object.assign(this.#service.platform, {
-      now: () => running()?.now ?? world.now,
-      random: () => world.random(),
-      timer: (ms: number, run: () => void) => running()?.timer(ms, run),
-      log: (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? ""),
-    } satisfies Partial<Record<keyof Service["platform"], unknown>>);
   }
 
   /** The bindings, as the code of a place has them. */

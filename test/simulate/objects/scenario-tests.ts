@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { Replacement } from "./bundle.ts";
+import { missingIn, runObjectSeries, type Scenario, saboteurCaught } from "./scenario.ts";
+
+/** Some wrong versions show only after hundreds of seeds, which take long on a busy machine. */
+const SABOTEUR_TIMEOUT_MS = 120_000;
+
+/**
+ * The tests of a simulation, from a seed of its own each run. To see one seed line by line:
+ * `npm run test:simulate -- <the simulation's option> --trace <seed>`.
+ * @param saboteurs those that a few hundred seeds find
+ */
+export async function testScenario<Service>(
+  title: string,
+  scenario: Scenario<Service>,
+  { seeds, saboteurs }: { seeds: number; saboteurs: Readonly<Record<string, Replacement>> },
+): Promise<void> {
+  const from = Number(process.env.SEED || Math.trunc(Math.random() * 1e8));
+  const service = await scenario.load();
+  const series = await runObjectSeries(scenario, service, from, seeds);
+
+  test(`${title} keep what must hold through all faults: ${seeds} seeds from ${from}`, () => {
+    expect(Object.fromEntries(series.broken)).toEqual({});
+  });
+
+  test("each check came about in these seeds", () => {
+    expect(missingIn(scenario, series)).toEqual([]);
+  });
+
+  test("a seed is the same each time, also in another copy of the service", async () => {
+    const one = await scenario.simulate(service, from, true);
+    const other = await scenario.simulate(await scenario.load(), from, true);
+    expect(one).toEqual(other);
+    expect(one.trace.length).toBeGreaterThan(10);
+  });
+
+  test.each(Object.entries(saboteurs))(
+    "the simulation finds a wrong version: %s",
+    async (_name, wrong) => {
+      expect(await saboteurCaught(scenario, wrong)).not.toBeNull();
+    },
+    SABOTEUR_TIMEOUT_MS,
+  );
+}
