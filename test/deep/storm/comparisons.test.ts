@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { lateFaults } from "./alarms.ts";
-import { contactFaults } from "./contacts.ts";
 import { type Herd, herdFaults } from "./herd.ts";
 import { outageFaults, textFaults } from "./mixed.ts";
 import { lastUnitFaults, lifeFaults } from "./quota.ts";
@@ -131,20 +130,6 @@ test.for([
 ] as const)("a page %j at the position %j", ([seqs, place, faults]) => {
   const messages = seqs.map((seq) => ({ seq }));
   expect(pageFaults(messages, place, 5)).toEqual(faults);
-});
-
-const contact = { address: "4711", ids: ["cht_1"], texts: ["Hello", "Welcome"] };
-const listedMessages = ["Welcome", "Hello"].map((content, at) => ({ seq: at + 1, content }));
-
-test.for([
-  ["one chat with the confirmed messages", {}, []],
-  ["a second chat is listed", { ids: ["cht_1", "cht_2"] }, ["2 chats were told, 2 are listed"]],
-  ["another chat was told", { ids: ["cht_2"] }, ["2 chats were told, 1 are listed"]],
-  ["no chat is listed", { ids: [] }, ["1 chats were told, 0 are listed"]],
-  ["a message is lost", { messages: listedMessages.slice(0, 1) }, ["confirmed: Hello,Welcome; stored: Welcome"]],
-] as const)("a new contact: %s", ([, more, faults]) => {
-  const found = { ids: ["cht_1"], messages: listedMessages };
-  expect(contactFaults(contact, { ...found, ...more } as typeof found)).toEqual(faults);
 });
 
 test("a late alarm, and a missing one, are found", () => {

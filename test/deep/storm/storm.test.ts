@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { alarms } from "./alarms.ts";
-import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { deadReceiver } from "./dead-receiver.ts";
 import { telegram } from "./delivery.ts";
@@ -11,7 +10,6 @@ import { mixed } from "./mixed.ts";
 import { quota } from "./quota.ts";
 import { Random } from "./random.ts";
 import { reading } from "./reading.ts";
-import { retention } from "./retention.ts";
 import { revocation } from "./revocation.ts";
 import { soak } from "./soak.ts";
 import type { Force } from "./storm.ts";
@@ -45,13 +43,6 @@ test("damaged files of chats cause errors or complete lists, never shorter ones"
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 
-test("kills amid a retention leave no old message and no gap, and delete no young one", {
-  timeout: TIMEOUT_MS,
-}, async () => {
-  const rows = await alone(retention, little());
-  expect(rows.map(({ faults }) => faults)).toEqual([[]]);
-});
-
 test.for([
   ["five hundred concurrent sends with one key create one message, even over a kill", herd, 1],
   ["the last unit of a quota is granted once, and a kill returns none", quota, 1],
@@ -61,7 +52,6 @@ test.for([
   ["kills amid webhooks lose no event and keep the order of each chat", events, 3],
   ["polls and streams on a connection that breaks all the time miss no event", streams, 1],
   ["a dead receiver gets no more calls than scheduled, and all events once it is back", deadReceiver, 0.05],
-  ["a kill amid new contacts and deletions leaves one chat for each address", contacts, 1],
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
   ["alarms that became due while the service was dead run after its start", alarms, 1],
   ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],

@@ -1,22 +1,19 @@
 import { acknowledged } from "./acknowledged.ts";
 import { alarms } from "./alarms.ts";
-import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { deadReceiver } from "./dead-receiver.ts";
 import { telegram, whatsapp } from "./delivery.ts";
+import { dueAtOnce } from "./due-at-once.ts";
 import { erasure } from "./erasure.ts";
 import { events } from "./events.ts";
 import type { Storm } from "./ground.ts";
 import { herd } from "./herd.ts";
 import { mixed } from "./mixed.ts";
-import { neighbours } from "./neighbours.ts";
 import { pauses } from "./pause.ts";
 import { quota } from "./quota.ts";
 import { reading } from "./reading.ts";
 import { hanging, poison } from "./receivers.ts";
-import { retention } from "./retention.ts";
 import { revocation } from "./revocation.ts";
-import { dueAtOnce, scheduled } from "./scheduled.ts";
 import { soak } from "./soak.ts";
 import { streams } from "./streams.ts";
 import { visitors } from "./visitors.ts";
@@ -27,7 +24,6 @@ export const STORMS: Record<string, Storm> = {
   acknowledged,
   telegram,
   whatsapp,
-  scheduled,
   dueAtOnce,
   pauses,
   alarms,
@@ -38,15 +34,12 @@ export const STORMS: Record<string, Storm> = {
   poison,
   hanging,
   deadReceiver,
-  contacts,
   herd,
   quota,
   revocation,
   reading,
   visitors,
   erasure,
-  retention,
-  neighbours,
   mixed,
   damaged,
   soak,

@@ -24,18 +24,6 @@ export async function placesOf(text: string, state: string): Promise<string[]> {
   return found;
 }
 
-/** The tables that hold a text, of a server's objects and of D1. */
-export async function tablesWithText(text: string, state: string): Promise<string[]> {
-  const entries = await readdir(state, { recursive: true, withFileTypes: true });
-  const paths = entries.filter(({ name }) => name.endsWith(".sqlite")).map((each) => join(each.parentPath, each.name));
-  const found: string[] = [];
-  for (const path of paths) {
-    const tables = await tablesWith(text, path);
-    found.push(...tables.map((name) => `${name} in ${path.slice(state.length + 1)}`));
-  }
-  return found;
-}
-
 /** The tables of a database that hold a text. */
 async function tablesWith(text: string, path: string): Promise<string[]> {
   return withCopy(path, (database) => {
@@ -47,19 +35,6 @@ async function tablesWith(text: string, path: string): Promise<string[]> {
       return JSON.stringify(statement.all(), textOf).includes(text) ? [String(name)] : [];
     });
   });
-}
-
-/** The `seq` of the oldest message that each chat of a server has on disk. */
-export async function oldestOnDisk(state: string): Promise<number[]> {
-  const folder = join(state, "v3/do/parley-ChatObject");
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sqlite"));
-  const found = names.map((name) =>
-    withCopy(join(folder, name), (database) => {
-      const hasMessages = database.prepare("select 1 from sqlite_schema where name = 'messages'").get();
-      return hasMessages ? Number(database.prepare("select min(seq) as seq from messages").get()?.seq) : Number.NaN;
-    }),
-  );
-  return Promise.all(found);
 }
 
 /** Reads a copy of a database, with its log: the server can have the original open. */

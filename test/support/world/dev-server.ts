@@ -101,11 +101,6 @@ export class DevServer {
     died.catch(() => {});
   }
 
-  /** Sets a variable, from the next start on. */
-  setVariable(name: string, value: string): void {
-    this.#order.vars[name] = value;
-  }
-
   /** The process group of all its processes. */
   get group(): number {
     return this.#process?.pid ?? 0;

@@ -1,6 +1,5 @@
 import "./life.ts";
 import worker, * as service from "../../../../src/index.ts";
-import { setAlarmsByClock } from "./clock.ts";
 import { DIRECTORY_PATH, type DirectoryTally } from "./tally.ts";
 
 /** The connection below the runtime's D1 binding. */
@@ -52,7 +51,6 @@ function onLine<C extends new (...given: any[]) => object>(Original: C) {
   return class extends Original {
     // biome-ignore lint/suspicious/noExplicitAny: as above
     constructor(...[state, env]: any[]) {
-      setAlarmsByClock(state);
       super(state, lineOf(env));
     }
   };
