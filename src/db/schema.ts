@@ -85,7 +85,7 @@ export const members = sqliteTable(
     /** Who made the link: the id of a key or a member, or `operator`. */
     signInBy: text(),
     createdBy: createdBy(),
-    /** Of its permissions, and before `emailBy` was stored of its email. */
+    /** Of its permissions. */
     setBy: setBy(),
     emailBy: setBy(),
     createdAt: integer().notNull(),
@@ -176,7 +176,7 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdBy: createdBy(),
-    /** Of its permissions, its end and its addresses, and before `secretBy` was stored of its secret. */
+    /** Of its permissions, its end and its addresses. */
     setBy: setBy(),
     secretBy: setBy(),
     /** Who gave it the old secret of an overlap. */
@@ -210,7 +210,7 @@ export const webhooks = sqliteTable(
     version: integer().notNull(),
     /** The id of the key or member that created it, or `operator`. */
     createdBy: text().notNull(),
-    /** Of its secret, and before `urlBy` was stored of its URL. */
+    /** Of its secret. */
     setBy: setBy(),
     urlBy: setBy(),
     createdAt: integer().notNull(),

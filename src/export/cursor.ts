@@ -53,8 +53,7 @@ export function readExportCursor(scope: ExportScope, text: string): ExportPlace 
 }
 
 function readChatPlace(scope: ExportScope, text: string): ChatPlace | null {
-  // Earlier versions wrote no number of chats that could not be read.
-  const values = [readOpaque(text, 9), [...readOpaque(text, 8), 0]].find(({ length }) => length === 9) ?? [];
+  const values = readOpaque(text, 9);
   const [version, organizationId, isOfChat, chatId, life, seq, upTo, unplacedAfter, unreadable] = values;
   if (!isStart(scope, version, organizationId, isOfChat)) return null;
   if (typeof chatId !== "string" || !isId("cht", chatId) || (scope.chatId ?? chatId) !== chatId) return null;

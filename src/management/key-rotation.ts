@@ -50,7 +50,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
           previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
           previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
           previousBy: sql`case when ${isUnused} then ${apiKeys.previousBy}
-            else coalesce(${apiKeys.secretBy}, ${apiKeys.setBy}, ${apiKeys.createdBy}) end`,
+            else coalesce(${apiKeys.secretBy}, ${apiKeys.createdBy}) end`,
           secretBy: actor.id,
         })
         .where(condition)

@@ -11,7 +11,7 @@ import { createDemo, findDemo, webChatUrl } from "./demo.ts";
 import { introduction } from "./introduction.ts";
 import { baseUrl, freePort } from "./port.ts";
 import { migrate, type OnLine, serve } from "./server.ts";
-import { prepareState } from "./state.ts";
+import { prepareState, refuseEarlierLayout } from "./state.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const stop = new AbortController();
@@ -38,6 +38,7 @@ async function main(argv: string[]): Promise<number> {
   const base = baseUrl(port, given.ip);
   const state = given.persistTo ?? join(root, ".wrangler", "state");
   const files = { config: join(root, "wrangler.toml"), state };
+  await refuseEarlierLayout(root, state);
 
   const { variables } = await prepareDevVars(join(root, ".dev.vars"), given.vars);
   const isNew = await prepareState(state);

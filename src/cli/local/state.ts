@@ -1,6 +1,21 @@
 import { access, mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandError, reasonOf } from "../command-error.ts";
+import { localMigrations } from "../local-database.ts";
+
+/**
+ * Changes nothing.
+ * @throws CommandError if the data has a layout that no migration leads on from
+ */
+export async function refuseEarlierLayout(root: string, state: string): Promise<void> {
+  // What can't be read is left to wrangler, which says more.
+  const { all, applied } = await localMigrations(root, state).catch(() => ({ all: [], applied: null }));
+  const [first] = all;
+  if (first === undefined || !applied || applied.length === 0 || applied.includes(first)) return;
+  throw new CommandError(
+    `The data in ${state} is from an earlier version of Parley, and this one can't read it: delete that folder, or start with --persist-to and another one.`,
+  );
+}
 
 /**
  * Creates the folder of the data.

@@ -17,9 +17,9 @@ const FILLED_AT_ONCE = 500;
 const STEPS_A_CALL = 60;
 
 /**
- * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. After an upgrade
- * from before this table, or from another version of the folding, the table is emptied and filled by searches and the
- * alarm. Meanwhile a search examines the chats themselves.
+ * The terms under which the contacts of an organization are found. `ChatTable` keeps them with its rows. If another
+ * version of the folding made them, the table is emptied and filled by searches and the alarm. Meanwhile a search
+ * examines the chats themselves.
  */
 export class ContactTable {
   readonly #storage: DurableObjectStorage;

@@ -13,8 +13,6 @@ export interface FeedLimits {
 /** 8,000,000 pointers take about 1 GB, of the 10 GB that an object holds. */
 export const FEED_LIMITS: FeedLimits = { inTable: 100_000, usual: 8_000_000, most: 32_000_000 };
 export const KEPT_MS = 30 * DAY_MS;
-/** How many pointers one step deletes from a table that has more than tables have now. */
-const DELETED_AT_ONCE = 20_000;
 
 /** A table of pointers, `feed_<number>`: its first position, and when it began, Unix milliseconds. */
 export interface FeedTable {
@@ -58,7 +56,6 @@ export class FeedTables {
     // The clock may go back: then the newest table takes it.
     const isFull = newest && (position - newest.first >= this.#limits.inTable || dayOf(now) > dayOf(newest.since));
     if (newest && !isFull) return { table: newest, isNew: false };
-    // Code from before tables could end earlier numbered them by days, and finds these in order if it runs again.
     const number = Math.max(dayOf(now), (newest?.number ?? 0) + 1);
     const table = { number, first: position, since: Math.max(now, newest?.since ?? 0) };
     this.#sql.exec(
@@ -83,18 +80,12 @@ export class FeedTables {
     return mayGoAt(this.#tables, newest, this.#limits);
   }
 
-  /** Drops the oldest table if it may go, or deletes a part of it if it is from before tables ended earlier. */
+  /** Drops the oldest table if it may go. */
   drop(newest: number, now: number): void {
-    const [oldest, next] = this.#tables;
+    const [oldest] = this.#tables;
     const at = this.dueAt(newest);
-    if (!oldest || !next || at === null || at > now) return;
+    if (!oldest || at === null || at > now) return;
     const { number } = oldest;
-    if (next.first - oldest.first > this.#limits.inTable) {
-      oldest.first += DELETED_AT_ONCE;
-      this.#sql.exec(`delete from feed_${number} where position < ?`, oldest.first);
-      this.#sql.exec("update feed_days set first = ? where day = ?", oldest.first, number);
-      return;
-    }
     this.#sql.exec(`drop table feed_${number}`);
     this.#sql.exec("delete from feed_days where day = ?", number);
     this.#tables.shift();
@@ -107,11 +98,10 @@ export class FeedTables {
 
   get #tables(): FeedTable[] {
     this.#all ??= this.#sql
-      .exec<{ day: number; first: number; since: number | null }>(
-        "select day, first, since from feed_days order by day",
+      .exec<{ number: number; first: number; since: number }>(
+        "select day as number, first, since from feed_days order by day",
       )
-      .toArray()
-      .map(({ day, first, since }) => ({ number: day, first, since: since ?? day * DAY_MS }));
+      .toArray();
     return this.#all;
   }
 }

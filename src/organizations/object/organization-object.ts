@@ -176,12 +176,12 @@ export class OrganizationObject extends PeopleObject {
   }
 
   /** A webhook's object can be called again. @see Lines.wake */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<number | null> {
+  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<number | null> {
     return this.#parts.lines.wake(webhookId, number, startedAt, lineId);
   }
 
   /** Sends the organization's own events to a webhook again. @see Lines.replay */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId?: string): Promise<number> {
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number> {
     return this.#parts.lines.replay(webhookId, replayId, ranges, lineId);
   }
 

@@ -36,14 +36,14 @@ export class OwnLines {
     queueMicrotask(() => this.start());
   }
 
-  /** See `Lines.wake`. @param lineId absent in calls of older versions, which know one line */
-  async wake(webhookId: string, number: number, startedAt?: number, lineId = ""): Promise<number | null> {
+  /** See `Lines.wake`. @param lineId which of the webhook's two lines */
+  wake(webhookId: string, number: number, startedAt: number, lineId: string): Promise<number | null> {
     const part = isNoticeLine(lineId) ? this.#notices : this.#events;
     return part.wake(webhookId, number, startedAt);
   }
 
   /** See `Lines.replay`. @param lineId only this line; the organization's id for both */
-  async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId = ""): Promise<number> {
+  async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number> {
     const found = await this.#notices.replay(webhookId, replayId, ranges);
     if (isNoticeLine(lineId)) return found;
     // Both look at all events of the ranges: not in one step.

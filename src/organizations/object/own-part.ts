@@ -1,8 +1,6 @@
 import { eventId } from "../../events/event.ts";
 import { renderEvent } from "../../events/render.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
-import { lineKey } from "../../webhooks/line/kept-line.ts";
-import { newLine, type StoredLine } from "../../webhooks/line/line.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
 import type { Feed } from "./feed.ts";
@@ -55,7 +53,6 @@ export class OwnPart extends ObjectLines {
     const exists = () => this.#erasures === erasures;
     const isNotices = this.#name === "notices";
     const events = new OwnEvents(sql, (type) => type.startsWith("webhook.") === isNotices);
-    if (isNotices) addNoticeLines(kv);
     return {
       ...linePorts(env),
       kv: isNotices ? prefixed(kv, NOTICES) : kv,
@@ -74,13 +71,6 @@ export class OwnPart extends ObjectLines {
       },
       standBy: (at) => alarm.by(at),
     };
-  }
-}
-
-/** Older versions sent notices with the other events. A webhook's line of notices begins where that line stands. */
-function addNoticeLines(kv: SyncKvStorage): void {
-  for (const [key, { filter, cursor }] of kv.list<StoredLine>({ prefix: lineKey("") })) {
-    if (kv.get(NOTICES + key) === undefined) kv.put(NOTICES + key, newLine(filter, cursor));
   }
 }
 

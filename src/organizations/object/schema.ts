@@ -27,7 +27,13 @@ export const ORGANIZATION_SCHEMA = [
      -- ChannelHealth as JSON; null until the channel's object reports it.
      health text,
      -- When the depth or the attempts changed last.
-     counted_at integer
+     counted_at integer,
+     -- Its attempts by hour and by day: History as JSON.
+     history text,
+     -- ChatRetention as JSON; null if the channel never had one.
+     retention text,
+     -- Set while chats are told of a change: where the walk stands, as JSON.
+     retention_walk text
    ) without rowid;
    create table chats (
      id text primary key,
@@ -84,13 +90,17 @@ export const ORGANIZATION_SCHEMA = [
      id text primary key,
      -- RequestCounts as JSON.
      counts text not null,
-     at integer not null
+     at integer not null,
+     -- Its requests by hour and by day: History as JSON.
+     history text
    ) without rowid;
    -- The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a number: a
    -- further table of a day has the next one.
    create table feed_days (
      day integer primary key,
-     first integer not null
+     first integer not null,
+     -- When the table began.
+     since integer not null
    );
    -- The events of the organization itself.
    create table own_events (
@@ -109,15 +119,28 @@ export const ORGANIZATION_SCHEMA = [
      actor_type text not null,
      actor_id text not null,
      actor_name text not null,
+     -- Who made the sign-in link with which the actor's session began; null if none did.
+     link_by text,
      action text not null,
      target text,
      -- Null until the act ends.
      status integer,
      request_id text not null,
      -- Names of fields, as JSON.
-     changed text not null
-   ) without rowid;`,
-  `-- GET /chats?search=. The terms are those of termsOf in contact-search.ts; kind: 0 for an address, 1 for a name.
+     changed text not null,
+     -- How many requests the row stands for; null for one.
+     count integer,
+     -- What the requests of the row have in common: see mergedBy in audit-log.ts. Null for a row of one request.
+     merged text
+   ) without rowid;
+   create unique index audit_merged on audit (merged) where merged is not null;
+   -- How many rows each actor wrote on its last day, and with an empty id the organization. A day is counted from 1970.
+   create table audit_days (
+     actor_id text primary key,
+     day integer not null,
+     rows integer not null
+   ) without rowid;
+   -- GET /chats?search=. The terms are those of termsOf in contact-search.ts; kind: 0 for an address, 1 for a name.
    create table contact_terms (
      kind integer not null,
      term text not null,
@@ -126,21 +149,12 @@ export const ORGANIZATION_SCHEMA = [
      channel_id text not null,
      primary key (kind, term, chat_id)
    ) without rowid;
-   -- The last chat whose terms are filled in. It has a row only after an upgrade, until all are.
-   create table contact_fill (after text not null);
-   insert into contact_fill (after) select '' where exists (select 1 from chats);`,
-  `-- History as JSON: the attempts of a channel and the requests of a key, by hour and by day.
-   alter table channels add column history text;
-   alter table keys add column history text;`,
-  `-- ChatRetention as JSON; null if the channel never had one.
-   alter table channels add column retention text;
-   -- Set while chats are told of a change: where the walk stands, as JSON.
-   alter table channels add column retention_walk text;`,
-  `-- The version of the folding that made the terms of contacts.
+   -- The version of the folding that made the terms.
    create table contact_folding (version integer not null);
-   insert into contact_folding (version)
-     select case when exists (select 1 from chats) then 1 else ${FOLDING_VERSION} end;`,
-  `-- The chats for whose object a step of the background work failed.
+   insert into contact_folding (version) values (${FOLDING_VERSION});
+   -- The last chat whose terms are filled in. It has a row only after a new folding, until all are.
+   create table contact_fill (after text not null);
+   -- The chats for whose object a step of the background work failed.
    create table retries (
      chat_id text not null,
      -- 'adopt', 'delete' or 'retain'.
@@ -150,27 +164,14 @@ export const ORGANIZATION_SCHEMA = [
      next_at integer not null,
      primary key (chat_id, work)
    ) without rowid;
-   create index retries_due on retries (work, next_at);`,
-  `-- How many requests the row stands for; null for one.
-   alter table audit add column count integer;
-   -- What the requests of the row have in common: see mergedBy in audit-log.ts. Null for a row of one request.
-   alter table audit add column merged text;
-   create unique index audit_merged on audit (merged) where merged is not null;
-   -- How many rows each actor wrote on its last day, and with an empty id the organization. A day is counted from 1970.
-   create table audit_days (
-     actor_id text primary key,
-     day integer not null,
-     rows integer not null
-   ) without rowid;`,
-  `-- When a table of the feed began. Null for one from before tables ended within a day: its number is its day.
-   alter table feed_days add column since integer;`,
-  `-- The chats whose objects could not be read lately: since when, and when that was last seen.
+   create index retries_due on retries (work, next_at);
+   -- The chats whose objects could not be read lately: since when, and when that was last seen.
    create table unreadable_chats (
      chat_id text primary key,
      since integer not null,
      at integer not null
-   ) without rowid;`,
-  `-- Sessions of members that ended before their time.
+   ) without rowid;
+   -- Sessions of members that ended before their time.
    create table session_ends (
      member_id text not null,
      -- A session's id; empty for all of the member's sessions that began by since.
@@ -182,6 +183,4 @@ export const ORGANIZATION_SCHEMA = [
    ) without rowid;
    -- Finds the rows that no longer mean anything.
    create index session_ends_by_time on session_ends (until);`,
-  `-- Who made the sign-in link with which the actor's session began; null if none did.
-   alter table audit add column link_by text;`,
 ];

@@ -14,13 +14,17 @@ const INSERT = "insert into failed (line, first, last, at) values (?, ?, ?, ?)";
 export class FailedEvents {
   readonly #sql: Pick<SqlStorage, "exec">;
 
-  static readonly schema =
-    "create table failed (line text, first integer, last integer not null, at integer not null, primary key (line, first)) without rowid";
-
-  /** A row with how many events all ranges have, so that `count` does not read them. The database keeps it right. */
-  static readonly countSchema = `
+  static readonly schema = `
+    create table failed (
+      line text,
+      first integer,
+      last integer not null,
+      at integer not null,
+      primary key (line, first)
+    ) without rowid;
+    -- A row with how many events all ranges have, so that count() does not read them. The database keeps it right.
     create table failed_count (count integer not null);
-    insert into failed_count select ifnull(sum(last - first + 1), 0) from failed;
+    insert into failed_count (count) values (0);
     create trigger failed_added after insert on failed begin
       update failed_count set count = count + new.last - new.first + 1;
     end;

@@ -10,9 +10,9 @@ interface LineOwner {
    * @param startedAt see `WebhookState`
    * @returns null if the line has nothing to send, for example because its chat was deleted
    */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number, lineId?: string): Promise<unknown>;
+  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<unknown>;
   /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId?: string): Promise<number | null>;
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number | null>;
 }
 
 /** Calls the owner of a line. @param lineId the id of a chat or an organization, of which one has more after a dot */

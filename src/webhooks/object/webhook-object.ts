@@ -37,12 +37,8 @@ import { sampleEvent } from "./samples.ts";
 import { UnreachedLines } from "./unreached-lines.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 
-const SCHEMA = [
-  [WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; "),
-  UnreachedLines.schema,
-  FailedEvents.countSchema,
-  GoneLines.schema,
-];
+const PARTS = [WaitingLines, AttemptLog, FailedEvents, UnreachedLines, GoneLines];
+const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
 const RETRY_MS = 15_000;
 
 /** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */

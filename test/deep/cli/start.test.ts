@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/cli/local/port.ts";
@@ -197,6 +198,26 @@ test("wrong arguments are one sentence on stderr and exit code 2", async () => {
     stdout: "",
     stderr: '✗ --port must be a number from 0 to 65535, not "http".\n',
   });
+});
+
+test("data of an earlier layout is one sentence on stderr and exit code 1, and stays as it is", async () => {
+  const state = join(checkout, "earlier");
+  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${"a".repeat(64)}.sqlite`);
+  const database = new DatabaseSync(path);
+  database.exec("create table d1_migrations (name text); insert into d1_migrations values ('0000_directory.sql')");
+  database.close();
+  const before = await readFile(path);
+  const refused = start("--port", "0", "--persist-to", state);
+  expect(await refused.exit()).toBe(1);
+  expect(refused).toMatchObject({
+    stdout: "",
+    stderr: expect.stringMatching(/^✗ The data in \S+ is from an earlier version .*: delete .*\n$/),
+  });
+  expect(refused.stderr).toContain(state);
+  expect(await readdir(state, { recursive: true })).toHaveLength(4);
+  expect((await readFile(path)).equals(before)).toBe(true);
 });
 
 test("a malformed secret is one sentence on stderr and exit code 1", async () => {

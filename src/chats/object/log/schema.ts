@@ -1,6 +1,6 @@
 /**
- * The schema, as migration steps. An object runs the steps that it has not run yet. After a release, add steps and never
- * change one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
+ * The schema, as steps. An object runs the steps that it has not run yet. After a release, add steps and never change
+ * one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
  */
 export const CHAT_SCHEMA = [
   `create table messages (
@@ -16,10 +16,15 @@ export const CHAT_SCHEMA = [
      queued integer not null default 0,
      -- JSON of delivery/row.ts; null if no network delivers the message.
      delivery text,
-     media text
+     media text,
+     -- The id of a message that was scheduled. It does not end with the message's seq.
+     scheduled_id text,
+     -- From then on no attempt begins, in Unix milliseconds; null for never.
+     expires_at integer
    );
    -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
+   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;
    create table events (
      n integer primary key,
      type text not null,
@@ -29,12 +34,7 @@ export const CHAT_SCHEMA = [
      note text,
      -- Unix milliseconds.
      at integer not null
-   );`,
-  `-- The id of a message that was scheduled. It does not end with the message's seq.
-   alter table messages add column scheduled_id text;
-   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;
-   -- From then on no attempt begins, in Unix milliseconds; null for never.
-   alter table messages add column expires_at integer;
+   );
    -- Messages that wait for their time. They have no place in the chat.
    create table scheduled (
      id text primary key,

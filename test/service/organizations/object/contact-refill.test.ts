@@ -4,7 +4,7 @@ import { folded } from "../../../../src/platform/folding.ts";
 import { admin } from "../../../support/harness.ts";
 import { add, filled, idsOf, object, oldId, pagesOf, place, termsIn, withOldChats } from "./contacts.ts";
 
-test("an object from before the search is indexed at the first search, and chats that change meanwhile are found too", async () => {
+test("chats without terms are indexed at the first search, and chats that change meanwhile are found too", async () => {
   const { api, organizationId, channelId, ids, find } = await place();
   await withOldChats(organizationId, channelId, 1_200);
   expect((await api("PATCH", `/chats/${ids[0]}`, { contact: { name: "Zoe" } })).status).toBe(200);

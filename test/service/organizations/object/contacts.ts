@@ -2,10 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
-import { ORGANIZATION_SCHEMA } from "../../../../src/organizations/object/schema.ts";
 import { FOLDING_VERSION } from "../../../../src/platform/folding.ts";
 import { type Answer, type Client, created, newOrganization } from "../../../support/harness.ts";
-import { downgrade } from "../../../support/old-schema.ts";
 
 const CONTACTS = [
   { address: "maya@shop.test", name: "Maya Okafor" },
@@ -60,10 +58,10 @@ export function oldId(number: number): string {
   return `cht_g${String(number).padStart(15, "0")}`;
 }
 
-/** Writes chats into the object, as it had them before contacts could be searched. */
+/** Writes chats into the object, whose terms are those of an older folding. */
 export async function withOldChats(organizationId: string, channelId: string, count: number) {
   await runInDurableObject(object(organizationId), (_object, { storage }) => {
-    downgrade(storage, ORGANIZATION_SCHEMA, 1);
+    storage.sql.exec("update contact_folding set version = 1");
     for (let number = 0; number < count; number++) {
       storage.sql.exec(
         `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)

@@ -6,8 +6,7 @@ import { Feed } from "../../../../src/organizations/object/feed.ts";
 import { FEED_LIMITS, type FeedTable, mayGoAt } from "../../../../src/organizations/object/feed-tables.ts";
 import { ORGANIZATION_SCHEMA } from "../../../../src/organizations/object/schema.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
-import { expectError, send } from "../../../support/harness.ts";
-import { downgrade } from "../../../support/old-schema.ts";
+import { send } from "../../../support/harness.ts";
 import { alarmOf, pass } from "../../chats/object/delivery/conversation.ts";
 import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../../events/fixtures.ts";
 
@@ -89,7 +88,7 @@ async function inStorage(organizationId: string, work: (storage: DurableObjectSt
 interface Table extends Record<string, SqlStorageValue> {
   day: number;
   first: number;
-  since: number | null;
+  since: number;
 }
 
 function tablesOf(organizationId: string): Promise<Table[]> {
@@ -98,57 +97,7 @@ function tablesOf(organizationId: string): Promise<Table[]> {
   );
 }
 
-/** An organization whose feed has two events of a day, 8,000,100 positions apart, as an earlier version stored them. */
-async function largeDay() {
-  const listener = await newListenerWithChat();
-  vi.setSystemTime(Math.ceil(Date.now() / DAY_MS) * DAY_MS - HOUR_MS);
-  const { api, chat, organizationId } = listener;
-  await inStorage(organizationId, (storage) => {
-    const { sql } = storage;
-    const day = Math.floor(Date.now() / DAY_MS);
-    const [{ day: before }] = sql.exec<Table>("select day from feed_days").toArray() as [Table];
-    if (before !== day) sql.exec(`alter table feed_${before} rename to feed_${day}`);
-    sql.exec("update feed_days set day = ?", day);
-    const isLater = (step: string) => step.includes("alter table feed_days add column since");
-    downgrade(storage, ORGANIZATION_SCHEMA, ORGANIZATION_SCHEMA.findIndex(isLater));
-    sql.exec(
-      `insert into feed_${day} select 8000100, chat_id, life, channel_id, 2, 2, 'message.created', at from feed_${day}`,
-    );
-    sql.exec("update chats set events = 2");
-  });
-  await send(api, chat.id);
-  return listener;
-}
-
-test("a day of 8,000,000 pointers from an earlier version stays past midnight, and goes in parts a day later", async () => {
-  const { api, chat, organizationId } = await largeDay();
-  const object = env.ORGANIZATIONS.getByName(organizationId);
-  const { events, cursor } = await pageOf(api, "limit=1");
-  expect(events.map(nameOf)).toEqual([`${chat.id} 1 chat.created`]);
-  pass(HOUR_MS + SECOND_MS);
-  await send(api, chat.id);
-  await report(chat.id);
-  const next = await pageOf(api, `after=${cursor}`);
-  expect(next.events.map(nameOf)).toEqual([2, 3].map((number) => `${chat.id} ${number} message.created`));
-  const begun = Date.now();
-  expect(await tablesOf(organizationId)).toMatchObject([{ since: null }, { first: 8_000_101, since: begun }]);
-  vi.setSystemTime(begun + DAY_MS - SECOND_MS);
-  await runDurableObjectAlarm(object);
-  expect(await alarmOf(object)).toBe(begun + DAY_MS);
-  expect((await pageOf(api, `after=${cursor}`)).events).toHaveLength(2);
-  vi.setSystemTime(begun + DAY_MS);
-  await runDurableObjectAlarm(object);
-  expect(await tablesOf(organizationId)).toMatchObject([{ first: 20_001 }, { first: 8_000_101 }]);
-  // Those that are left are few enough for 30 days.
-  expect(await alarmOf(object)).toBe(begun + 30 * DAY_MS);
-  expectError(await api("GET", `/events?after=${cursor}`), 410, "cursor_expired");
-  vi.setSystemTime(begun + 30 * DAY_MS);
-  await runDurableObjectAlarm(object);
-  expect(await tablesOf(organizationId)).toMatchObject([{ first: 40_001 }, { first: 8_000_101 }]);
-  expect(await alarmOf(object)).toBe(Date.now());
-});
-
-test("a table of an ordinary size is dropped by one alarm, and the next table by the next one", async () => {
+test("an old table is dropped by one alarm, and the next table by the next one", async () => {
   const { api, chat, organizationId } = await newListenerWithChat();
   const object = env.ORGANIZATIONS.getByName(organizationId);
   for (let day = 1; day <= 2; day++) {

@@ -225,7 +225,7 @@ test("a replay of many ranges of an organization's own events reads each a few t
   fakeReceiver();
   const { object, webhookId } = await longOrganization();
   const work = await workOf(object(), async () => {
-    expect(await object().replayEvents(webhookId, "rpl_1", ranges(200, 100))).toBe(200 * 25);
+    expect(await object().replayEvents(webhookId, "rpl_1", ranges(200, 100), "")).toBe(200 * 25);
   });
   // Each of the two lines looks at all of them.
   expect(work.rows).toBeLessThan(3 * OWN);

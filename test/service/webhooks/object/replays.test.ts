@@ -170,7 +170,7 @@ test("a chat without a line answers a replay with null, and the organization wit
   const chat = env.CHATS.getByName(lineOf(99));
   expect(await chat.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBeNull();
   const organization = env.ORGANIZATIONS.getByName(webhook.organizationId);
-  expect(await organization.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBe(0);
+  expect(await organization.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]], "")).toBe(0);
 });
 
 test("a replay is refused while the one before it waits for its chat, so that neither is lost", async () => {

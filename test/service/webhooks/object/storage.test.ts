@@ -1,7 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { eventId } from "../../../../src/events/event.ts";
-import { FailedEvents } from "../../../../src/webhooks/object/failed-events.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
 import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
@@ -124,13 +123,9 @@ test("how many events were given up is known without reading them, whatever beco
   const webhook = await newWebhook();
   const failed = async () => (await webhook.describe()).failed;
   await webhook.attempt(1, 200);
-  await runInDurableObject(webhook.object(), (_object, { storage: { sql, kv } }) => {
-    // An object of the version before, with many ranges.
-    sql.exec("drop table failed; drop table failed_count; drop table gone_lines");
-    sql.exec(FailedEvents.schema);
+  await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
     sql.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
       insert into failed (line, first, last, at) select '${lineOf(9)}', i * 10, i * 10 + 4, 0 from n`);
-    kv.put("schema", 2);
   });
   await webhook.evict();
   expect(await failed()).toBe(15_000);

@@ -1,4 +1,3 @@
-import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { admin, created, expectError, newChat } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
@@ -134,24 +133,4 @@ test("a deleted channel takes its scheduled messages with it, and none is sent",
   expectError(await list(), 404, "chat_not_found");
   await ringIn(MINUTE);
   expect([calls, await storedBy(object())]).toEqual([[], expect.not.stringContaining(SECRET)]);
-});
-
-test("a chat with the schema before scheduling gets its tables, and keeps its messages", async () => {
-  const { api, chatId, object, evict, schedule, messages, message, ringIn, redact } = await scheduledPlace();
-  await api("POST", `/chats/${chatId}/messages`, { content: "Old" }, { "Idempotency-Key": "one" });
-  await runInDurableObject(object(), (_object, { storage }) => {
-    storage.sql.exec("drop table scheduled; drop table unplaced; drop index messages_by_scheduled_id");
-    for (const column of ["scheduled_id", "expires_at"]) storage.sql.exec(`alter table messages drop column ${column}`);
-    storage.kv.put("schema", 1);
-  });
-  await evict();
-  expect((await messages()).map(({ text }) => text)).toEqual(["Old"]);
-  const { id } = await schedule(MINUTE);
-  const other = await schedule(MINUTE);
-  await redact(other.id);
-  await ringIn(MINUTE);
-  expect(await message(id)).toMatchObject({ seq: 2, status: "SENT" });
-  expect(await message(other.id)).toMatchObject({ seq: null, status: "CANCELED" });
-  const again = await api("POST", `/chats/${chatId}/messages`, { content: "Old" }, { "Idempotency-Key": "one" });
-  expect(again.body.message.seq).toBe(1);
 });

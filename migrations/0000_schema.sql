@@ -10,8 +10,14 @@ CREATE TABLE `api_keys` (
 	`rate_limit` integer NOT NULL,
 	`window_seconds` integer NOT NULL,
 	`monthly_quota` integer,
+	`quota_peak` integer,
+	`quota_peak_until` integer,
 	`expires_at` integer,
 	`revoked_at` integer,
+	`created_by` text DEFAULT 'operator' NOT NULL,
+	`set_by` text,
+	`secret_by` text,
+	`previous_by` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
@@ -24,6 +30,7 @@ CREATE TABLE `channels` (
 	`name` text NOT NULL,
 	`settings` text NOT NULL,
 	`limits` text DEFAULT '{}' NOT NULL,
+	`retention_days` integer,
 	`credentials` text,
 	`account` text,
 	`credential_hints` text NOT NULL,
@@ -31,6 +38,8 @@ CREATE TABLE `channels` (
 	`identity_secret` text,
 	`identity_previous` text,
 	`identity_previous_until` integer,
+	`identity_by` text,
+	`identity_previous_by` text,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
@@ -38,26 +47,52 @@ CREATE TABLE `channels` (
 --> statement-breakpoint
 CREATE INDEX `channels_by_organization` ON `channels` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `channels_by_account` ON `channels` (`organization_id`,`account`);--> statement-breakpoint
+CREATE TABLE `ended_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `members` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
 	`name` text NOT NULL,
 	`email` text,
+	`permissions` text DEFAULT '["chats:read","chats:write","messages:read","messages:send"]' NOT NULL,
+	`sessions_since` integer DEFAULT 0 NOT NULL,
+	`sign_in_hash` text,
+	`sign_in_until` integer,
+	`sign_in_by` text,
+	`created_by` text DEFAULT 'operator' NOT NULL,
+	`set_by` text,
+	`email_by` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE INDEX `members_by_organization` ON `members` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `members_by_email` ON `members` (lower("email")) WHERE "members"."email" is not null;--> statement-breakpoint
 CREATE TABLE `organizations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`jurisdiction` text,
 	`region` text,
 	`limits` text DEFAULT '{}' NOT NULL,
+	`self_service` text,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `sign_ins` (
+	`organization_id` text NOT NULL,
+	`made_by` text NOT NULL,
+	`member_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`until` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `made_by`, `member_id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `sign_ins_by_end` ON `sign_ins` (`until`);--> statement-breakpoint
 CREATE TABLE `templates` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -70,6 +105,19 @@ CREATE TABLE `templates` (
 );
 --> statement-breakpoint
 CREATE INDEX `templates_by_organization` ON `templates` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `used_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `waiting_acts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`act` text NOT NULL,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `waiting_acts_by_organization` ON `waiting_acts` (`organization_id`,`id`);--> statement-breakpoint
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -85,6 +133,8 @@ CREATE TABLE `webhooks` (
 	`concurrency` integer NOT NULL,
 	`version` integer NOT NULL,
 	`created_by` text NOT NULL,
+	`set_by` text,
+	`url_by` text,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
