@@ -7,7 +7,6 @@ import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { type ChannelLimits, channels } from "../db/schema.ts";
-import { unavailable } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";
 import { randomBase62 } from "../ids.ts";
@@ -21,6 +20,7 @@ import { lastingAuthority } from "./key-authority.ts";
 import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
 import type { overlapBody } from "./overlap.ts";
 import { retentionDays, startRetention } from "./retention.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 import { insertWithRoom } from "./row-ceilings.ts";
 
 type Channel = typeof channels.$inferSelect;
@@ -37,7 +37,6 @@ export interface ChannelView {
 }
 
 const SECRET_LENGTH = 32;
-const MAX_ATTEMPTS = 10;
 
 const object = z.record(z.string(), z.unknown());
 
@@ -180,7 +179,7 @@ async function updateChannel(
   permit: () => Promise<SQL | undefined> = async () => undefined,
 ): Promise<Channel> {
   const db = directory(env);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  return retryOnConflict(id, async () => {
     const before = await rowOf(db, scope, channels, id, "channel_not_found");
     const isPermitted = await permit();
     const values = await change(before);
@@ -190,9 +189,8 @@ async function updateChannel(
       .set(values)
       .where(and(eq(channels.id, id), isAsRead(before), isPermitted))
       .returning();
-    if (channel) return channel;
-  }
-  throw unavailable(`${id} was changed by others ${MAX_ATTEMPTS} times in a row`);
+    return channel ?? null;
+  });
 }
 
 /** A condition: the columns that a change depends on still have the values of `row`. */

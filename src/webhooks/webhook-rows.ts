@@ -2,11 +2,12 @@ import { and, count, eq, isNull, ne, notExists, type SQL, sql } from "drizzle-or
 import { type Directory, directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels, webhooks } from "../db/schema.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Actor, Scope } from "../keys/scope.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
+import { retryOnConflict } from "../management/retry-on-conflict.ts";
 import { callsHostMore, checkHost, fitsHost } from "./host-ceiling.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
@@ -20,7 +21,6 @@ export interface WebhookScope {
 }
 
 export const MAX_WEBHOOKS = 10;
-const MAX_TRIES = 10;
 
 /**
  * A webhook's row. Another organization's webhook is not found, as if there were none.
@@ -51,7 +51,7 @@ export async function updateWebhook(
   change: (before: WebhookRow) => Promise<Partial<WebhookRow>>,
 ): Promise<WebhookRow> {
   const db = directory(env);
-  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+  return retryOnConflict(id, async () => {
     const before = await findActiveWebhook(env, scope, id);
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
@@ -72,9 +72,8 @@ export async function updateWebhook(
       })
       .where(and(eq(webhooks.id, id), isNull(webhooks.erasingAt), isSame))
       .returning();
-    if (webhook) return webhook;
-  }
-  throw unavailable(`${id} was changed by others ${MAX_TRIES} times in a row`);
+    return webhook ?? null;
+  });
 }
 
 /** A condition: the columns that a change depends on still have the values of `row`. */
