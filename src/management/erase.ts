@@ -21,7 +21,6 @@ import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { answerWithin, callObject } from "../platform/call-object.ts";
 import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
-import { callWebhookObject } from "../webhooks/call-webhook-object.ts";
 import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 
@@ -111,7 +110,7 @@ export async function eraseOrganization(env: Env, id: string) {
   // Before the chats: from then on, their events go nowhere.
   await eraseInSteps(work, {
     next: idsOf(webhooks),
-    erase: (webhookId) => callWebhookObject(env, webhookId, (webhook) => webhook.erase()),
+    erase: (webhookId) => callObject(env.WEBHOOKS, webhookId, (webhook) => webhook.erase()),
     remove: (ids) => db.delete(webhooks).where(inArray(webhooks.id, ids)),
   });
   await eraseClosedChats(env, id, work);

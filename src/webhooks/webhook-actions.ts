@@ -7,7 +7,7 @@ import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
-import { callWebhookObject } from "./call-webhook-object.ts";
+import { callObject } from "../platform/call-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
 import { presentAttempt, presentLine } from "./present-webhook.ts";
 import type { LineDescription, ReplayProgress, ReplayRequest } from "./rpc.ts";
@@ -19,7 +19,7 @@ import { describeWebhook } from "./webhooks.ts";
 /** Enables a webhook. Enabling an enabled one changes nothing. */
 export async function enableWebhook(env: Env, scope: WebhookScope, id: string, { from }: z.output<typeof enableBody>) {
   const webhook = await findActiveWebhook(env, scope, id);
-  await callWebhookObject(env, id, (object) => object.enable(id, from));
+  await callObject(env.WEBHOOKS, id, (object) => object.enable(id, from));
   return describeWebhook(env, webhook);
 }
 
@@ -27,14 +27,14 @@ export async function enableWebhook(env: Env, scope: WebhookScope, id: string, {
 export async function disableWebhook(env: Env, scope: WebhookScope, { row }: RequestAct, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);
   const reason = scope.actor.type === "operator" ? "operator" : "customer";
-  await callWebhookObject(env, id, (object) => object.disable(id, reason, { ...row, status: 200 }));
+  await callObject(env.WEBHOOKS, id, (object) => object.disable(id, reason, { ...row, status: 200 }));
   return describeWebhook(env, webhook);
 }
 
 /** Sends a sample event, and waits for the answer. @throws ApiError `unavailable` if another ping was made just now */
 export async function sendPing(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
   await findActiveWebhook(env, scope, id);
-  const attempt = await callWebhookObject(env, id, (object) => object.ping(id, type ?? null));
+  const attempt = await callObject(env.WEBHOOKS, id, (object) => object.ping(id, type ?? null));
   if (!attempt) throw new ApiError("webhook_not_found");
   if ("retryAfterMs" in attempt) {
     const headers = { "Retry-After": String(Math.ceil(attempt.retryAfterMs / 1_000)) };
@@ -52,7 +52,7 @@ export async function listAttempts(
 ) {
   if (before !== undefined && !/^\d{1,15}$/.test(before)) throw fault("before", "is not a cursor of this list");
   await findWebhook(env, scope, id);
-  const page = await callWebhookObject(env, id, (object) =>
+  const page = await callObject(env.WEBHOOKS, id, (object) =>
     object.attempts({ outcome, lineId: chat }, { before: before ?? null, limit }),
   );
   const pagination: WalkPagination = { limit, hasMore: page.cursor !== null, cursor: page.cursor };
@@ -116,7 +116,7 @@ export async function startReplay(
   const { organizationId } = await findActiveWebhook(env, scope, id);
   // The webhook's object finds the event by its number, which an event of a deleted chat may have too.
   if ("eventId" in request) await findEvent(env, { organizationId }, request.eventId);
-  const answer = await callWebhookObject(env, id, (object) => object.replay(id, request));
+  const answer = await callObject(env.WEBHOOKS, id, (object) => object.replay(id, request));
   if (answer.outcome !== "started") throw new ApiError(answer.outcome);
   return answer.replay;
 }
@@ -125,7 +125,7 @@ export async function startReplay(
 export async function readReplay(env: Env, scope: WebhookScope, id: string, replayId: string): Promise<ReplayProgress> {
   await findWebhook(env, scope, id);
   const replay = isId("rpl", replayId)
-    ? await callWebhookObject(env, id, (object) => object.replayState(replayId))
+    ? await callObject(env.WEBHOOKS, id, (object) => object.replayState(replayId))
     : null;
   if (!replay) throw new ApiError("replay_not_found");
   return replay;

@@ -19,8 +19,8 @@ import { causeOf } from "../log.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
 import { retryOnConflict } from "../management/retry-on-conflict.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { callObject } from "../platform/call-object.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
-import { callWebhookObject } from "./call-webhook-object.ts";
 import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch, type webhooksQuery } from "./fields.ts";
 import { callsHostMore, checkHost } from "./host-ceiling.ts";
 import { presentWebhook } from "./present-webhook.ts";
@@ -158,7 +158,7 @@ export async function patchWebhook(
     if (callsHostMore(before, after)) await checkHost(db, after);
     return isChanged(before, patch) ? { ...patch, version: before.version + 1 } : {};
   });
-  await callWebhookObject(env, id, (object) => object.refresh(id));
+  await callObject(env.WEBHOOKS, id, (object) => object.refresh(id));
   await refreshWebhooksOf(env, webhook.organizationId);
   return describeWebhook(env, webhook);
 }
@@ -172,7 +172,7 @@ export async function deleteWebhook(env: Env, scope: WebhookScope, id: string) {
   const shown = await describeWebhook(env, webhook);
   await db.update(webhooks).set({ erasingAt: Date.now() }).where(eq(webhooks.id, id));
   await refreshWebhooksOf(env, webhook.organizationId);
-  await callWebhookObject(env, id, (object) => object.erase());
+  await callObject(env.WEBHOOKS, id, (object) => object.erase());
   await db.delete(webhooks).where(eq(webhooks.id, id));
   return shown;
 }
@@ -207,7 +207,7 @@ export async function rotateWebhook(env: Env, scope: WebhookScope, id: string, o
  * @throws ApiError `webhook_not_found` if it was deleted meanwhile
  */
 export async function describeWebhook(env: Env, row: WebhookRow) {
-  const known = await callWebhookObject(env, row.id, (object) => object.describe(row.id));
+  const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id));
   if (known) return presentWebhook(row, known, Date.now());
   if (row.erasingAt === null) throw new ApiError("webhook_not_found");
   return presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
@@ -231,7 +231,7 @@ async function refreshWebhooksOf(env: Env, organizationId: string): Promise<void
 /** Ignores a failure: the old secret signs too, and the object reads its row again within a minute. */
 async function tryToRefresh(env: Env, id: string): Promise<void> {
   try {
-    await callWebhookObject(env, id, (object) => object.refresh(id));
+    await callObject(env.WEBHOOKS, id, (object) => object.refresh(id));
   } catch (error) {
     console.warn({ event: "webhook_not_refreshed", webhookId: id, error: causeOf(error) });
   }
