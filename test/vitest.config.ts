@@ -91,7 +91,7 @@ export default defineConfig({
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [DEEP_PAGES] }),
-      node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
+      node("cli", ["test/{cli,client,wire,words}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
       node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], {
         globalSetup: BROWSER,

@@ -41,7 +41,7 @@ export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII charac
   z.minLength(MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
 );
 
-/** How many calls of a network a channel can make in a second. */
+/** How many calls of a network a channel can make per second. */
 export const MAX_CHANNEL_PER_SECOND = 1_000;
 
 /** The settings of a network's channel. */

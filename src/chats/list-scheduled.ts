@@ -10,7 +10,7 @@ export const scheduledQuery = afterQuery;
 
 /**
  * A chat's scheduled messages, soonest first, as the JSON of the response.
- * @throws ApiError `validation_failed` for a text that is no cursor of this list; `chat_not_found`
+ * @throws ApiError `validation_failed` for a text that is not a cursor of this list; `chat_not_found`
  */
 export async function listScheduled(
   env: Env,

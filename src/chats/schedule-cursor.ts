@@ -8,7 +8,7 @@ export function scheduleCursor(chatId: string, { dueAt, turn }: Due): string {
   return `${toDigits(dueAt)}_${toDigits(turn)}_${chatId.replace("cht_", "")}`;
 }
 
-/** The position of a cursor; null if the text is no cursor of this chat's list. */
+/** The position of a cursor; null if the text is not a cursor of this chat's list. */
 export function parseScheduleCursor(chatId: string, text: string): Due | null {
   const [, dueAt, turn, owner] = CURSOR.exec(text) ?? [];
   if (!dueAt || !turn || chatId !== `cht_${owner}`) return null;

@@ -3,7 +3,7 @@ import type { RefusedDraft } from "./rpc.ts";
 
 /**
  * The member who sends a message, or the reason to refuse. A member with a session of the console sends in its own name.
- * A key has a default. The operator is no member of the organization, and must name one.
+ * A key has a default. The operator is not a member of the organization, and must name one.
  * @param named the sender that the request names
  */
 export function senderFor(caller: Caller, named: string | undefined): { senderId: string } | RefusedDraft {

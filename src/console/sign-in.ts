@@ -48,7 +48,7 @@ async function subjectOf(c: ConsoleContext, { token, code, access }: SignInBody)
 }
 
 /**
- * Whom a request can sign in with Cloudflare Access. An operator is no member.
+ * Whom a request can sign in with Cloudflare Access. An operator is not a member.
  * @param memberId the only member to look for
  * @throws ApiError `access_invalid`
  */

@@ -99,8 +99,8 @@ export async function rowOf<T extends ScopedTable>(
 }
 
 /**
- * Inserts a row of an organization, unless the organization is being erased. One statement checks and inserts, so an
- * erasure can't start in between.
+ * Inserts a row of an organization, unless the organization is being deleted. One statement checks and inserts, so an
+ * deletion can't start in between.
  * @throws ApiError as `noOrganization`
  */
 export async function insertIfActive<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
@@ -113,7 +113,7 @@ export async function insertIfActive<T extends SQLiteTable & { organizationId: S
 }
 
 /**
- * Inserts a row of an organization if `condition` is true and the organization is not being erased, in one statement.
+ * Inserts a row of an organization if `condition` is true and the organization is not being deleted, in one statement.
  * @returns whether it inserted the row
  */
 export async function insertIf<T extends SQLiteTable & { organizationId: SQLiteColumn }>(

@@ -33,7 +33,7 @@ export interface ChannelLimits {
 export interface SelfService {
   /** How many keys there may be that are not revoked. */
   maxKeys?: number | undefined;
-  /** How many requests in a second the rate limit of a key may allow, on average over its window. */
+  /** How many requests per second the rate limit of a key may allow, on average over its window. */
   maxPerSecond?: number | undefined;
   /** What the monthly quotas of all keys may add up to. */
   monthlyQuota?: number | undefined;

@@ -33,7 +33,7 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
     return c.json(await readChat(c.env, await ownerOf(c.env, id), id));
   });
 
-/** What erases chats and messages. */
+/** Deletes chats, and redacts messages. */
 export function chatErasureRoutesFor({ acts, actorOf, isAllowed }: Access): Hono<AdminEnv> {
   return new Hono<AdminEnv>()
     .delete("/chats/:id", acts("chat.delete"), async (c) => {

@@ -2,7 +2,7 @@
  * Deletion of a channel or an organization in three steps:
  *
  * 1. Mark its row in the directory. From then on nothing can be added to it.
- * 2. Erase the data of its Durable Objects, a few at a time, each before its row.
+ * 2. Delete the data of its Durable Objects, a few at a time, each before its row.
  * 3. Delete its own row.
  *
  * Each step can be repeated. If a request fails, the row still exists, and the same request continues the deletion.
@@ -24,12 +24,12 @@ import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
 import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 
-/** The maximum number of objects that one request erases. */
+/** The maximum number of objects that one request deletes. */
 const OBJECTS_PER_REQUEST = 500;
 const ERASE_TIMEOUT_MS = 20_000;
 
 /**
- * Erases a chat and its messages.
+ * Deletes a chat and its messages.
  * @throws ApiError `chat_not_found`; `unavailable` if a step failed: the organization's object repeats it, or repeat the
  *   request
  */
@@ -55,7 +55,7 @@ export async function chatOwnerOf(env: Env, scope: Scope, chatId: string): Promi
 }
 
 /**
- * Erases a channel and its chats.
+ * Deletes a channel and its chats.
  * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
 export async function eraseChannel(env: Env, view: ChannelView, id: string) {
@@ -74,9 +74,9 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string) {
 }
 
 /**
- * Erases an organization and all its data, keys first. The mark stops keys whose objects have no record yet. Any other
- * key stops when its object is erased. If a key's object can't be reached, it can accept requests until the deletion is
- * repeated, or for at most a minute until it reads the directory again. An object that can't be erased stops none of the
+ * Deletes an organization and all its data, keys first. The mark stops keys whose objects have no record yet. Any other
+ * key stops when its object is deleted. If a key's object can't be reached, it can accept requests until the deletion is
+ * repeated, or for at most a minute until it reads the directory again. An object that can't be deleted stops none of the
  * others.
  * @throws ApiError `unavailable` if an object can't be erased: repeat the request
  * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
@@ -131,7 +131,7 @@ export async function eraseOrganization(env: Env, id: string) {
   return presentOrganization(organization);
 }
 
-/** How many objects the current request can still erase, and the first error of those that it could not. */
+/** How many objects the current request can still delete, and the first error of those that it could not. */
 interface Work {
   left: number;
   failure: unknown;
@@ -140,9 +140,9 @@ interface Work {
 interface Steps {
   /** Up to `limit` of the ids that are left, in order, after one. */
   next: (after: string, limit: number) => Promise<{ id: string }[]>;
-  /** Erases the data of one object. */
+  /** Deletes the data of one object. */
   erase: (id: string) => Promise<unknown>;
-  /** Deletes the rows of erased objects. */
+  /** Deletes the rows of deleted objects. */
   remove: (ids: string[]) => Promise<unknown>;
 }
 
@@ -150,7 +150,7 @@ function newWork(): Work {
   return { left: OBJECTS_PER_REQUEST, failure: null };
 }
 
-/** Erases the chats of closed channels. */
+/** Deletes the chats of closed channels. */
 async function eraseClosedChats(env: Env, organizationId: string, work: Work): Promise<void> {
   let deleted: number;
   try {
@@ -163,7 +163,7 @@ async function eraseClosedChats(env: Env, organizationId: string, work: Work): P
   work.left -= deleted;
 }
 
-/** Erases objects and their rows. One that can't be erased keeps its row. */
+/** Deletes objects and their rows. One that can't be deleted keeps its row. */
 async function eraseInSteps(work: Work, { next, erase, remove }: Steps): Promise<void> {
   for (let after = ""; ; ) {
     const found = await next(after, Math.min(MAX_CONCURRENT, work.left + 1));
@@ -173,7 +173,7 @@ async function eraseInSteps(work: Work, { next, erase, remove }: Steps): Promise
     const failed = await settleEach(ids, (id) => answerWithin(ERASE_TIMEOUT_MS, () => erase(id)));
     for (const { item, error } of failed) {
       work.failure ??= error;
-      console.warn({ event: "object_not_erased", id: item, error: causeOf(error) });
+      console.warn({ event: "object_not_deleted", id: item, error: causeOf(error) });
     }
     const erased = ids.filter((id) => !failed.some(({ item }) => item === id));
     if (erased.length > 0) await remove(erased);
@@ -182,7 +182,7 @@ async function eraseInSteps(work: Work, { next, erase, remove }: Steps): Promise
   }
 }
 
-/** @throws the error of an object that could not be erased */
+/** @throws the error of an object that could not be deleted */
 function throwFailure({ failure }: Work): void {
   if (failure !== null) throw failure;
 }
@@ -192,5 +192,5 @@ function eraseChannelObject(env: Env, id: string): Promise<void> {
 }
 
 function moreLeft(): ApiError {
-  return unavailable(`Erased ${OBJECTS_PER_REQUEST} objects. More may be left: repeat the request`);
+  return unavailable(`Deleted ${OBJECTS_PER_REQUEST} objects. More may be left: repeat the request`);
 }

@@ -81,7 +81,7 @@ async function removeNew(env: Env, id: string): Promise<void> {
     // It may have the row although its answer was lost.
     await callOrganization(env, id, (organization) => organization.erase());
   } catch (error) {
-    console.warn({ event: "organization_not_erased", organizationId: id, error: causeOf(error) });
+    console.warn({ event: "organization_not_deleted", organizationId: id, error: causeOf(error) });
   }
   const db = directory(env);
   await db.batch([
@@ -121,12 +121,12 @@ function isOrganizationAsRead({ limits, selfService }: Organization): SQL | unde
   );
 }
 
-/** An organization, even while it is being erased. */
+/** An organization, even while it is being deleted. */
 export function findOrganization(env: Env, scope: Scope, id: string): Promise<Organization> {
   return rowOf(directory(env), scope, organizations, id, noOrganization(scope));
 }
 
-/** An organization that is not being erased. @throws ApiError as `noOrganization` */
+/** An organization that is not being deleted. @throws ApiError as `noOrganization` */
 export async function activeOrganization(db: Directory, scope: Scope, id: string): Promise<Organization> {
   const organization = await rowOf(db, scope, organizations, id, noOrganization(scope));
   if (organization.erasingAt !== null) throw new ApiError(noOrganization(scope));

@@ -72,9 +72,9 @@ export const chatChange: RequestBodySpec = {
   description: "The fields to change.",
   schema: chatPatch,
   descriptions: {
-    contact: "The person outside the organization. Null removes the name.",
-    "contact.name": "The contact's name. Null removes it.",
-    metadata: `Pairs to add or to replace. A pair with the value null is removed, and null in place of the object removes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
+    contact: "The person outside the organization. Null deletes the name.",
+    "contact.name": "The contact's name. Null deletes it.",
+    metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };
@@ -95,7 +95,7 @@ export const newMessage: RequestBodySpec = {
     metadata: METADATA,
     scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
     expiresAt:
-      "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
+      "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
     ifSeq:
       "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 15 seconds. Otherwise the response is 409 `chat_moved_on`.",
   },

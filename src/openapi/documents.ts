@@ -122,7 +122,7 @@ const OPERATOR: Document = {
 
 ${CONVENTIONS}
 
-Every request that changes something, exports or searches leaves an entry in the organization's audit log before it acts, and one \`audit\` line in the service's log after it. If the entry can't be stored, the response is a 503, and nothing is done. What stops somebody (revoking a key, removing a member, ending sessions, disabling a webhook) does not wait for the entry. If the configuration lacks what a route needs, the route returns 503.`,
+Every request that changes something, exports or searches leaves an entry in the organization's audit log before it acts, and one \`audit\` line in the service's log after it. If the entry can't be stored, the response is a 503, and nothing is done. What stops somebody (revoking a key, deleting a member, ending sessions, disabling a webhook) does not wait for the entry. If the configuration lacks what a route needs, the route returns 503.`,
   server: { url: "/admin/v1", description: "The service that serves this document" },
   security: { name: "adminToken", description: "The operator's token: the value of `ADMIN_TOKEN`." },
   tags: {

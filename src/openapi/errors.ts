@@ -87,12 +87,12 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
     when: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
   },
   audit_full: {
-    when: "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, removing, signing out and disabling still work.",
+    when: "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, deleting, signing out and disabling still work.",
     text: "This key or member has made its 2,000 entries in the audit log for today. Try again after 00:00 UTC",
   },
   last_member: { when: "An organization must keep at least one member." },
   last_manager: {
-    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it. Or the member is the last one with `members:write`, and would be removed or lose it.",
+    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it. Or the member is the last one with `members:write`, and would be deleted or lose it.",
   },
   key_limit: {
     when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",

@@ -18,7 +18,7 @@ const resend: RequestBodySpec = {
     senderId: "The member who sends the message. Default: the sender of the failed message.",
     scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
     expiresAt:
-      "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
+      "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
   },
   example: { expiresAt: "2026-11-20T12:00:00.000Z" },
   mayBeEmpty: true,
@@ -39,7 +39,7 @@ const attemptSchema = z.object({
   message: z
     .string()
     .nullable()
-    .describe("What the network said, at most 200 characters. Null if it was sent. A redaction removes it"),
+    .describe("What the network said, at most 200 characters. Null if it was sent. A redaction deletes it"),
 });
 
 const historySchema = resource<ShownHistory>()(

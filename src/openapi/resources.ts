@@ -15,7 +15,7 @@ const total = count.describe("How many rows the list has");
 const limit = count.describe("The maximum number of rows on a page");
 
 const FAILURES = [
-  `\`${MEDIA_URL_REQUIRED}\` (a media message has no \`mediaUrl\`, and its \`content\` is no https URL)`,
+  `\`${MEDIA_URL_REQUIRED}\` (a media message has no \`mediaUrl\`, and its \`content\` is not an https URL)`,
   "`outside_messaging_window` (WhatsApp: the contact last wrote more than 24 hours ago; send a template)",
   "`template_rejected` (WhatsApp does not have the template in this form)",
   "`contact_unreachable` (Telegram: the contact blocked the bot, or never wrote to it)",
@@ -139,7 +139,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
     readAt: timeIfSet("When the network or the visitor's page reported it as read"),
     failedAt: timeIfSet("When its delivery failed"),
     scheduledAt: timeIfSet("When to send it. Absent: at once"),
-    expiresAt: timeIfSet("From then on, no attempt to deliver it begins. Absent: never"),
+    expiresAt: timeIfSet("Delivery is not tried after this time. Absent: it does not expire"),
     resendOf: z.string().optional().describe("The failed message that this one repeats"),
   }),
 );

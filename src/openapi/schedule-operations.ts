@@ -55,7 +55,7 @@ export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
       descriptions: {
         scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. Null: now.`,
         expiresAt:
-          "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Null: never.",
+          "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Null: never.",
       },
       example: { scheduledAt },
     },

@@ -36,7 +36,7 @@ const descriptions = {
     "The types of events to send. A family such as `message.*` has all of its types, also future ones. Default: all.",
   channels: "The ids of the channels whose events to send. Events without a channel are always sent. Default: all.",
   payload: `\`thin\` leaves out the message, the chat and the contact's address. Default: \`${WEBHOOK_DEFAULTS.payload}\`.`,
-  perSecond: `The maximum number of calls in a second. Default: ${WEBHOOK_DEFAULTS.perSecond}.`,
+  perSecond: `The maximum number of calls per second. Default: ${WEBHOOK_DEFAULTS.perSecond}.`,
   concurrency: `The maximum number of calls at a time. Default: ${WEBHOOK_DEFAULTS.concurrency}.`,
   description: "What the webhook is for.",
 };

@@ -16,7 +16,7 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
     types: z.array(z.string()).nullable().describe("The types of events that it gets. Null: all"),
     channels: z.array(z.string()).nullable().describe("The ids of the channels whose events it gets. Null: all"),
     payload: z.enum(PAYLOADS).describe("`thin` events have ids and facts, but no message, chat or contact's address"),
-    perSecond: count.describe("The maximum number of calls in a second"),
+    perSecond: count.describe("The maximum number of calls per second"),
     concurrency: count.describe("The maximum number of calls at a time"),
     state: z
       .enum(WEBHOOK_STATES)

@@ -35,7 +35,7 @@ export type OpenAnswer =
   | { outcome: "opened"; chat: Chat; identity: ChatIdentity; created: boolean }
   /** The address's chat is being deleted. After that the address can get a new chat. */
   | { outcome: "deleting"; chatId: string }
-  /** The organization or the channel may have no more chats. */
+  /** The organization or the channel has reached its limit of chats. */
   | { outcome: "chat_limit" }
   | { outcome: "no_channel" };
 

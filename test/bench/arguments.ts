@@ -42,7 +42,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds <n>     turns of each case (5)
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
   --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
-  --erase <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
+  --delete <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
   --console <n>    measures only how fast a person switches between so many chats in the console

@@ -23,7 +23,7 @@ export interface Erasure {
   before: PageCost;
   meanwhile: PageCost;
   after: PageCost;
-  /** What is wrong: rows of the channel that are left after everything was erased. */
+  /** What is wrong: rows of the channel that are left after everything was deleted. */
   faults: string[];
 }
 

@@ -106,7 +106,7 @@ test("a member is added, signs in with the link, and is signed out everywhere", 
   await Promise.all([page.context().close(), theirs.context().close()]);
 });
 
-test("the last member can't be removed, and the screen says why", async () => {
+test("the last member can't be deleted, and the screen says why", async () => {
   const lonely = await openDesk("Lonely");
   const page = await openConsole(browser, screenOf(lonely, "members"));
   await page.getByRole("button", { name: "More for Ann" }).click();

@@ -41,7 +41,7 @@ export interface Place {
   contacts(): Promise<string[]>;
   /** The operator redacts a message. */
   redact(user: string, content: string): Promise<void>;
-  /** The operator erases the chat. */
+  /** The operator deletes the chat. */
   erase(user: string): Promise<void>;
   /** The response status of a message with these fields. */
   trySaying(user: string, body: object): Promise<number>;

@@ -30,7 +30,7 @@ class World {
   state: Conversation = emptyConversation();
   connected = false;
   written = 0;
-  /** How often the chat was erased. */
+  /** How often the chat was deleted. */
   era = 0;
 
   hear(frame: IncomingFrame): void {
@@ -55,7 +55,7 @@ class World {
     this.log.push({ ...message, id: `${message.id} of ${this.era}` });
   }
 
-  /** Erases the chat while the page is away. A chat with other messages replaces it. */
+  /** Deletes the chat while the page is away. A chat with other messages replaces it. */
   remake(count: number): void {
     this.connected = false;
     this.era++;

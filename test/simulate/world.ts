@@ -115,7 +115,7 @@ export class World<F extends string = Fault, I extends string = Invariant> {
   /** @param faults what may go wrong; the seed picks some of it */
   constructor(seed: number, faults: readonly F[], isTraced = false) {
     this.trace = isTraced ? [] : null;
-    // Neighbouring seeds must not begin alike.
+    // Neighboring seeds must not begin alike.
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
     const share = this.random();
     this.#faults = new Set(faults.filter(() => this.random() < share));

@@ -95,7 +95,7 @@ export class ChannelObject extends DurableObject<Env> {
     return this.ctx.storage.kv.get<ChannelRow>("row") ?? null;
   }
 
-  /** Erases all storage. Call after the channel's row in the directory was deleted. */
+  /** Deletes all storage. Call after the channel's row in the directory was deleted. */
   async erase(): Promise<void> {
     this.#health.forget();
     this.#newChats.reset();
@@ -114,7 +114,7 @@ export class ChannelObject extends DurableObject<Env> {
       health: () => this.#health.flush(),
       waiting: () => this.#waiting.wake(() => this.#permits.pace),
     });
-    // Without an alarm, everything was erased. A call during this alarm may have set an earlier one.
+    // Without an alarm, everything was deleted. A call during this alarm may have set an earlier one.
     const standing = await this.#alarm.standing();
     if (standing === null) return;
     const now = Date.now();

@@ -76,7 +76,7 @@ export class NewChatLimit {
     return oldest ? oldest.at + WINDOW_MS : null;
   }
 
-  /** Call after all storage, including the table, was erased. */
+  /** Call after all storage, including the table, was deleted. */
   reset(): void {
     this.#recent = [];
   }

@@ -182,7 +182,7 @@ export class Permits {
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
-  /** Call after all storage was erased. */
+  /** Call after all storage was deleted. */
   reset(): void {
     this.#pace = undefined;
   }

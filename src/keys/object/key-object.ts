@@ -89,7 +89,7 @@ export class KeyObject extends DurableObject<Env> {
    */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
-    // `#gone`: erased during the read of the directory. Nothing may be stored from then on.
+    // `#gone`: deleted during the read of the directory. Nothing may be stored from then on.
     if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
     // No `await` from here on, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);

@@ -31,7 +31,9 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
     status: z
       .int()
       .nullable()
-      .describe("The status of the response. Null while the request runs; afterward: it broke off, and may be done"),
+      .describe(
+        "The status of the response. Null while the request runs. Null afterward: it was interrupted, and may be done",
+      ),
     requestId: z.string().describe("The `X-Request-Id` of the response"),
     changed: z
       .array(z.string())

@@ -35,7 +35,7 @@ const FIELDS: Record<string, string> = {
   accessToken: "whatsapp: the access token of a system user of the account.",
   appSecret: "whatsapp: the app secret. It signs the webhooks.",
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
-  perSecond: "whatsapp, telegram: the maximum number of calls to the network in a second.",
+  perSecond: "whatsapp, telegram: the maximum number of calls to the network per second.",
 };
 
 /** The fields of all kinds together. Each kind has only some of them. */

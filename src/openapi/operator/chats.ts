@@ -65,7 +65,7 @@ export const chatOperations: readonly OperationSpec[] = [
   },
 ];
 
-/** What erases chats and messages. */
+/** Deletes chats, and redacts messages. */
 export function erasureOperations({ isOperator, needs }: Side): readonly OperationSpec[] {
   return [
     {
@@ -88,7 +88,7 @@ export function erasureOperations({ isOperator, needs }: Side): readonly Operati
       ...needs("chats:erase"),
       summary: "Redact a message",
       description:
-        "Removes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
+        "Deletes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
       responses: [
         jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
           message: { ...message, content: "", text: "", status: "DELIVERED" },

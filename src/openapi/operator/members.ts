@@ -28,7 +28,7 @@ const signInLink = z.object({
 /** Members. */
 export function memberOperations({ isOperator, prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
   const lastManager: ErrorCode[] = isOperator ? [] : ["last_manager"];
-  const within = isOperator ? "" : " A key can't remove a member that may do more than it.";
+  const within = isOperator ? "" : " A key can't delete a member that has more permissions than it.";
   return [
     {
       method: "post",
@@ -115,12 +115,12 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       id: "deleteMember",
       tag,
       ...needs("members:write"),
-      summary: "Remove a member",
-      description: `Removes a member, unless it is the organization's last one.${within} Within 10 seconds the member can no longer send.`,
+      summary: "Delete a member",
+      description: `Deletes a member, unless it is the organization's last one.${within} Within 10 seconds the member can no longer send.`,
       responses: [
         jsonResponse(
           200,
-          "The removed member, and what it leaves behind: that goes on until you end it too.",
+          "The deleted member, and what it leaves behind: that goes on until you end it too.",
           removed,
           {
             member,

@@ -123,7 +123,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         perSecond: z
           .number()
           .optional()
-          .describe("whatsapp, telegram: the maximum number of calls to the network in a second"),
+          .describe("whatsapp, telegram: the maximum number of calls to the network per second"),
       })
       .describe("The settings, with their defaults"),
     limits: channelLimits,

@@ -15,7 +15,7 @@ export class Existence {
   readonly #channels: ChannelTable;
   readonly #settings: Pick<Settings, "setLimit">;
   #id: string | undefined;
-  /** How often the organization was closed or erased. D1's answer to an earlier query may be outdated. */
+  /** How often the organization was closed or deleted. D1's answer to an earlier query may be outdated. */
   #closings = 0;
 
   constructor(env: Env, storage: DurableObjectStorage, channels: ChannelTable, settings: Pick<Settings, "setLimit">) {
@@ -72,7 +72,7 @@ export class Existence {
     this.#closings++;
   }
 
-  /** The organization was erased. */
+  /** The organization was deleted. */
   forget(): void {
     this.#closings++;
     this.#id = undefined;

@@ -98,7 +98,7 @@ export class MemberRecords {
     sql.exec("delete from session_ends where member_id = ? and session_id <> ?", memberId, ALL);
   }
 
-  /** Drops all records, for a change, and when the organization is closed or erased. */
+  /** Drops all records, for a change, and when the organization is closed or deleted. */
   forget(): void {
     this.#generation++;
     this.#held.clear();

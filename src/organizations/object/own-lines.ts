@@ -51,7 +51,7 @@ export class OwnLines {
     return found + (await this.#events.replay(webhookId, replayId, ranges));
   }
 
-  /** The organization was erased. */
+  /** The organization was deleted. */
   forget(): void {
     for (const part of this.#parts) part.forget();
   }

@@ -57,7 +57,7 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
         const code = method
           ? `${methodBadge(method)} <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code>`
           : `<code>${escapeHtml(text)}</code>`;
-        // A link in a link is no HTML.
+        // A link in a link is not valid HTML.
         return route && !isInLink ? `<a class="to-route" href="${route}">${code}</a>` : code;
       },
       link({ href: to, tokens: inside }) {

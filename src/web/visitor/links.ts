@@ -4,7 +4,7 @@ export type Piece = { text: string; href: string | null };
 const ADDRESS = /https?:\/\/[^\s<>"'`]+/gi;
 /** Punctuation that ends a sentence. */
 const TRAILING = ".,!?:;…'\"»”’";
-/** A longer host is no address, and browsers take a time to find that out that grows in the square. */
+/** A longer host is not an address, and browsers take a time to find that out that grows in the square. */
 const LONG_HOST = /^\s*[a-z]+:[\\/]*[^\\/?#]{300}/i;
 
 /** Splits a text into plain text and web addresses. Joined, the pieces are the same text. */

@@ -48,7 +48,7 @@ const MAX_RANGES = 1_000;
 
 /**
  * The line of one webhook. It sends events in order, one at a time. At each `await` the object may be lost, the owner be
- * erased, and the line be skipped, woken or deleted. So the line is read again after each call, and changed without an
+ * deleted, and the line be skipped, woken or deleted. So the line is read again after each call, and changed without an
  * `await` in between. The permit is the attempt's lease: until it is reported or old, the webhook's object grants this
  * line no other.
  */

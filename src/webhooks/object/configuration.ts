@@ -73,7 +73,7 @@ export class WebhookConfiguration {
     return this.#stored()?.id ?? null;
   }
 
-  /** Call after all storage was erased. */
+  /** Call after all storage was deleted. */
   reset(): void {
     this.#erasures++;
     this.#opened = null;

@@ -72,7 +72,7 @@ export class EndedAttempts {
     webhook.use(change);
   }
 
-  /** All storage was erased. */
+  /** All storage was deleted. */
   forget(): void {
     this.#reported.clear();
   }

@@ -93,7 +93,7 @@ export class KnownWebhook {
     this.#url = url;
   }
 
-  /** Call after all storage was erased. */
+  /** Call after all storage was deleted. */
   reset(): void {
     this.#webhook = undefined;
     this.#url = undefined;

@@ -54,7 +54,7 @@ export class Notices {
         this.#failed.delete(id);
         const pending = this.#pending();
         const remaining = pending.filter((each) => each.id !== id);
-        // Everything may have been erased meanwhile.
+        // Everything may have been deleted meanwhile.
         if (remaining.length < pending.length) kv.put("notices", remaining);
       } catch (error) {
         const tries = (this.#failed.get(id)?.tries ?? 0) + 1;

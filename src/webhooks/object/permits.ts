@@ -199,14 +199,14 @@ export class WebhookPermits {
 
   /** When `alarm` must be called; null if nothing is due. Unix milliseconds. */
   alarmAt(): number | null {
-    // Without a configuration, everything was erased.
+    // Without a configuration, everything was deleted.
     if (!this.#config) return null;
     const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
     const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  /** Call after all storage was erased. */
+  /** Call after all storage was deleted. */
   reset(): void {
     this.#webhook.reset();
     this.#config = undefined;
@@ -255,7 +255,7 @@ export class WebhookPermits {
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
     const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
     if (at > clock.now()) await clock.wait(at - clock.now());
-    // Without the permit, everything was erased.
+    // Without the permit, everything was deleted.
     if (!this.#slots.held(lineId, id)) return null;
     const isOutdated = version < (this.#config?.filter.version ?? 0);
     if (isOutdated || !isStartValid(state, this.#webhook.state, at)) {
@@ -327,7 +327,7 @@ export class WebhookPermits {
 
   /** Wakes the lines that can start now, and sets the alarm for what remains. */
   async #finish(): Promise<void> {
-    // Without a configuration, everything was erased.
+    // Without a configuration, everything was deleted.
     if (!this.#config) return;
     this.#waker.wake();
     const at = this.alarmAt();

@@ -167,7 +167,7 @@ export class ReplayRun {
       else found += count;
     });
     const stored = this.stored();
-    // The object may have been erased in the meantime.
+    // The object may have been deleted in the meantime.
     if (stored?.id !== id) return;
     for (const { lineId, ranges: of } of missed) unreached.add(lineId, of);
     this.#store({ ...stored, search, found: stored.found + found });

@@ -20,7 +20,7 @@ export interface WakerPorts {
   waiting: Pick<WaitingLines, "remove" | "next" | "hasAny">;
   slots: Slots;
   state(): WebhookState;
-  /** The webhook's pace; null after all storage was erased. */
+  /** The webhook's pace; null after all storage was deleted. */
   limits(): { perSecond: number; concurrency: number } | null;
   /** Tells a line that it may ask again. @returns null if it has nothing to send */
   wakeLine(lineId: string, number: number): Promise<unknown>;
@@ -80,7 +80,7 @@ export class Waker {
     return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
   }
 
-  /** Call after all storage was erased. */
+  /** Call after all storage was deleted. */
   reset(): void {
     this.#unreachable.clear();
   }

@@ -41,7 +41,7 @@ const PARTS = [WaitingLines, AttemptLog, FailedEvents, UnreachedLines, GoneLines
 const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
 const RETRY_MS = 15_000;
 
-/** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */
+/** What works on the object's tables. Deleting the object drops it, with all that it has in memory. */
 interface Parts {
   log: AttemptLog;
   failed: FailedEvents;
@@ -150,7 +150,7 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#isStored() ? this.#of().replays.progress(replayId) : null;
   }
 
-  /** Erases all storage. Call after the webhook's row was marked as being deleted. */
+  /** Deletes all storage. Call after the webhook's row was marked as being deleted. */
   async erase(): Promise<void> {
     this.#parts?.permits.reset();
     this.#parts = undefined;
@@ -174,7 +174,7 @@ export class WebhookObject extends DurableObject<Env> {
       failed = true;
       console.warn({ event: "webhook_alarm_failed", webhookId: this.#id(), error: causeOf(error) });
     }
-    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
+    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was deleted.
     const standing = await this.#alarm.standing();
     if (standing === null) return;
     const due = [failed || standing !== retryAt ? standing : null, permits.alarmAt(), replays.dueAt(Date.now())].filter(

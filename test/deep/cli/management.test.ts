@@ -171,7 +171,7 @@ test("parley limits shows what is used of each limit", async () => {
     ["Templates", "12", "1000"],
     ["Channels", "12", "200"],
     ["Keys that are not revoked", "2", "10"],
-    ["Requests per second of a key", "7", "–"],
+    ["Requests per second, per key", "7", "–"],
     ["Sum of the keys' monthly quotas", "120", "1000"],
     [""],
   ]);

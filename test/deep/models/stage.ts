@@ -41,7 +41,7 @@ export class Stage {
   readonly identity: ChatIdentity;
   readonly log: DeliveryLog;
   chat: ChatObject;
-  /** What went wrong where nobody waits for it. */
+  /** What went wrong, with no one waiting for it. */
   readonly faults: unknown[] = [];
   /** What the clock showed when the alarm was set last. */
   alarmSetAt = Number.NEGATIVE_INFINITY;

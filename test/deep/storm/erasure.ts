@@ -8,7 +8,7 @@ const CHATS = 30;
 const MESSAGES = 3;
 const PATIENCE_MS = 120_000;
 
-/** An organization is erased, the server killed meanwhile, and the deletion repeated: nothing is left of it. */
+/** An organization is deleted, the server killed meanwhile, and the deletion repeated: nothing is left of it. */
 export async function erasure({ rounds, random, log }: Force, { server, telegram: network }: Ground): Promise<Row[]> {
   // What waits for delivery has to go too.
   network.weather = async () => "drop";
@@ -16,7 +16,7 @@ export async function erasure({ rounds, random, log }: Force, { server, telegram
   let repeated = 0;
   let wasKilled = 0;
   const other = await Parley.begin(server);
-  const otherChat = await other.chat((await other.channel("web")).id, "neighbour");
+  const otherChat = await other.chat((await other.channel("web")).id, "neighbor");
   await other.api("POST", `/chats/${otherChat}/messages`, { content: "of another organization" });
   for (let round = 1; round <= rounds; round++) {
     const canary = `canary${round}x${random.between(1e9, 9e9)}`;
@@ -64,7 +64,7 @@ export async function erasure({ rounds, random, log }: Force, { server, telegram
   ];
 }
 
-/** What the service still knows of an organization that was erased. */
+/** What the service still knows of an organization that was deleted. */
 async function leftovers(
   parley: Parley,
   canary: string,

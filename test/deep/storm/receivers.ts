@@ -48,7 +48,7 @@ export async function poison({ rounds, log }: Force, { server, receiver }: Groun
   const [lost, row] = compared(calm, beside, rounds * HEALTHY_CHATS, 0.99);
   return [
     {
-      test: "neighbours of a poisonous event",
+      test: "neighbors of a poisonous event",
       howMany: `${beside.length} events of ${HEALTHY_CHATS} chats, beside an event that was answered 500 ${own.length} times`,
       held: `all came meanwhile; ${row}`,
       faults: [...faults, ...lost],

@@ -5,7 +5,7 @@ import { ChatParts } from "../../../src/chats/object/chat-parts.ts";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import { newId } from "../../../src/ids.ts";
 
-/** The parts of a chat that was adopted in another turn, on the storage of an object that is erased afterward. */
+/** The parts of a chat that was adopted in another turn, on the storage of an object that is deleted afterward. */
 async function withParts(work: (parts: ChatParts, storage: DurableObjectStorage) => Promise<void>): Promise<void> {
   const chatId = newId("cht", null);
   const organizationId = newId("org", null);

@@ -98,7 +98,7 @@ test("somebody with the email of several members chooses one of them", async () 
   expect(session.member.id).toBe(second);
 });
 
-test("somebody who is no member and no operator gets 403 and no session", async () => {
+test("somebody who is neither a member nor an operator gets 403 and no session", async () => {
   const access = fakeAccess([key], "kim@acme.test");
   // The last one has a Kelvin sign, whose lower case is the letter k.
   for (const email of [newEmail(), "kim@acme.test.evil.test", "\u212Aim@acme.test"]) {

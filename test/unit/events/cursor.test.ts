@@ -59,7 +59,7 @@ test.each<[string, string]>([
   ["padding", text(good, { alphabet: "base64url" })],
   ["too much text", text([1, "x".repeat(200), 17, 3])],
   ["the first half", text(good).slice(0, 12)],
-])("%s is no cursor", (_, given) => {
+])("%s is not a cursor", (_, given) => {
   expect(readCursor(given)).toBeNull();
 });
 

@@ -100,7 +100,7 @@ function feedOf(...bursts: [chatId: string | null, count: number][]): FakeFeed {
 
 async function readerOf(feed: FakeFeed, { filter = ALL, after }: { filter?: FeedFilter; after?: string } = {}) {
   const cursor = after === undefined ? await cursorAt("oldest", feed) : readCursor(after);
-  if (!cursor) throw new Error(`${after} is no cursor`);
+  if (!cursor) throw new Error(`${after} is not a cursor`);
   return new FeedReader(feed, filter, cursor);
 }
 

@@ -8,7 +8,7 @@ export type OpenedChat =
   /** Too many new chats from one network. `retryAfter` is in seconds. */
   | { outcome: "too_many"; retryAfter: number }
   | { outcome: "no_channel" }
-  /** The organization or the channel may have no more chats. */
+  /** The organization or the channel has reached its limit of chats. */
   | { outcome: "chat_limit" }
   /** The chat is being deleted. */
   | { outcome: "deleting" };

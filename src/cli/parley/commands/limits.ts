@@ -54,7 +54,7 @@ service than here.`,
         { name: "Templates", used: used.templates, limit: limits.templates },
         { name: "Channels", used: used.channels, limit: limits.channels },
         { name: "Keys that are not revoked", used: used.maxKeys, limit: selfService?.maxKeys },
-        { name: "Requests per second of a key", used: used.maxPerSecond, limit: selfService?.maxPerSecond },
+        { name: "Requests per second, per key", used: used.maxPerSecond, limit: selfService?.maxPerSecond },
         { name: "Sum of the keys' monthly quotas", used: used.monthlyQuota, limit: selfService?.monthlyQuota },
       ];
       out.list({ limits: rows }, "limits", { LIMIT: "name", USED: "used", MAXIMUM: "limit" });

@@ -61,7 +61,7 @@ export const scheduledCommands = [
   }),
   command({
     name: "cancel",
-    about: "Take back a message that is scheduled or still waits",
+    about: "Cancel a message that is scheduled or still waiting",
     operands: ["chat", "message"],
     async run({ operands, service, out }) {
       const path = `/chats/${operands.chat}/messages/${operands.message}/cancel`;

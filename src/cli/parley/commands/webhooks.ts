@@ -93,7 +93,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks chat",
-    about: "Show what a webhook still has to get of a chat, and its last calls",
+    about: "Show a chat's pending events for a webhook, and their last calls",
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${webhook}/chats/${chat}`);
@@ -102,7 +102,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks retry",
-    about: "Try the event that a chat is stuck at now",
+    about: "Retry the event that blocks a chat, now",
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/retry`);
@@ -111,7 +111,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks skip",
-    about: "Give up the event that a chat is stuck at, so that the next ones are sent",
+    about: "Skip the event that blocks a chat, so that the next ones are sent",
     details: "parley webhooks chat shows the event as head. It can be replayed later.",
     operands: ["webhook", "chat", "event"],
     async run({ operands: { webhook, chat, event: eventId }, service, out }) {

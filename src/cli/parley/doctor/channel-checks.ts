@@ -82,7 +82,7 @@ async function queueChecks(service: Service, organization: string, channel: Chan
   return checks;
 }
 
-/** An example that doesn't work is no fault of the setup. */
+/** An example that doesn't work is not a fault of the setup. */
 function ofDemo(check: Check): Check {
   return check.state === "fails" ? { ...check, what: `${check.what}, in the demo`, state: "warns" } : check;
 }

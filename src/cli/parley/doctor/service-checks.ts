@@ -68,7 +68,7 @@ async function operatorChecks(service: Service): Promise<Check[]> {
   try {
     const { body } = await service.asOperator("GET", "/organizations", { query: { limit: 1 } });
     const [first] = body.organizations as { id: string }[];
-    return [ok(what, `is good (from ${adminToken.from})`), await tablesCheck(service, first?.id)];
+    return [ok(what, `is valid (from ${adminToken.from})`), await tablesCheck(service, first?.id)];
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
     if (error.status === 401) {
@@ -115,7 +115,7 @@ async function apiKeyCheck(service: Service): Promise<Check> {
   if (!apiKey) return bad(what, "unknown", "none is known for this service", "set PARLEY_API_KEY to check it");
   try {
     const { body } = await service.asClient("GET", "/key");
-    return ok(what, `is good (from ${apiKey.from}): ${(body.key as { id: string }).id}`);
+    return ok(what, `is valid (from ${apiKey.from}): ${(body.key as { id: string }).id}`);
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
     if (error.status === 429) return bad(what, "warns", error.message, "wait for the end of its window");

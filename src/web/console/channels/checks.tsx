@@ -27,7 +27,7 @@ interface ChecksProps {
   checks: Resource<Check[]>;
   /** Shows these alone. */
   only?: Check["name"][];
-  /** Something that does not work yet is no fault. */
+  /** Something that does not work yet is not a fault. */
   isWaiting?: boolean;
 }
 

@@ -48,7 +48,7 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
   const send = async (chatId: string) => {
     try {
       const header = { "Idempotency-Key": crypto.randomUUID() };
-      // The operator is no member, and writes as the first one.
+      // The operator is not a member, and writes as the first one.
       const senderId = currentSession().type === "operator" ? firstMember?.id : undefined;
       const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
       sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;

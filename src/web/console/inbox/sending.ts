@@ -45,7 +45,7 @@ export interface ComposerState {
 
 /**
  * The sends of one composer: each once, in their order, and not across others' messages. A send that can be undone **is**
- * a message that is scheduled some seconds ahead, and undoing it cancels that message. So the service sends it also if
+ * a message scheduled five seconds ahead (`undoMs`), and undoing it cancels that message. So the service sends it even if
  * the tab is closed meanwhile, and an undo that is too late is refused.
  */
 export class Sending {

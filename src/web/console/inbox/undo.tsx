@@ -4,7 +4,7 @@ import type { Channel } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Select } from "../parts/field.tsx";
 
-/** For how many seconds a person can take back a send. 0: it is sent at once. */
+/** How many seconds ahead a send is scheduled, so that it can be undone; see `Sending`. 0: it is sent at once. */
 interface UndoTimes {
   /** In web chats. A visitor waits on the page. */
   web: number;

@@ -200,8 +200,8 @@ test("50 new chats a minute come from one /48, and those of the next /48 do not 
   await open(channelId, within("20010db80007", PER_BLOCK));
   const { page } = await visit(channelId, { from: from(1_000) });
   expect(await page.write("a")).toMatchObject({ code: "rate_limited", message: "Too many new chats", retryAfter: 60 });
-  const { page: neighbour } = await visit(channelId, { from: "2001:db8:8::1" });
-  expect(await neighbour.write("a")).toMatchObject({ type: "stored" });
+  const { page: neighbor } = await visit(channelId, { from: "2001:db8:8::1" });
+  expect(await neighbor.write("a")).toMatchObject({ type: "stored" });
   pass(60_000);
   expect(await page.write("a")).toMatchObject({ type: "stored" });
 });

@@ -216,7 +216,7 @@ test("the alarm of a message that is due much later is set when the chat has rep
   expect(await alarmOf(object())).toBe(Date.now() + DAY - MINUTE);
 });
 
-test("a scheduled message has no media and is no cursor", async () => {
+test("a scheduled message has no media and is not a cursor", async () => {
   const { schedule, api, chatId } = await scheduledPlace();
   const { id } = await schedule(MINUTE);
   expectError(await api("GET", `/chats/${chatId}/messages/${id}/media`), 404, "media_not_found");

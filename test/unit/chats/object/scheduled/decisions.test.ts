@@ -124,7 +124,7 @@ test("a cursor returns the position that it was made from", () => {
 });
 
 test.each(["", "1", "1_1", "_1_gA", "0_1_gA", "1_0_gA", "1_1_", "1_1_gA_1", "1-1_gA", " 1_1_gA", "aaaaaaaaaaaa_1_gA"])(
-  "%j is no cursor",
+  "%j is not a cursor",
   (text) => {
     expect(parseScheduleCursor("cht_gA", text)).toBeNull();
   },

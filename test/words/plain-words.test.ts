@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = new URL("../..", import.meta.url).pathname;
+const FOLDERS = ["src", "test"];
+const FILES = ["README.md", "wrangler.toml", "package.json", ".dev.vars.example", ".dev.vars.optional.example"];
+const READ = /\.(?:ts|tsx|js|mjs|md|css|html|toml|sql)$/;
+/** What others wrote, and this list. */
+const LEFT_OUT = /(?:^|\/)node_modules\/|^src\/openapi\/client\/types\.ts$|^test\/words\//;
+
+/** Words that give a text away: British spelling, and phrases for which there is a plainer one. */
+const WORDS: Record<string, RegExp> = {
+  "canceled, canceling": /cancell(?:ed|ing|able)/i,
+  email: /\be-mail/i,
+  "can't": /\bcannot\b/i,
+  "no longer, not … now": /\bany ?more\b/i,
+  "for this long, or how long in numbers": /\bfor so long\b/i,
+  "anyway, still": /\ball the same\b/i,
+  "permanently, forever": /\bfor good\b/i,
+  "license, defense, offense": /\b(?:licence|defence|offence)s?\b/i,
+  "color, behavior, favor, honor, neighbor": /(?:colou|behaviou|favou|honou|neighbou)r/i,
+  "-ize":
+    /\b(?:organ|recogn|author|initial|serial|normal|optim|summar|minim|maxim|synchron|custom|real|general)is(?:e|ed|es|ing|ation)s?\b/i,
+  analyze: /\banalys(?:e|ed|ing)\b/i,
+  center: /\bcentres?\b/i,
+  "one l: labeled, modeled, signaled, traveled": /\b(?:labell|modell|signall|travell|totall|channell)(?:ed|ing)\b/i,
+  gray: /\bgrey\b/i,
+  judgment: /\bjudgements?\b/i,
+  "toward, afterward": /\b(?:towards|afterwards)\b/i,
+  "while, among, learned": /\b(?:whilst|amongst|learnt|spelt)\b/i,
+  checksum: /\bcheck letters?\b/i,
+  "has reached its limit": /\bmay have no more\b/i,
+  "to continue, pass …": /\bwalk with (?:before|after|`)/i,
+  "is not a cursor, is not a message in this chat": /\bis no (?:cursor|message of|place in)\b/i,
+  "don't try after this time": /\bno attempt to deliver\b/i,
+  "anyway, too late to undo": /\bon its way already\b/i,
+  "no one is waiting": /\bnobody waits\b/i,
+};
+
+function readTexts(): [string, string][] {
+  const found = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
+  );
+  const paths = [...FILES, ...found.filter((path) => READ.test(path) && !LEFT_OUT.test(path))];
+  return paths.map((path) => [path, readFileSync(join(root, path), "utf8")]);
+}
+
+test("texts use the plain word, in American spelling", () => {
+  const texts = readTexts();
+  const met = Object.entries(WORDS).flatMap(([better, word]) =>
+    texts.flatMap(([path, text]) =>
+      text
+        .split("\n")
+        .flatMap((line, at) =>
+          word.test(line) ? [`${path}:${at + 1} say ${better}: ${line.trim().slice(0, 120)}`] : [],
+        ),
+    ),
+  );
+  expect(met).toEqual([]);
+});
