@@ -230,7 +230,7 @@ test("who may not read messages is told so, and can still send", async () => {
   const page = await openAsMember(browser, desk, permissions, screenOf(desk, "inbox"));
   await page
     .getByRole("link", { name: /Rex Unread/ })
-    .getByText("You may not read messages")
+    .getByText("You can’t read messages")
     .waitFor();
   await page.getByRole("link", { name: /Rex Unread/ }).click();
   await log(page).getByText("messages:read").waitFor();

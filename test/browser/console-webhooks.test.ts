@@ -145,7 +145,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
     await page.getByRole("dialog").getByLabel("Site", { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.goto(`${base}${screenOf(desk, `webhooks/${webhook.id}/${chat.id}`)}`);
-    await page.getByText("Events that wait").waitFor();
+    await page.getByText("Pending events").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   },

@@ -83,7 +83,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
           <p class="offline tone-warn" role="status">
-            No connection. You see what was known at {timeOfDay(upToDateAt.value)}. What you write is kept.
+            No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
           </p>
         )}
         {refused?.permission ? (

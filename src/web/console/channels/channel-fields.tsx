@@ -11,7 +11,7 @@ export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<str
         <Input
           key={name}
           label={label}
-          hint={ends?.[name] ? `Empty: the one that ends with ${ends[name]} stays.` : hint}
+          hint={ends?.[name] ? `Leave empty to keep the one that ends with ${ends[name]}.` : hint}
           name={name}
           path={`credentials.${name}`}
           {...(isSecret ? ({ type: "password" } as const) : {})}

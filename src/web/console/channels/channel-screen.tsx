@@ -79,7 +79,7 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
         route(to("channels"));
       }}
     >
-      <p>All its chats and messages are deleted. Messages that wait are not sent.</p>
+      <p>All its chats and messages are deleted. Waiting messages are not sent.</p>
       <p>If there are too many, you are asked to try again.</p>
     </Confirm>
   );
@@ -174,7 +174,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
             )}
             {stats && (
               <>
-                <Fact name="Messages that wait">
+                <Fact name="Waiting messages">
                   {number(stats.queue.depth)}
                   {stats.queue.oldest && (
                     <span class="quiet">

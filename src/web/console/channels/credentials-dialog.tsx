@@ -24,7 +24,7 @@ export function CredentialsDialog({ channel, onChannel }: CredentialsProps): JSX
         say("Saved");
       }}
     >
-      <p class="stack">Messages that wait are then tried again.</p>
+      <p class="stack">Waiting messages are then tried again.</p>
       <CredentialFields kind={kind} ends={credentials} />
     </FormDialog>
   );

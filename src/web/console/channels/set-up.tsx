@@ -227,7 +227,7 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
         </Fact>
         <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
           {webhook.verifyToken === null ? (
-            <span class="quiet">Shown to who may manage channels, and read and send messages</span>
+            <span class="quiet">Only shown to people who can manage channels, and read and send messages</span>
           ) : (
             <Copyable text={webhook.verifyToken} />
           )}

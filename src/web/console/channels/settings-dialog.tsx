@@ -41,7 +41,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
         <Input
           label="Messages per second"
           path="settings.perSecond"
-          hint="Over all chats. Empty: the network’s default."
+          hint="For all chats together. Leave empty for the network’s default."
           name="pace"
           type="number"
           min={1}
@@ -53,7 +53,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
         <Input
           label="Days that messages are kept"
           path="retentionDays"
-          hint="Empty: messages are kept forever. Older ones are deleted within a day."
+          hint="Leave empty to keep messages forever. Older ones are deleted within a day."
           name="days"
           type="number"
           min={1}

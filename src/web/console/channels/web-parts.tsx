@@ -34,7 +34,7 @@ export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
 /** The field of the sites, named `origins`. */
 export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
   return (
-    <Field label="Sites" hint="One on each line. Empty: every site." path="settings.allowedOrigins">
+    <Field label="Sites" hint="One per line. Leave empty for every site." path="settings.allowedOrigins">
       {(ties) => (
         <textarea
           {...ties}

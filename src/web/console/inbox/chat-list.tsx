@@ -165,7 +165,7 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
 
 function previewOf({ lastMessage, lastMessageAt }: Chat): string {
   if (lastMessage) return lastMessage.text || "Deleted message";
-  return lastMessageAt !== null && !may("messages:read") ? "You may not read messages" : "No messages yet";
+  return lastMessageAt !== null && !may("messages:read") ? "You can’t read messages" : "No messages yet";
 }
 
 /** The status of the organization's last message. The list does not know who sent it. */

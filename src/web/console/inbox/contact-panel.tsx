@@ -37,7 +37,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
     >
       <Input
         label="Name"
-        hint="Empty: the address is shown."
+        hint="Leave empty to show the address."
         name="name"
         path="contact.name"
         defaultValue={contact.name ?? ""}
@@ -55,7 +55,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
         route(to("inbox"));
       }}
     >
-      <p>All its messages are deleted, and those that wait are not sent. This can’t be undone.</p>
+      <p>All its messages are deleted, and waiting ones are not sent. This can’t be undone.</p>
     </Confirm>
   );
   return (

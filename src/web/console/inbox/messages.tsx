@@ -98,7 +98,7 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps): J
         </button>
       )}
       {!may("messages:read") ? (
-        <Empty icon="key" title="You may not read messages">
+        <Empty icon="key" title="You can’t read messages">
           You need the permission <code>messages:read</code>. The operator or a colleague can give it to you.
         </Empty>
       ) : (

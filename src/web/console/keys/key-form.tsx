@@ -83,7 +83,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         <Input
           label="Requests per window"
           path="rateLimit.limit"
-          hint={`Empty: the default, ${serviceFacts().rateLimit}.`}
+          hint={`Default: ${serviceFacts().rateLimit}.`}
           name="limit"
           type="number"
           min={1}
@@ -104,7 +104,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         <Input
           label="Requests per month"
           path="monthlyQuota"
-          hint="Empty: no quota. Months are in UTC."
+          hint="Leave empty for no quota. Months are in UTC."
           name="quota"
           type="number"
           min={0}
@@ -114,13 +114,13 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
         <Input
           label="Expires"
           path="expiresAt"
-          hint="Empty: never."
+          hint="Leave empty if it never expires."
           name="expires"
           type="datetime-local"
           defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
         />
       </div>
-      <Field label="Allowed addresses" hint="One on each line. Empty: every address." path="ipAllowlist">
+      <Field label="Allowed addresses" hint="One per line. Leave empty for every address." path="ipAllowlist">
         {(ties) => (
           <textarea
             {...ties}

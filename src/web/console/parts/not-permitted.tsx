@@ -6,7 +6,7 @@ import { Empty } from "./states.tsx";
 export function NotPermitted({ permission, title }: { permission: string; title: string }): JSX.Element {
   return (
     <Screen title={title}>
-      <Empty icon="key" title="You may not see this">
+      <Empty icon="key" title="You don’t have access to this">
         You need the permission <code>{permission}</code>. The operator or a colleague can give it to you.
       </Empty>
     </Screen>

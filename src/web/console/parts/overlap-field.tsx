@@ -15,7 +15,7 @@ export function OverlapField({ user }: { user: string }): JSX.Element {
   return (
     <Select
       label="The old secret ends"
-      hint={`Until then both work, so that ${user} can change over without a gap.`}
+      hint={`Until then both work, so that ${user} can switch without a gap.`}
       name="overlap"
     >
       {OVERLAPS.map(({ seconds, label }) => (

@@ -9,7 +9,7 @@ import { Chips } from "./chips.tsx";
 /** What each permission lets a key or a member do. */
 const WORDS: Record<Permission, string> = {
   "chats:read": "List and open chats",
-  "chats:write": "Begin and change chats",
+  "chats:write": "Start and change chats",
   "chats:erase": "Delete chats, redact messages",
   "messages:read": "Read messages and files",
   "messages:send": "Send, schedule, cancel",

@@ -20,6 +20,6 @@ export function Refusal({ error }: { error: ParleyError }): JSX.Element {
 function textOf({ code, status, message, retryAfterSeconds }: ParleyError): string {
   if (status === null) return "The service can’t be reached. Check your connection.";
   if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
-  if (status === 503) return "Nobody can sign in now: the service is down or not configured.";
+  if (status === 503) return "No one can sign in now: the service is down or not configured.";
   return TEXTS[code] ?? message;
 }

@@ -97,7 +97,7 @@ function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
       <Input
         label="Days"
         path="retentionDays"
-        hint="Empty: messages are kept forever."
+        hint="Leave empty to keep messages forever."
         type="number"
         min={1}
         max={3650}

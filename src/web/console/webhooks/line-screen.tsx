@@ -87,7 +87,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
           <Fact name="Chat">
             <Copyable text={chatId} />
           </Fact>
-          <Fact name="Events that wait">{number(pending)}</Fact>
+          <Fact name="Pending events">{number(pending)}</Fact>
           {head && (
             <>
               <Fact name="Next">

@@ -69,7 +69,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
       >
         <Select
           label="Which events"
-          hint="Your program may see an event twice."
+          hint="Your program can receive an event twice."
           value={which.value}
           onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
         >

@@ -49,7 +49,7 @@ export function EditWebhookDialog({ shown, onWebhook }: EditProps): JSX.Element 
         say("Saved");
       }}
     >
-      <p class="stack">Events that wait go to the new address, if they pass the new filter.</p>
+      <p class="stack">Pending events go to the new address if they match the new filter.</p>
       <Fields shown={shown} />
     </FormDialog>
   );
@@ -90,7 +90,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
       />
       <Boxes
         legend="Events"
-        hint="None chosen: all. A family such as message.* has all of its types."
+        hint="Choose none for all. A family such as message.* has all of its types."
         name="types"
         choices={[...EVENT_CHOICES, ...others].map((type) => ({ value: type, label: type }))}
         given={shown?.types ?? []}
@@ -106,7 +106,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
         <Input
           label="Calls per second"
           path="perSecond"
-          hint="Empty: 50."
+          hint="Default: 50."
           name="pace"
           type="number"
           min={1}
@@ -132,7 +132,7 @@ function ChannelBoxes({ given }: { given: string[] }): JSX.Element | null {
     <Boxes
       key={channels.length}
       legend="Channels"
-      hint="None chosen: all."
+      hint="Choose none for all."
       name="channels"
       choices={choices}
       given={given}

@@ -120,8 +120,8 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       }}
     >
       <Select label="It continues" name="from">
-        <option value="pending">with the events that wait</option>
-        <option value="now">with new events, and drops those that wait</option>
+        <option value="pending">with the pending events</option>
+        <option value="now">with new events, and drops the pending ones</option>
       </Select>
     </FormDialog>
   );
@@ -135,7 +135,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
         openDialog(<SigningSecret secret={secret} />);
       }}
     >
-      <p>For a day each call has two signatures, so that your program can change over without a gap.</p>
+      <p>For a day each call has two signatures, so that your program can switch without a gap.</p>
     </Confirm>
   );
   const remove = () => (
@@ -150,7 +150,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
         route(to("webhooks"));
       }}
     >
-      <p>Events that wait are not sent.</p>
+      <p>Pending events are not sent.</p>
     </Confirm>
   );
   return (
@@ -225,7 +225,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
                 <Time at={pausedUntil} future />, as it asked
               </Fact>
             )}
-            <Fact name="Chats that wait for it">{number(waitingChats)}</Fact>
+            <Fact name="Chats waiting for it">{number(waitingChats)}</Fact>
             <Fact name="Events given up">{number(failed)}</Fact>
           </Facts>
         </section>
