@@ -21,7 +21,7 @@ const descriptions = {
   permissions: `What the member may do in the console: a preset or a list. \`agent\` is ${PRESETS.agent.join(", ")}; \`viewer\` is ${PRESETS.viewer.join(", ")}; \`manager\` is all permissions. A preset is resolved when it is given: the response has the list. Default: \`agent\`, as far as the maker has its permissions.`,
 };
 const signInLink = z.object({
-  url: z.string().describe("Opens the console. Its code is good for one sign-in"),
+  url: z.string().describe("Opens the console. Its code works for one sign-in"),
   expiresAt: z.string().describe("When the link ends: after 24 hours"),
 });
 
@@ -89,7 +89,7 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       tag,
       ...needs("members:write"),
       summary: "Create a sign-in link",
-      description: `Creates a link that signs the member in to the console once, within 24 hours. Pass it on by a safe way: whoever opens it first is the member. It replaces the link before it. It works only while its maker could still make it. ${GIVEN}`,
+      description: `Creates a link that signs the member in to the console once, within 24 hours. Send it over a secure channel: whoever opens it first is the member. It replaces the link before it. It works only while its maker could still make it. ${GIVEN}`,
       responses: [
         jsonResponse(201, "The link. Only this response contains it.", signInLink, {
           url: "https://parley.example/console#code=mbr_gWq6pR2nVt70HsdE.9rTz2KcW5mXbQ8vYhL3nJ6pFsD1gA4uEoR7iCkVyZqB",

@@ -3,7 +3,7 @@ import { call } from "../../support/harness.ts";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-test.each(["/docs/nope", "/docs/reference/nope", "/web/chn_gNope", "/web/chn_gNope/nope"])(
+test.each(["/docs/nope", "/docs/reference/nope", "/web/chn_gNope/nope"])(
   "a browser gets a page at the unknown address %s, and a program JSON",
   async (path) => {
     const page = await call("GET", path, { headers: BROWSER });

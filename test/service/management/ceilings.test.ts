@@ -63,7 +63,7 @@ test("the sum of quotas has the keys that were revoked this month, and the quota
   const { api } = await newManager({}, { monthlyQuota: 100 });
   const newQuota = (monthlyQuota: number) => api("POST", "/keys", { name: "More", monthlyQuota });
   const { key } = created(await newQuota(60));
-  expectError(await newQuota(41), 409, "key_limit", "would add up to 101, and may be 100");
+  expectError(await newQuota(41), 409, "key_limit", "would add up to 101, and their limit is 100");
   await api("DELETE", `/keys/${key.id}`);
   expectError(await newQuota(41), 409, "key_limit");
   const lowered = created(await newQuota(40)).key.id;
@@ -95,7 +95,7 @@ test("a quota ceiling that is lowered below what is used leaves the keys as they
   const { key, secret } = created(await api("POST", "/keys", { name: "Shop", monthlyQuota: 50 }));
   await lower(organizationId, { monthlyQuota: 20 });
   expect((await client(secret)("GET", "/key")).body.key).toEqual(key);
-  expectError(await api("POST", "/keys", { name: "More", monthlyQuota: 0 }), 409, "key_limit", "may be 20");
+  expectError(await api("POST", "/keys", { name: "More", monthlyQuota: 0 }), 409, "key_limit", "their limit is 20");
   expectError(await api("PATCH", `/keys/${key.id}`, { monthlyQuota: 51 }), 409, "key_limit");
   for (const patch of [{ name: "Same" }, { monthlyQuota: 50 }, { monthlyQuota: 5 }]) {
     expect((await api("PATCH", `/keys/${key.id}`, patch)).status).toBe(200);

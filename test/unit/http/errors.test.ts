@@ -6,7 +6,7 @@ const HEADERS = { isSecure: false, own: {} };
 test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two fields", async (code) => {
   const { status, shape, text } = ERRORS[code];
   expect(["message", "error"]).toContain(shape);
-  expect(text).toMatch(/^[A-Z][\w' ,.:?/`{}-]+[^.]$/);
+  expect(text).toMatch(/^[A-Z][\w' ,.:?=/`{}-]+[^.]$/);
   const response = errorResponse({ code }, HEADERS);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ [shape]: text, code });
