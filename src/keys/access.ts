@@ -112,13 +112,14 @@ function accessOf(
   return { ...access, needs: permits, acts };
 }
 
-/** One middleware that runs several, each within the one before. */
+/** One middleware that runs several, each within the one before. It needs what the first one needs. */
 // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
 function inOrder(steps: MiddlewareHandler<any>[]): MiddlewareHandler {
-  return function act(c, next) {
+  const act: MiddlewareHandler = (c, next) => {
     const run = steps.reduceRight<Next>((inner, step) => () => step(c, inner) as Promise<void>, next);
     return run();
   };
+  return Object.assign(act, { need: (steps[0] as { need?: Need | null }).need });
 }
 
 const proceed: MiddlewareHandler = (_c, next) => next();

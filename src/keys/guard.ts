@@ -62,12 +62,13 @@ export function requirePermission<E extends KeyEnv>(
  *
  * @param permission null: any valid key may call the route
  * @param meanwhile starts work during that call; its result must not reach the client unless the key is admitted
+ * @returns a middleware that says what it needs, which the OpenAPI documents read
  */
 export function permit<E extends KeyEnv>(
   permission: Need | null,
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {
-  return async function permitKey(c, next) {
+  const permitKey: MiddlewareHandler<E> = async (c, next) => {
     const { key, session } = c.var;
     if (session) {
       const error = lackOf(session.caller, permission);
@@ -89,6 +90,7 @@ export function permit<E extends KeyEnv>(
     Object.assign(c.get("responseHeaders").own, limitHeaders(admission.window));
     return next();
   };
+  return Object.assign(permitKey, { need: permission });
 }
 
 /** The error for a refused client. */

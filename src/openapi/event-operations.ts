@@ -96,7 +96,6 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     summary: "List events",
     description:
       "Lists the organization's events, oldest first. Pass the `cursor` of a response as `after` of the next request to read each event once and in order, also after a crash. Events of a chat are in the order of `number`. An event appears within a few seconds, and at once while a client waits or streams. Events are kept for 30 days, or fewer if there are very many. Events of deleted chats are left out. If the next events can't be read for a moment, the response is a 503: ask again. If a chat can't be read for two minutes, `chat.unreadable` comes in place of its events, whatever `types` says: its `data` has their numbers, and `GET /chats/{id}/events` lists them later.",
-    permission: "events:read",
     query: {
       schema: eventsQuery,
       descriptions: {
@@ -118,7 +117,6 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     tag: "Events",
     summary: "Stream events",
     description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
-    permission: "events:read",
     query: {
       schema: streamQuery,
       descriptions: {
@@ -153,7 +151,6 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     tag: "Events",
     summary: "Read an event",
     description: "Returns one event. Events of a chat are kept as long as the chat.",
-    permission: "events:read",
     responses: [jsonResponse(200, "The event.", z.object({ event: eventSchema }), { event })],
     errors: ["event_not_found"],
   },
@@ -165,7 +162,6 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     summary: "List a chat's events",
     description:
       "Lists the events of one chat, oldest first, from its creation on. They are kept as long as the chat. Here a cursor is the `number` of an event.",
-    permission: "events:read",
     query: {
       schema: chatEventsQuery,
       descriptions: { after: "The `number` of the event to continue after.", limit: LIMIT, wait: WAIT },

@@ -41,8 +41,8 @@ const ofChat = {
 
 /** The exports of the public API. */
 export const EXPORT_OPERATIONS: readonly OperationSpec[] = [
-  { ...ofOrganization, path: "/export", tag: "Export", permission: "data:export" },
-  { ...ofChat, tag: "Export", permission: "data:export" },
+  { ...ofOrganization, path: "/export", tag: "Export" },
+  { ...ofChat, tag: "Export" },
 ];
 
 /** The exports of the operator's API. */

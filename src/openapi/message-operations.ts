@@ -66,7 +66,6 @@ export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
     summary: "Cancel a message",
     description:
       "Cancels a message that is `SCHEDULED` or `QUEUED`. Its status becomes `CANCELED`, and it is never sent. This works until the first attempt to send it begins, and again between attempts that the network refused. Canceling a canceled message changes nothing.",
-    permission: "messages:send",
     responses: [
       jsonResponse(200, "The canceled message.", oneMessage, { message: { ...message, status: "CANCELED" } }),
     ],
@@ -80,7 +79,6 @@ export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
     summary: "Send a failed message again",
     description:
       "Sends a `FAILED` message again, as a new message with a new `seq`: with the same text, template values, media and metadata. Its `resendOf` is the id of the failed message. Each message can be sent again once; if the new one fails too, send that one again. A repeated request returns the same new message.",
-    permission: "messages:send",
     body: resend,
     responses: [
       jsonResponse(
@@ -117,7 +115,6 @@ export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
     summary: "List a message's attempts",
     description:
       "Lists the attempts to deliver a message through its network. A web chat's message and an inbound message have none.",
-    permission: "messages:read",
     responses: [
       jsonResponse(200, "The attempts.", historySchema, {
         attempts: [

@@ -8,6 +8,7 @@ import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
 import { type Definitions, type JsonSchema, reference, requestSchema, responseSchema } from "./json-schema.ts";
+import { needOf } from "./permissions.ts";
 import { webhookExamples } from "./webhook-resources.ts";
 
 /** The description of a route. */
@@ -19,8 +20,6 @@ export interface OperationSpec {
   tag: string;
   summary: string;
   description: string;
-  /** The permission that a key needs. Null: none. Undefined: a route without an API key. */
-  permission?: Need | null;
   query?: Query;
   /** Headers that a client can send. */
   headers?: readonly RequestHeader[];
@@ -81,7 +80,7 @@ export function jsonResponse<Schema extends z.ZodType>(
 export interface GroupDefaults {
   /** Errors of authentication, validation and the service itself. */
   errors: readonly ErrorCode[];
-  /** Whether responses have the headers of a key's rate limit. */
+  /** Whether they are for API keys: with a permission line, and responses with the headers of the key's rate limit. */
   limited: boolean;
   /** The suffix of the names of its error responses, if another group has responses with the same codes. */
   suffix?: string;
@@ -111,7 +110,8 @@ const IDS: Record<string, { description: string; example: string }> = {
 /** An operation in the form of OpenAPI. Adds what the operation refers to to `components`. */
 export function writeOperation(operation: OperationSpec, defaults: GroupDefaults, components: Components) {
   const { schemas } = components;
-  const { id, tag, summary, description, permission, query, headers = [], body, responses } = operation;
+  const { id, tag, summary, description, query, headers = [], body, responses } = operation;
+  const permission = defaults.limited ? needOf(operation) : undefined;
   return {
     operationId: id,
     tags: [tag],
@@ -121,7 +121,7 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
     ...(body && { requestBody: requestBody(body, schemas) }),
     responses: {
       ...Object.fromEntries(responses.map((response) => [response.status, writeResponse(response, defaults, schemas)])),
-      ...errorResponses(errorsOf(operation, defaults), defaults, components),
+      ...errorResponses(errorsOf(operation, permission, defaults), defaults, components),
     },
   };
 }
@@ -132,8 +132,12 @@ function needText(permission: Need): string {
   return `The key needs the permissions ${needed.slice(0, -1).join(", ")} and ${needed.at(-1)}.`;
 }
 
-/** Every error that an operation can return. */
-function errorsOf({ id, method, permission, body, errors = [] }: OperationSpec, defaults: GroupDefaults): ErrorCode[] {
+/** Every error that an operation can return. @param permission null: none. Undefined: a route without an API key */
+function errorsOf(
+  { id, method, body, errors = [] }: OperationSpec,
+  permission: Need | null | undefined,
+  defaults: GroupDefaults,
+): ErrorCode[] {
   const codes = new Set<ErrorCode>([...defaults.errors, ...errors]);
   if (permission === null) codes.delete("permission_denied");
   if (permission && hasCeiling(id, method, permission)) codes.add("audit_full");

@@ -23,7 +23,6 @@ export const OWN_OPERATIONS: readonly OperationSpec[] = [
     summary: "Read your organization",
     description:
       "Returns the organization of the key, with what the operator limits. Needs no permission. Only the operator can change it.",
-    permission: null,
     responses: [
       jsonResponse(200, "The organization.", z.object({ organization: organizationSchema }), { organization }),
     ],

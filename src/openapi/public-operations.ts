@@ -43,7 +43,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "List chats",
     description:
       "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered`, `scheduled` or `search`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
-    permission: "chats:read",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],
     responses: [
@@ -65,7 +64,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Create or find a chat",
     description:
       "Creates the chat with a contact on one of the organization's channels. An address has one chat on each channel: if the chat exists, the response is that chat, with its first contact name and metadata.",
-    permission: "chats:write",
     body: newChat,
     responses: [
       jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null, lastMessage: null } }),
@@ -80,7 +78,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Chats",
     summary: "Read a chat",
     description: "Returns one chat as it is now, without the lag of the list.",
-    permission: "chats:read",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
     errors: ["chat_not_found"],
   },
@@ -92,7 +89,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Update a chat",
     description:
       "Changes the contact's name and the chat's metadata. Fields that are absent don't change. A change creates the event `chat.updated`. A 503 means that the change may not be complete: repeat the request.",
-    permission: "chats:write",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
     errors: ["missing_field", "chat_not_found"],
@@ -105,7 +101,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Mark a chat as answered",
     description:
       "Takes the chat off the list of unanswered chats without a message: `unansweredSince` becomes null. The contact's next message puts the chat on the list again. A 503 means that the list may not know yet: repeat the request.",
-    permission: "chats:write",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
     errors: ["chat_not_found"],
   },
@@ -117,7 +112,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "List messages",
     description:
       "Lists a chat's messages, newest first. Use `page` to read page by page, or `before` and `after` to continue from a message. A page takes the same time at any depth. With a filter, a page examines at most 10,000 messages, and fewer if they are long, so it can be short while `hasMore` is true. Scheduled messages are not in this list.",
-    permission: "messages:read",
     query: messagesQueryParameters,
     headers: [ifNoneMatch],
     responses: [
@@ -140,7 +134,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Send a message",
     description:
       "Stores a message, and then delivers it through the chat's channel. A chat sends one message at a time, in the order of `seq`. The message's `status` shows the result. If the network refuses the message, the status is `FAILED` and `error` says why.",
-    permission: "messages:send",
     headers: [
       {
         name: "Idempotency-Key",
@@ -186,7 +179,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Messages",
     summary: "Read a message",
     description: "Returns one message with its status.",
-    permission: "messages:read",
     responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, status: "DELIVERED" } })],
     errors: ["chat_not_found", "message_not_found"],
   },
@@ -198,7 +190,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Download media",
     description:
       "Downloads the file that a contact sent, streamed from the network. The `mediaUrl` of an inbound message is the URL of this route.",
-    permission: "messages:read",
     responses: [
       {
         status: 200,
@@ -224,7 +215,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     summary: "Read your own key",
     description:
       "Returns the key of this request, its permissions and what it has used. Needs no permission. This counts as a request.",
-    permission: null,
     responses: [
       jsonResponse(200, "The key and its usage.", z.object({ key: keySchema, usage: usageSchema }), {
         key: examples.key,

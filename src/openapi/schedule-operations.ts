@@ -21,7 +21,6 @@ export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
     tag: "Messages",
     summary: "List scheduled messages",
     description: `Lists a chat's scheduled messages, soonest first. A chat has at most ${MAX_SCHEDULED.toLocaleString("en")}.`,
-    permission: "messages:read",
     query: {
       schema: scheduledQuery,
       descriptions: {
@@ -47,7 +46,6 @@ export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
     summary: "Move a scheduled message",
     description:
       "Changes when a scheduled message is sent, or when it expires. A message that is to be sent now, or at a time in the past, is stored in the chat before the response: its `status` is no longer SCHEDULED. Nothing else of a message can change.",
-    permission: "messages:send",
     body: {
       name: "MessagePatch",
       description: "The message's new times. Absent times don't change.",

@@ -47,8 +47,6 @@ const descriptions = {
  */
 function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): readonly OperationSpec[] {
   const isOperator = list !== "/webhooks";
-  const reads = isOperator ? {} : ({ permission: "webhooks:read" } as const);
-  const writes = isOperator ? {} : ({ permission: "webhooks:write" } as const);
   const ofOrganization = isOperator ? (["organization_not_found"] as const) : [];
   const whose = isOperator ? "an organization's" : "the organization's";
   return [
@@ -60,7 +58,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Create a webhook",
       description:
         "Creates a webhook. Events that happen after the response are sent to it, in order within each chat. The response is the only one that contains its `secret`. An organization can have 10 webhooks, each with another URL.",
-      ...writes,
       body: {
         name: "NewWebhook",
         description: "The webhook to create.",
@@ -83,7 +80,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "List webhooks",
       description: `Lists ${whose} webhooks, oldest first.`,
-      ...reads,
       query: {
         schema: webhooksQuery,
         descriptions: { limit, after: "The `cursor` of the page before. Without it, the list begins." },
@@ -105,7 +101,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "Read a webhook",
       description: "Returns one webhook and its state.",
-      ...reads,
       responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
       errors: ["webhook_not_found"],
     },
@@ -117,7 +112,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Change a webhook",
       description:
         "Changes the fields that the body has. Null restores a default. Filters apply to the next attempt of each event. With a new URL, the state is `trial`, and pending events go to that URL.",
-      ...writes,
       body: {
         name: "WebhookPatch",
         description: "The fields to change.",
@@ -136,7 +130,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Delete a webhook",
       description:
         "Deletes a webhook with its attempts and its pending events. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
-      ...writes,
       responses: [jsonResponse(200, "The deleted webhook.", oneWebhook, { webhook })],
       errors: ["webhook_not_found"],
     },
@@ -148,7 +141,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Rotate a webhook's secret",
       description:
         "Creates a new secret. During the overlap, the old secret signs each call too. If the response is lost, repeat the rotation: during an overlap, a rotation replaces the newest secret, and the one before it keeps its end, or ends earlier if the new overlap is shorter. With `overlapSeconds: 0`, only the new secret signs.",
-      ...writes,
       body: {
         name: "WebhookRotation",
         description: "How long the old secret signs too.",
@@ -170,7 +162,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Ping a webhook",
       description:
         "Calls the webhook once with a sample event and waits for its response. The event has `sample: true`, and is not sent again. One ping is made at a time, at the webhook's pace, and one per second unless its state is `ok`: sooner is a 503 with `Retry-After`.",
-      ...writes,
       body: {
         name: "WebhookPing",
         description: "The sample event.",
@@ -189,7 +180,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "Enable a webhook",
       description: "Enables a disabled webhook. Enabling an enabled one changes nothing.",
-      ...writes,
       body: {
         name: "WebhookEnabling",
         description: "Where it continues.",
@@ -210,7 +200,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "Disable a webhook",
       description: "Stops all calls. Events wait until the webhook is enabled. Safe to repeat.",
-      ...writes,
       responses: [
         jsonResponse(200, "The webhook.", oneWebhook, {
           webhook: { ...webhook, state: "disabled", reason: isOperator ? "operator" : "customer" },
@@ -225,7 +214,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "List attempts",
       description: "Lists the webhook's last 1,000 calls, newest first, without their bodies.",
-      ...reads,
       query: {
         schema: attemptsQuery,
         descriptions: {
@@ -253,7 +241,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Read a chat's deliveries",
       description:
         "Returns which events of a chat wait for the webhook, and the chat's last 20 calls of it. The chat learns of a new webhook within seconds; until then nothing waits.",
-      ...reads,
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
       errors: ["webhook_not_found", "chat_not_found"],
     },
@@ -265,7 +252,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Try an event now",
       description:
         "Ends the wait of the chat's first event for its next try. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
-      ...writes,
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
       errors: ["webhook_not_found", "chat_not_found"],
     },
@@ -277,7 +263,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Skip an event",
       description:
         "Gives up the event that the chat sends next, so that later events of the chat are sent. It counts as given up and can be replayed.",
-      ...writes,
       body: {
         name: "WebhookSkip",
         description: "The event to skip.",
@@ -302,7 +287,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       summary: "Send events again",
       description:
         "Sends one event again, all events that were given up, or all events of a time. New events don't wait for them. One replay of a webhook runs at a time.",
-      ...writes,
       body: {
         name: "NewReplay",
         description: "The events to send again: exactly one of `eventId`, `failed` and `since`.",
@@ -325,7 +309,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
       tag,
       summary: "Read a replay",
       description: "Returns how far a replay is.",
-      ...reads,
       responses: [
         jsonResponse(200, "The replay.", z.object({ replay: replaySchema }), {
           replay: { ...replay, state: "done", sent: 120 },

@@ -53,14 +53,13 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
 );
 
 /** The audit log. */
-export function auditOperations({ prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function auditOperations({ prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
   return [
     {
       method: "get",
       path: `${prefix}/audit`,
       id: "listAuditEntries",
       tag: "Audit log",
-      ...needs("audit:read"),
       summary: "List the audit log",
       description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Revoking a key, removing a member, signing a member out and disabling a webhook don't wait for their entry. Searches of an actor in an hour share an entry, and so do the requests that continue an export. Beyond ${shown(ACTOR_ROWS_A_DAY)} entries of an actor or ${shown(ORGANIZATION_ROWS_A_DAY)} of the organization in a day (UTC), other requests than the operator's are a 409 \`audit_full\`. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
       query: {

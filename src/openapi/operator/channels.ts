@@ -69,7 +69,7 @@ export const overlap: RequestBodySpec = {
 
 /** Channels and their secrets. */
 export function channelOperations(side: Side): readonly OperationSpec[] {
-  const { isOperator, prefix, needs, ofOrganization, whose } = side;
+  const { isOperator, prefix, ofOrganization, whose } = side;
   const eraseToo = isOperator ? "" : " Setting it also needs `chats:erase`.";
   return [
     {
@@ -77,7 +77,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: `${prefix}/channels`,
       id: "createChannel",
       tag,
-      ...needs("channels:write"),
       summary: "Create a channel",
       description:
         "Creates a channel. Credentials are encrypted at rest. The API shows only their last four characters.",
@@ -126,7 +125,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: `${prefix}/channels`,
       id: "listChannels",
       tag,
-      ...needs("channels:read"),
       summary: "List channels",
       description: `Lists ${whose} channels, oldest first.`,
       query: pages,
@@ -138,7 +136,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}",
       id: "readChannel",
       tag,
-      ...needs("channels:read"),
       summary: "Read a channel",
       description: `Returns one channel, with its health and the webhook to enter at the network.${isOperator ? "" : " The `verifyToken` is only for keys that may change channels, read and send messages, and have neither an end nor an allow-list."}`,
       responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
@@ -149,7 +146,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}",
       id: "changeChannel",
       tag,
-      ...needs("channels:write"),
       summary: "Change a channel",
       description:
         "Changes the fields that the body has. Other fields, credentials and settings stay. With new credentials, a broken channel is tried again at once.",
@@ -178,7 +174,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}",
       id: "deleteChannel",
       tag,
-      ...needs("channels:delete"),
       summary: "Delete a channel",
       description:
         "Deletes a channel with its chats and their waiting messages. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
@@ -190,7 +185,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}/webhook",
       id: "registerWebhook",
       tag,
-      ...needs("channels:write"),
       summary: "Register a webhook",
       description:
         "Registers this service at Telegram as the webhook of the channel. Other kinds of channels are a 400: enter their webhook at the network.",
@@ -206,7 +200,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}/check",
       id: "checkChannel",
       tag,
-      ...needs("channels:write"),
       summary: "Check a channel",
       description:
         "Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.",
@@ -231,7 +224,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       path: "/channels/{id}/identity-secret",
       id: "rotateIdentitySecret",
       tag,
-      ...needs("channels:identity"),
       summary: "Rotate an identity secret",
       description: "Creates a new identity secret for a web channel. It signs the ids of a site's own users.",
       body: overlap,

@@ -66,14 +66,13 @@ export const chatOperations: readonly OperationSpec[] = [
 ];
 
 /** Deletes chats, and redacts messages. */
-export function erasureOperations({ isOperator, needs }: Side): readonly OperationSpec[] {
+export function erasureOperations({ isOperator }: Side): readonly OperationSpec[] {
   return [
     {
       method: "delete",
       path: "/chats/{id}",
       id: "deleteChat",
       tag,
-      ...needs("chats:erase"),
       summary: "Delete a chat",
       description:
         "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
@@ -85,7 +84,6 @@ export function erasureOperations({ isOperator, needs }: Side): readonly Operati
       path: "/chats/{id}/messages/{messageId}/redact",
       id: "redactMessage",
       tag: isOperator ? tag : "Messages",
-      ...needs("chats:erase"),
       summary: "Redact a message",
       description:
         "Deletes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",

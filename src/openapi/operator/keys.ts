@@ -39,7 +39,7 @@ const CEILINGS =
   "The organization's `selfService` limits the number of keys, their rate limits and the sum of their quotas.";
 
 /** API keys. */
-export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function keyOperations({ isOperator, prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
   const byKey = (...codes: ErrorCode[]) => (isOperator ? [] : codes);
   return [
     {
@@ -47,7 +47,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: `${prefix}/keys`,
       id: "createKey",
       tag,
-      ...needs("keys:write"),
       summary: "Create a key",
       description: `Creates an API key. The response is the only one that contains its \`secret\`.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
       body: {
@@ -65,7 +64,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: `${prefix}/keys`,
       id: "listKeys",
       tag,
-      ...needs("keys:read"),
       summary: "List keys",
       description: `Lists ${whose} keys, oldest first, including revoked ones.`,
       query: pages,
@@ -77,7 +75,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: "/keys/{id}",
       id: "readKey",
       tag,
-      ...needs("keys:read"),
       summary: "Read a key",
       description: "Returns one key without its secret.",
       responses: [jsonResponse(200, "The key.", oneKey, { key })],
@@ -88,7 +85,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: "/keys/{id}",
       id: "changeKey",
       tag,
-      ...needs("keys:write"),
       summary: "Change a key",
       description: `Changes the fields that the body has. Null restores a default. The change takes effect with the key's next request. The current window keeps its start and its count.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
       body: {
@@ -110,7 +106,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: "/keys/{id}",
       id: "revokeKey",
       tag,
-      ...needs("keys:write"),
       summary: "Revoke a key",
       description: `Revokes a key permanently, starting with its next request. Safe to repeat.${isOperator ? "" : " Any key can be revoked, except the last one that can manage keys."}`,
       responses: [
@@ -126,7 +121,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: "/keys/{id}/rotate",
       id: "rotateKey",
       tag,
-      ...needs("keys:write"),
       summary: "Rotate a key's secret",
       description: `Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response is lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.${isOperator ? "" : ` ${WITHIN}`}`,
       body: overlap,
@@ -138,7 +132,6 @@ export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose
       path: "/keys/{id}/usage",
       id: "readUsage",
       tag,
-      ...needs("keys:read"),
       summary: "Read a key's usage",
       description: "Returns what a key has used this month and in its current window.",
       responses: [jsonResponse(200, "The key's usage.", z.object({ usage: usageSchema }), { usage })],

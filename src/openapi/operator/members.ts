@@ -26,7 +26,7 @@ const signInLink = z.object({
 });
 
 /** Members. */
-export function memberOperations({ isOperator, prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function memberOperations({ isOperator, prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
   const lastManager: ErrorCode[] = isOperator ? [] : ["last_manager"];
   const within = isOperator ? "" : " A key can't delete a member that has more permissions than it.";
   return [
@@ -35,7 +35,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: `${prefix}/members`,
       id: "createMember",
       tag,
-      ...needs("members:write"),
       summary: "Add a member",
       description: `Adds a member. ${GIVEN}`,
       body: {
@@ -53,7 +52,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: `${prefix}/members`,
       id: "listMembers",
       tag,
-      ...needs("members:read"),
       summary: "List members",
       description: `Lists ${whose} members, oldest first. The first one is the sender of messages without a \`senderId\`.`,
       query: pages,
@@ -65,7 +63,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: "/members/{id}",
       id: "changeMember",
       tag,
-      ...needs("members:write"),
       summary: "Change a member",
       description: `Changes the fields that the body has. New permissions apply to the member's next request in the console. Ends a sign-in link that was not used yet. ${GIVEN} This applies to the permissions before and after the change.`,
       body: {
@@ -87,7 +84,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: "/members/{id}/sign-in-link",
       id: "createSignInLink",
       tag,
-      ...needs("members:write"),
       summary: "Create a sign-in link",
       description: `Creates a link that signs the member in to the console once, within 24 hours. Send it over a secure channel: whoever opens it first is the member. It replaces the link before it. It works only while its maker could still make it. ${GIVEN}`,
       responses: [
@@ -103,7 +99,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: "/members/{id}/sessions",
       id: "endSessions",
       tag,
-      ...needs("members:write"),
       summary: "End a member's sessions",
       description: "Signs the member out of the console everywhere, and ends its sign-in link.",
       responses: [jsonResponse(200, "The member.", oneMember, { member })],
@@ -114,7 +109,6 @@ export function memberOperations({ isOperator, prefix, needs, ofOrganization, wh
       path: "/members/{id}",
       id: "deleteMember",
       tag,
-      ...needs("members:write"),
       summary: "Delete a member",
       description: `Deletes a member, unless it is the organization's last one.${within} Within 10 seconds the member can no longer send.`,
       responses: [

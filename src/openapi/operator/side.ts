@@ -1,13 +1,10 @@
 import type { ErrorCode } from "../../http/errors.ts";
-import type { Need } from "../../keys/permissions.ts";
 
 /** What differs between the operations of the operator and those of keys that manage their organization. */
 export interface Side {
   isOperator: boolean;
   /** Comes before the paths of an organization's lists. */
   prefix: "" | "/organizations/{id}";
-  /** The permission that an operation needs. */
-  needs: (need: Need | null) => { permission?: Need | null };
   /** The error of a path with an organization. */
   ofOrganization: readonly ErrorCode[];
   /** In a description: whose lists they are. */
@@ -17,7 +14,6 @@ export interface Side {
 export const OPERATOR_SIDE: Side = {
   isOperator: true,
   prefix: "/organizations/{id}",
-  needs: () => ({}),
   ofOrganization: ["organization_not_found"],
   whose: "an organization's",
 };
@@ -25,7 +21,6 @@ export const OPERATOR_SIDE: Side = {
 export const KEY_SIDE: Side = {
   isOperator: false,
   prefix: "",
-  needs: (permission) => ({ permission }),
   ofOrganization: [],
   whose: "the organization's",
 };

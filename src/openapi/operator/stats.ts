@@ -11,14 +11,13 @@ import type { Side } from "./side.ts";
 const { channelStats, keyHistory, keyStats, pagination } = examples;
 
 /** The statistics. */
-export function statsOperations({ isOperator, needs, whose }: Side): readonly OperationSpec[] {
+export function statsOperations({ isOperator, whose }: Side): readonly OperationSpec[] {
   return [
     {
       method: "get",
       path: "/stats",
       id: "readStats",
       tag: "Statistics",
-      ...needs("stats:read"),
       summary: "Read statistics",
       description: `Returns the waiting messages and the delivery attempts of each of ${whose} channels, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. \`page\` and \`limit\` apply to both lists, and \`pagination\` describes the longer one.`,
       query: isOperator
@@ -43,7 +42,6 @@ export function statsOperations({ isOperator, needs, whose }: Side): readonly Op
       path: "/stats/history",
       id: "readStatsHistory",
       tag: "Statistics",
-      ...needs("stats:read"),
       summary: "Read statistics over time",
       description:
         "Returns the accepted and refused requests of a key, or the delivery attempts of a channel, for each of the last 48 hours or 92 days, with zeros if nothing happened. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",

@@ -1,0 +1,22 @@
+import { chatRoutes } from "../chats/routes.ts";
+import { eventRoutes } from "../events/routes.ts";
+import type { Need } from "../keys/permissions.ts";
+import { ownKeyRoutes } from "../keys/routes.ts";
+import { ownManagementRoutes } from "../management/own-routes.ts";
+
+/** What each route of keys needs, from its permission line, by `get /chats/{id}`. */
+const NEEDS = new Map<string, Need | null>();
+
+for (const { routes } of [ownKeyRoutes, chatRoutes, eventRoutes, ownManagementRoutes]) {
+  for (const { method, path, handler } of routes) {
+    const { need } = handler as { need?: Need | null };
+    if (need !== undefined) NEEDS.set(`${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`, need);
+  }
+}
+
+/** The permission that a key needs for a route. Null: none. */
+export function needOf({ method, path }: { method: string; path: string }): Need | null {
+  const need = NEEDS.get(`${method} ${path}`);
+  if (need === undefined) throw new Error(`${method} ${path} has no permission line`);
+  return need;
+}
