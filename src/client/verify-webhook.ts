@@ -56,7 +56,10 @@ export async function verifyWebhook(
     if (signature && (await crypto.subtle.verify("HMAC", key, signature, signed))) isGenuine = true;
   }
   if (!isGenuine)
-    throw new WebhookVerificationError("signature_mismatch", "No signature matches the body and the secret. Are you passing the raw request body, and this webhook's secret?");
+    throw new WebhookVerificationError(
+      "signature_mismatch",
+      "No signature matches the body and the secret. Are you passing the raw request body, and this webhook's secret?",
+    );
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   } catch {
@@ -71,20 +74,26 @@ function header(headers: HeadersLike, name: string): string {
       : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   const text = Array.isArray(value) ? value[0] : value;
   if (typeof text === "string" && text !== "") return text;
-  throw new WebhookVerificationError("missing_header", `The header ${name} is missing. Are you passing all headers of the call?`);
+  throw new WebhookVerificationError(
+    "missing_header",
+    `The header ${name} is missing. Are you passing all headers of the call?`,
+  );
 }
 
 function checkTimestamp(text: string, now: number): void {
   if (!/^\d{1,12}$/.test(text)) {
-    throw new WebhookVerificationError("malformed_timestamp", "The header webhook-timestamp is not in Unix seconds. Does the call come from Parley?");
+    throw new WebhookVerificationError(
+      "malformed_timestamp",
+      "The header webhook-timestamp is not in Unix seconds. Does the call come from Parley?",
+    );
   }
   const age = Math.floor(now / 1_000) - Number(text);
   const limit = "the limit is 5 minutes. Check the clock of this machine";
   if (age > TOLERANCE_SECONDS) {
-    throw new WebhookVerificationError("timestamp_too_old", `The call is ${age} s old; ${limit}. Is your server's clock right?`);
+    throw new WebhookVerificationError("timestamp_too_old", `The call is ${age} s old; ${limit}`);
   }
   if (age < -TOLERANCE_SECONDS) {
-    throw new WebhookVerificationError("timestamp_too_new", `The call is ${-age} s in the future; ${limit}. Is your server's clock right?`);
+    throw new WebhookVerificationError("timestamp_too_new", `The call is ${-age} s in the future; ${limit}`);
   }
 }
 
@@ -92,7 +101,10 @@ async function importKey(secret: string): Promise<CryptoKey> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ""));
   // A wrong secret must not accept everyone.
   if (!bytes || bytes.length < 16) {
-    throw new WebhookVerificationError("malformed_secret", "The secret must be whsec_ and at least 16 bytes in base64. It is shown when the webhook is created or its secret rotated");
+    throw new WebhookVerificationError(
+      "malformed_secret",
+      "The secret must be whsec_ and at least 16 bytes in base64. It is shown when the webhook is created or its secret rotated",
+    );
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
