@@ -275,7 +275,7 @@ export const RESOURCES = {
       about: "Change an API key from its next request on",
       details: "The value default restores an option's default: --quota default, --allow default.",
     },
-    delete: { word: "revoke", about: "Revoke an API key permanently. It stops working immediately" },
+    delete: { word: "revoke", about: "Revoke an API key permanently; it stops working immediately" },
     async complete(rows, service, query) {
       // Both lists have the same order and pages.
       const used = new Map((await statsOfKeys(service, query)).map(({ id, updatedAt }) => [id, updatedAt]));
