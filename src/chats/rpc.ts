@@ -232,7 +232,7 @@ export interface AttemptHistory {
 
 /** How long a chat keeps its messages, as its organization's object told it. */
 export interface ChatRetention {
-  /** Null: for ever. */
+  /** Null: forever. */
   days: number | null;
   /** Grows with each change, so that a late call changes nothing. */
   version: number;

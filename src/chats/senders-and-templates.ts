@@ -32,7 +32,7 @@ const state = perIsolate(() => ({
 
 /**
  * The sender and the template that a send names; null if it names neither. This isolate holds them for 10 seconds, and
- * for an hour while the directory is down. What does not exist is not held. Concurrent equal look-ups share a query.
+ * for an hour while the directory is down. What does not exist is not held. Concurrent equal lookups share a query.
  * @throws if the directory is down and they are not held
  */
 export async function findSenderAndTemplate(

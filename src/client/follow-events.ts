@@ -36,7 +36,7 @@ interface EventPage {
 const SILENCE_MS = 60_000;
 
 /**
- * Yields events for ever, each at least once and those of a chat in their order. Continues after the last one if the
+ * Yields events forever, each at least once and those of a chat in their order. Continues after the last one if the
  * connection is lost.
  * @throws ParleyError if a retry can't help: `cursor_expired`, `invalid_api_key`, `permission_denied`, …
  */

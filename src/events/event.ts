@@ -70,7 +70,7 @@ export function lifeDigits(life: number): string {
 
 /**
  * The id of an event: `evt_`, the characters of its chat's or organization's id after the prefix, the life, and the
- * number in base62. So an event is found without a look-up, and a chat that was deleted and created again repeats none.
+ * number in base62. So an event is found without a lookup, and a chat that was deleted and created again repeats none.
  * @param life see `lifeDigits`; for an event of the organization, the life of its feed
  */
 export function eventId(ownerId: string, life: string, number: number): string {

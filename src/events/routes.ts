@@ -112,7 +112,7 @@ async function answerStream(c: EventsContext, reader: EventReader, calls: { made
   const endsAt = SYSTEM_CLOCK.now() + MAX_STREAM_MS;
   const ports = { reader, openDoorbell: openOwn, clock: SYSTEM_CLOCK, signal: watch.signal };
   const rest = follow(ports, { limit: STREAM_PAGE, endsAt }, first);
-  // Read before the headers are sent: a client that gets no error would ask with an expired cursor for ever.
+  // Read before the headers are sent: a client that gets no error would ask with an expired cursor forever.
   const page = await rest.next().catch((error: unknown) => {
     watch.stop();
     throw error;

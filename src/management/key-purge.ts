@@ -23,7 +23,7 @@ export async function purgeRevokedKeys(env: Env, organizationId: string, now: nu
       .select({ id: apiKeys.id })
       .from(apiKeys)
       .where(and(eq(apiKeys.organizationId, organizationId), lte(apiKeys.revokedAt, now - KEPT_MS)))
-      // So that keys whose objects can't be deleted don't hold up the others for ever.
+      // So that keys whose objects can't be deleted don't hold up the others forever.
       .orderBy(sql`random()`)
       .limit(PURGED_AT_ONCE);
     if (old.length === 0) return;

@@ -75,7 +75,7 @@ export const PURE = [
   "src/keys/allowlist.ts",
   "src/keys/key-text.ts",
   "src/secrets/compare.ts",
-  "src/web/visitor/acknowledgements.ts",
+  "src/web/visitor/acknowledgments.ts",
   "src/web/visitor/conversation.ts",
   "src/web/visitor/frames.ts",
   "src/web/visitor/language.ts",

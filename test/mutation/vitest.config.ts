@@ -18,7 +18,7 @@ export default defineConfig({
       "**/node_modules/**",
     ],
     setupFiles: [`${here}runtime.ts`],
-    // A test that waits for ever is ended by Stryker, which knows how long the tests of a mutant take.
+    // A test that waits forever is ended by Stryker, which knows how long the tests of a mutant take.
     testTimeout: 600_000,
     isolate: false,
     sequence: { sequencer: NearestFirst },

@@ -143,7 +143,7 @@ test("a message of the company is not an echo, and neither is another text", () 
   expect(keys(inbound(2, "B"))).toEqual(["2", null]);
 });
 
-test("a message matches one echo, and none after its acknowledgement", () => {
+test("a message matches one echo, and none after its acknowledgment", () => {
   const state = write(open(1), "a", "A");
   const echoes = (from: Conversation, ...seq: number[]) =>
     frames(from, ...seq.map((each) => ({ type: "message", message: inbound(each, "A") }) as const)).entries.map(
@@ -159,7 +159,7 @@ test("after a reload, an equal message that was the newest when this one was wri
   expect([again.entries[0]?.key, waits(again)]).toEqual(["1", ["a"]]);
 });
 
-test("an acknowledgement belongs to the message with its id, which is shown as the server stored it", () => {
+test("an acknowledgment belongs to the message with its id, which is shown as the server stored it", () => {
   const state = frames(write(write(open(1), "a", "A"), "b", "B"), stored("b", 2));
   expect(waits(state)).toEqual(["a"]);
   expect(state.entries.at(-1)).toEqual({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextToSend } from "../../src/web/visitor/acknowledgements.ts";
+import { nextToSend } from "../../src/web/visitor/acknowledgments.ts";
 import {
   type Conversation,
   emptyConversation,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgements.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgments.ts";
 import {
   type Action,
   type Conversation,
@@ -28,12 +28,12 @@ test("a message is shown immediately, and keeps its line when it is stored", () 
   expect(sent.outbox).toEqual([]);
 });
 
-test("a repeated acknowledgement changes nothing", () => {
+test("a repeated acknowledgment changes nothing", () => {
   const once = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
   expect(reduce(once, frame(stored("a", 1)))).toBe(once);
 });
 
-test("a message whose acknowledgement was lost is shown once after a reconnect", () => {
+test("a message whose acknowledgment was lost is shown once after a reconnect", () => {
   const lost = after(frame(ready([])), write("a", "hello"), tried("a"), frame(ready([inbound(1, "hello")])));
   expect(timelineOf(lost)).toMatchObject([{ key: "a", progress: "sent" }]);
   expect(nextToSend(lost)?.id).toBe("a");
@@ -59,7 +59,7 @@ test("a message that was never sent is not matched with a stored one", () => {
   expect(texts(state)).toEqual(["ok", "ok"]);
 });
 
-test("an acknowledgement with missing messages before it requests them and keeps the order", () => {
+test("an acknowledgment with missing messages before it requests them and keeps the order", () => {
   const state = after(frame(ready([])), write("a", "mine"), frame(stored("a", 2)));
   expect(state.caughtUp).toBe(false);
   expect(nextToSend(state)).toBeUndefined();

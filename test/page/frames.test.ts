@@ -95,7 +95,7 @@ test.each([undefined, 5, "yesterday"])("a message whose date is %s gets a valid 
   });
 });
 
-test("an acknowledgement has the message's two ids and its seq", () => {
+test("an acknowledgment has the message's two ids and its seq", () => {
   const frame = { type: "stored", id: "a", messageId: "msg_1", seq: 1 };
   expect(read(frame)).toEqual(frame);
   for (const broken of [{ id: 5 }, { messageId: null }, { seq: "1" }]) expect(read({ ...frame, ...broken })).toBeNull();

@@ -21,7 +21,7 @@ export function inbound(seq: number, content: string): ChatMessage {
   return { ...outbound(seq, content), direction: "INBOUND", status: "RECEIVED" };
 }
 
-/** The acknowledgement of a visitor's message. */
+/** The acknowledgment of a visitor's message. */
 export function stored(id: string, seq: number) {
   return { type: "stored", id, messageId: `msg_${seq}`, seq } as const;
 }

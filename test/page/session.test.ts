@@ -137,7 +137,7 @@ test("delivered is sent immediately, read only when the visitor sees the message
   expect(sent).toHaveLength(2);
 });
 
-test("an acknowledgement is not repeated if the connection broke before the statuses arrived", () => {
+test("an acknowledgment is not repeated if the connection broke before the statuses arrived", () => {
   const { sent, hear, lose } = start();
   hear(ready(messages(1, 3)));
   expect(sent).toEqual([{ type: "delivered", seq: 3 }]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgements.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgments.ts";
 import { type Conversation, emptyConversation, type OwnMessage } from "../../src/web/visitor/conversation.ts";
 import type { ChatMessage } from "../../src/web/visitor/frames.ts";
 import { timelineOf } from "../../src/web/visitor/timeline.ts";
@@ -95,7 +95,7 @@ test("the progress of the visitor's newest message is shown as text", () => {
   expect(timelineOf(conversation([]))).toEqual([]);
 });
 
-test("acknowledgements cover the company's messages that the server does not know about yet", () => {
+test("acknowledgments cover the company's messages that the server does not know about yet", () => {
   const with_ = (...statuses: ChatMessage["status"][]) =>
     conversation(statuses.map((status, index) => ({ ...outbound(index + 1, "x"), status })));
   expect([deliveredUpTo(with_("SENT", "SENT")), readUpTo(with_("SENT", "SENT"))]).toEqual([2, 2]);

@@ -33,7 +33,7 @@ export async function whatsappMedia(id: string, credentials: Credentials, networ
   if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) return { outcome: "expired" };
   if (refused.success) return unavailable(errorText(refused.data.error, credentials.accessToken));
   const location = lookUp.safeParse(answer);
-  if (!lookup.ok || !location.success) return unavailable(`The network answered ${lookup.status} to the look-up`);
+  if (!lookup.ok || !location.success) return unavailable(`The network answered ${lookup.status} to the lookup`);
   const { url, mime_type, file_size } = location.data;
   if (!isMetaUrl(url, network)) return unavailable("The network named a host that is not its own");
   if (Number(file_size ?? 0) > MAX_BYTES) return unavailable("The media is too large");

@@ -43,7 +43,8 @@ export async function deleteUntilDone(out: Output, deleteRecord: () => Promise<S
     } catch (error) {
       const isUnfinished = error instanceof ServiceFault && error.status === 503 && error.retryAfter !== null;
       if (!isUnfinished || calls === MAX_CALLS) throw error;
-      if (calls === 1) out.note(`${error.message} The command continues until everything is deleted. Press Ctrl-C to stop.`);
+      if (calls === 1)
+        out.note(`${error.message} The command continues until everything is deleted. Press Ctrl-C to stop.`);
       await delay(Math.max(error.retryAfter ?? 1, 1) * 1_000);
     }
   }

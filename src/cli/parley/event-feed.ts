@@ -18,7 +18,7 @@ export const FILTER_OPTIONS = {
 } as const;
 
 /**
- * Follows the events of the API key's organization for ever. Prints a note if the connection is lost, and when it is back.
+ * Follows the events of the API key's organization forever. Prints a note if the connection is lost, and when it is back.
  * @throws CommandError if a retry can't help
  */
 export async function* feedOf(

@@ -18,7 +18,7 @@ export interface OwnMessage {
   afterSeq: number;
   /** It was sent at least once, so the server may have stored it. */
   tried: boolean;
-  /** The `seq` of the stored message that seems to be this one, until the acknowledgement. */
+  /** The `seq` of the stored message that seems to be this one, until the acknowledgment. */
   echo: number | null;
   /** Its `seq`, if it was acknowledged before the messages ahead of it arrived. */
   seq: number | null;

@@ -1,4 +1,4 @@
-import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgements.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
 import { type Connection, connect, type FinalCode, isFinal } from "./connection.ts";
 import {
   type Action,
@@ -55,7 +55,7 @@ export class ChatSession {
   #view: SessionView;
   /** Whether `ready` has arrived, so that frames can be sent. */
   #ready = false;
-  /** The id of the message that waits for its acknowledgement. */
+  /** The id of the message that waits for its acknowledgment. */
   #inFlight: string | null = null;
   /** The timeout of the message in flight, or the wait before it is sent again. */
   #answerTimer: ReturnType<typeof setTimeout> | undefined;

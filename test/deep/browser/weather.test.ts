@@ -26,7 +26,7 @@ test("a message written offline is shown, and sent once after reconnecting", asy
   await eventually(() => page.getByText("Connection lost. Reconnecting").count(), 0);
 });
 
-test("a lost acknowledgement causes no duplicate, on the page or in the chat", async () => {
+test("a lost acknowledgment causes no duplicate, on the page or in the chat", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await write(page, "first");

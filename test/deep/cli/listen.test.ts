@@ -70,7 +70,7 @@ function eventOf(number: number) {
   };
 }
 
-/** A developer's server. It answers with the given statuses, the last one for ever. */
+/** A developer's server. It answers with the given statuses, the last one forever. */
 async function newReceiver(statuses: number[] = [204]) {
   const calls: { headers: IncomingMessage["headers"]; body: string }[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

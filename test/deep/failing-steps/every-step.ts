@@ -13,7 +13,7 @@ export interface Path<Place, Look = Awaited<ReturnType<typeof chatOnDisk>>> {
   look(place: Place): Promise<Look>;
   /** Lets what the path has begun come to its end; none of it fails. */
   settle?(place: Place): Promise<unknown>;
-  /** What may be left of a path that failed half-way, and that a repetition makes whole: it is told to. */
+  /** What may be left of a path that failed halfway, and that a repetition makes whole: it is told to. */
   between?(left: Look, done: Look): boolean;
   /** What a repetition may be answered, besides 200 and 201. */
   repeated?: number[];

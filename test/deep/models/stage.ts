@@ -79,7 +79,7 @@ export class Stage {
     this.chat.state(this.identity.organizationId, this.identity);
   }
 
-  /** Waits for its turn; for ever, should the instance that waits be lost meanwhile. */
+  /** Waits for its turn; forever, should the instance that waits be lost meanwhile. */
   async turn(label: string): Promise<void> {
     const instance = this.#instance;
     await this.#scheduler.schedule(Promise.resolve(), label);

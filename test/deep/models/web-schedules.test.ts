@@ -14,7 +14,7 @@ import { nameOf, StagedTab } from "./staged-tab.ts";
 
 ownClock();
 
-/** A page's frames: a message under one of few ids of its own, so that it is sent again, or an acknowledgement. */
+/** A page's frames: a message under one of few ids of its own, so that it is sent again, or an acknowledgment. */
 const frames = fc.array(fc.constantFrom("1", "2", "delivered", "read", "connect" as const), {
   maxLength: 6,
   size: "max",
@@ -41,7 +41,7 @@ test(
     vi.spyOn(env.CHANNELS, "getByName").mockImplementation(() => channel as never);
     vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(() => organization as never);
     // A walk over many messages lets others in between its steps.
-    vi.stubGlobal("scheduler", { wait: () => stage?.turn("an acknowledgement goes on") });
+    vi.stubGlobal("scheduler", { wait: () => stage?.turn("an acknowledgment goes on") });
     const send: (this: WebSocket, data: string | ArrayBuffer | ArrayBufferView) => void = Reflect.get(
       WebSocket.prototype,
       "send",

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { deliveredUpTo } from "../../../src/web/visitor/acknowledgements.ts";
+import { deliveredUpTo } from "../../../src/web/visitor/acknowledgments.ts";
 import { subprotocols } from "../../../src/web/visitor/identity.ts";
 import type { Channel } from "../../support/world/factories.ts";
 import { hashOf } from "../../support/world/identity.ts";

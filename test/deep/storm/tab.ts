@@ -1,4 +1,4 @@
-import { deliveredUpTo } from "../../../src/web/visitor/acknowledgements.ts";
+import { deliveredUpTo } from "../../../src/web/visitor/acknowledgments.ts";
 import { type Connection, type ConnectionEvents, isFinal } from "../../../src/web/visitor/connection.ts";
 import type { Conversation, OwnMessage } from "../../../src/web/visitor/conversation.ts";
 import { parseFrame } from "../../../src/web/visitor/frames.ts";

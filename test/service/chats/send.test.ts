@@ -66,7 +66,7 @@ test("sends in one batch are each checked for their own sender and template", as
   const post = (body: object) =>
     ask(secret, "POST", `/api/v1/chats/${chat.id}/messages`, { body: { content: "Hello", ...body } });
   expect((await post({})).status).toBe(201);
-  // The first look-up waits until the others have arrived. Equal ones among them share the second look-up.
+  // The first lookup waits until the others have arrived. Equal ones among them share the second lookup.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const gate = Promise.withResolvers<void>();
   const batch = env.DB.batch.bind(env.DB);

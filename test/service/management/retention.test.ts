@@ -10,7 +10,7 @@ async function place() {
   return { organizationId, channelId, patch, read };
 }
 
-test("a channel keeps its messages for ever until the operator sets its retention, and again after null", async () => {
+test("a channel keeps its messages forever until the operator sets its retention, and again after null", async () => {
   const { patch, read, channelId } = await place();
   expect(await read()).toBeNull();
   for (const days of [1, 3_650, 30]) expect((await patch(days)).body.channel.retentionDays).toBe(days);

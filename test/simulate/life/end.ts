@@ -18,7 +18,7 @@ interface End {
   judge: LifeJudge;
   clients: Clients;
   chats: readonly SimulatedObject[];
-  /** How long the channel keeps its messages; null for ever. */
+  /** How long the channel keeps its messages; null forever. */
   days: number | null;
 }
 

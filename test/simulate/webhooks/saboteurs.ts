@@ -214,7 +214,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "    if (host.redactions() !== redactions) continue;\n",
     wrong: "",
   },
-  "a permit is good for ever": {
+  "a permit is good forever": {
     file: line,
     right: "return now - askedAt < PERMIT_MS;",
     wrong: "return now >= askedAt;",

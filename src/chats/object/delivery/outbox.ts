@@ -113,7 +113,7 @@ export class Outbox {
   }
 
   /**
-   * Like `#step`. A message that causes a fault each time ends with its deadline: it must not hold up the chat for ever.
+   * Like `#step`. A message that causes a fault each time ends with its deadline: it must not hold up the chat forever.
    * @throws as `#step`
    */
   async #tryStep(host: OutboxHost): Promise<boolean> {

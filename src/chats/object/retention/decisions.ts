@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** A chat looks for old messages this often. So a message is deleted within a day, even if a first try fails. */
 const LOOK_EVERY_MS = 72_000_000;
 
-/** A chat's retention in milliseconds; null if it keeps its messages for ever. */
+/** A chat's retention in milliseconds; null if it keeps its messages forever. */
 export function keptMs({ days }: ChatRetention): number | null {
   return days === null ? null : days * DAY_MS;
 }

@@ -163,7 +163,7 @@ export class Retention {
     return Math.min(placedAt, this.#host.ended.oldestEndedAt() ?? placedAt);
   }
 
-  /** How long messages are kept, in milliseconds; null for ever. */
+  /** How long messages are kept, in milliseconds; null forever. */
   #keptMs(): number | null {
     return keptMs(this.#stored());
   }

@@ -6,7 +6,7 @@ import type { ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import type { SeqRange } from "../log/rows.ts";
-import { Acknowledgements } from "./acknowledgements.ts";
+import { Acknowledgments } from "./acknowledgments.ts";
 import {
   CHAT_DELETED,
   CONNECTION_LOST,
@@ -81,13 +81,13 @@ export class VisitorSockets {
   #waitingFrames = 0;
   /** The client networks that may not open a new chat, and until when, in Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
-  readonly #acknowledgements: Acknowledgements;
+  readonly #acknowledgments: Acknowledgments;
   readonly #socketCheck: SocketCheck;
   readonly #frameBudget = new FrameBudget();
 
   constructor(host: VisitorHost) {
     this.#host = host;
-    this.#acknowledgements = new Acknowledgements(host.state.storage, host.log);
+    this.#acknowledgments = new Acknowledgments(host.state.storage, host.log);
     this.#socketCheck = new SocketCheck({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
@@ -170,7 +170,7 @@ export class VisitorSockets {
 
   /** The chat was deleted. */
   closeAll(): void {
-    this.#acknowledgements.forget();
+    this.#acknowledgments.forget();
     for (const socket of this.#openSockets()) close(socket, CHAT_DELETED);
   }
 
@@ -311,10 +311,10 @@ export class VisitorSockets {
   }
 
   async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
-    if (!this.#host.identity() || !this.#acknowledgements.isNew(upTo, status)) return;
-    this.#acknowledgements.request(Math.min(upTo, this.#host.log.newest().seq), status);
+    if (!this.#host.identity() || !this.#acknowledgments.isNew(upTo, status)) return;
+    this.#acknowledgments.request(Math.min(upTo, this.#host.log.newest().seq), status);
     while (this.#host.identity()) {
-      const changed = this.#acknowledgements.step(status, Date.now());
+      const changed = this.#acknowledgments.step(status, Date.now());
       if (changed === null) return;
       for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), { type: "status", seq, status });
       // Lets other events run between the steps.

@@ -80,7 +80,7 @@ test.each<[string, Parameters<typeof fakeNetwork>, string]>([
   ["a fault of Telegram's", [refused(502, "Bad Gateway")], "Bad Gateway"],
   ["an answer that is no JSON", [bytes("<html>")], "Telegram's answer could not be understood"],
   ["a page with the status 400", [bytes("<html>", {}, 400)], "Telegram's answer could not be understood"],
-  ["a redirect of the look-up", [bytes(null, { Location: "https://evil.test/" }, 302)], "Telegram answered 302"],
+  ["a redirect of the lookup", [bytes(null, { Location: "https://evil.test/" }, 302)], "Telegram answered 302"],
   ["a connection that breaks", [() => Promise.reject(new Error(`no route to /bot${TOKEN}/getFile`))], NO_CONNECTION],
   ["a redirect of the file", [found(), bytes(null, { Location: "https://evil.test/a" }, 302)], "Telegram answered 302"],
   ["a redirect to the same host", [found(), bytes(null, { Location: "/file/other" }, 307)], "Telegram answered 307"],

@@ -84,8 +84,8 @@ test("a failed media request says why, and its body is canceled", async () => {
   const lost: Reply = () => Promise.reject(new Error(`GET ${URL_OF_MEDIA} ${credentials.accessToken}`));
   expect(await media("a/b")).toEqual(unavailable("No such media"));
   expect(await asked(lost)).toEqual(unavailable("The network did not answer"));
-  expect(await asked(raw("a page", 500))).toEqual(unavailable("The network answered 500 to the look-up"));
-  expect(await asked(raw("a page", 200))).toEqual(unavailable("The network answered 200 to the look-up"));
+  expect(await asked(raw("a page", 500))).toEqual(unavailable("The network answered 500 to the lookup"));
+  expect(await asked(raw("a page", 200))).toEqual(unavailable("The network answered 200 to the lookup"));
   expect(await asked(found({ file_size: LIMIT + 1 }))).toEqual(unavailable("The media is too large"));
   expect(await asked(found(), lost)).toEqual(unavailable("The network did not answer"));
   for (const [status, headers, answer] of [
@@ -105,7 +105,7 @@ test("media of 100 MiB is passed on", async () => {
   expect(await media()).toMatchObject({ outcome: "found", length: LIMIT });
 });
 
-test("a content type is told without its parameters, and is the look-up's where the download names none", async () => {
+test("a content type is told without its parameters, and is the lookup's where the download names none", async () => {
   fakeNetwork(found(), raw(bytesOf("x"), 200, { "Content-Type": " Image/PNG ; q=1" }));
   expect(await media()).toMatchObject({ contentType: "image/png" });
   fakeNetwork(found(), raw(bytesOf("x"), 200));

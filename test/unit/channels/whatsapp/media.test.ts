@@ -10,7 +10,7 @@ function media(id = "111") {
   return whatsapp.media(id, credentials, network);
 }
 
-/** Meta's answer to the look-up. */
+/** Meta's answer to the lookup. */
 function found(url: string, fields: object = {}) {
   return () =>
     Response.json({
@@ -90,7 +90,7 @@ test.each<[string, string]>([
   ["a file", "file:///etc/passwd"],
   ["a path alone", "/v24.0/me"],
   ["nothing", ""],
-])("a look-up that names %s is not followed", async (_name, place) => {
+])("a lookup that names %s is not followed", async (_name, place) => {
   const sent = fakeNetwork(found(place), bytes());
   expect(await media()).toEqual({
     outcome: "unavailable",
@@ -102,12 +102,12 @@ test.each<[string, string]>([
 const moved = () => new Response("", { status: 302, headers: { Location: "https://evil.example/" } });
 
 test.each<[string, (() => Response | Promise<Response>)[]]>([
-  ["a redirect for a look-up", [moved]],
-  ["a look-up without an address", [() => Response.json({ id: "111" })]],
+  ["a redirect for a lookup", [moved]],
+  ["a lookup without an address", [() => Response.json({ id: "111" })]],
   ["an address that is no text", [() => Response.json({ url: { href: PLACE } })]],
   ["an address over 4,096 characters", [found(`${PLACE}${"x".repeat(4_096)}`)]],
-  ["a look-up of more than 64 KiB", [found(PLACE, { padding: "x".repeat(70_000) })]],
-  ["a look-up that is cut off", [() => new Response('{"url":"https://look')]],
+  ["a lookup of more than 64 KiB", [found(PLACE, { padding: "x".repeat(70_000) })]],
+  ["a lookup that is cut off", [() => new Response('{"url":"https://look')]],
   ["a size over 100 MiB, as a text", [found(PLACE, { file_size: "104857601" })]],
   ["a redirect for the media", [found(PLACE), moved]],
   ["a piece of the media", [found(PLACE), () => new Response(BYTES, { status: 206 })]],
@@ -121,7 +121,7 @@ test.each<[string, (() => Response | Promise<Response>)[]]>([
 });
 
 test.each<[string, (() => Response)[]]>([
-  ["whose look-up is 404", [() => new Response("", { status: 404 })]],
+  ["whose lookup is 404", [() => new Response("", { status: 404 })]],
   [
     "that Meta says does not exist",
     [refused(100, { message: "Object with ID '111' does not exist" }) as () => Response],
@@ -132,7 +132,7 @@ test.each<[string, (() => Response)[]]>([
   expect(await media()).toEqual({ outcome: "expired" });
 });
 
-test("a refused look-up returns the network's text without the token", async () => {
+test("a refused lookup returns the network's text without the token", async () => {
   fakeNetwork(refused(190, { status: 401, message: `Malformed access token ${TOKEN}` }));
   expect(await media()).toEqual({ outcome: "unavailable", message: "Malformed access token [token]" });
 });
@@ -151,7 +151,7 @@ test.each<[given: string, type: string | null]>([
   ["audio/ogg; codecs=opus", "audio/ogg"],
   ["image/svg+xml", null],
 ])("the content type %j is passed on as %j", async (given, contentType) => {
-  // The type that the look-up told is the same, so that a page is no surprise.
+  // The type that the lookup told is the same, so that a page is no surprise.
   expect(await told(given, { "Content-Type": given, "Content-Length": "4" })).toEqual({ contentType, length: 4 });
 });
 

@@ -7,7 +7,7 @@ function isUnread({ message }: Entry): boolean {
 }
 
 /**
- * The newest message of the company that was not refused. An acknowledgement covers all earlier messages, so its status
+ * The newest message of the company that was not refused. An acknowledgment covers all earlier messages, so its status
  * is enough: if a connection breaks, the page may never get the statuses of the earlier ones.
  */
 function newest({ entries }: Conversation): ChatMessage | undefined {

@@ -10,11 +10,11 @@ const STEP_SIZE = 500;
 const SAVE_EVERY = 100;
 
 /**
- * How far a web chat's pages have acknowledged its messages. An acknowledgement covers all earlier messages, so each
+ * How far a web chat's pages have acknowledged its messages. An acknowledgment covers all earlier messages, so each
  * status moves through the sequence once, from the oldest message on, and looks at no message twice. The progress is
  * saved now and then, so that an object that wakes up repeats little.
  */
-export class Acknowledgements {
+export class Acknowledgments {
   readonly #storage: DurableObjectStorage;
   readonly #log: MessageLog;
   /** All messages up to here were updated. It may lag behind, but is never ahead. */
@@ -27,7 +27,7 @@ export class Acknowledgements {
     this.#log = log;
   }
 
-  /** Whether an acknowledgement covers more messages than all earlier ones. */
+  /** Whether an acknowledgment covers more messages than all earlier ones. */
   isNew(seq: number, status: Acknowledged): boolean {
     return seq > Math.max(this.#progress()[status], this.#target[status]);
   }

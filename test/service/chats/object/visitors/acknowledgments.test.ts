@@ -38,7 +38,7 @@ async function statuses(page: Page, count: number): Promise<Frame[]> {
   return frames;
 }
 
-/** The stored progress of the chat's acknowledgements. */
+/** The stored progress of the chat's acknowledgments. */
 function placeOf(object: DurableObjectStub): Promise<unknown> {
   return runInDurableObject(object, (_object, { storage }) => storage.kv.get("acknowledged"));
 }
@@ -83,7 +83,7 @@ test("a large backlog is acknowledged completely, in steps", async () => {
   ).toBe(0);
 });
 
-test("acknowledgements of a deleted chat don't affect its successor", async () => {
+test("acknowledgments of a deleted chat don't affect its successor", async () => {
   const { api, channelId } = await newOrganization();
   const token = newToken();
   for (const _ of ["the first chat", "the second"]) {
