@@ -56,7 +56,7 @@ export async function chatOwnerOf(env: Env, scope: Scope, chatId: string): Promi
 
 /**
  * Deletes a channel and its chats.
- * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
+ * @throws ApiError `unavailable` if there is more than one request can delete: repeat the request to continue
  */
 export async function eraseChannel(env: Env, view: ChannelView, id: string) {
   const db = directory(env);
@@ -79,7 +79,7 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string) {
  * repeated, or for at most a minute until it reads the directory again. An object that can't be deleted stops none of the
  * others.
  * @throws ApiError `unavailable` if an object can't be erased: repeat the request
- * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
+ * @throws ApiError `unavailable` if there is more than one request can delete: repeat the request to continue
  */
 export async function eraseOrganization(env: Env, id: string) {
   const db = directory(env);

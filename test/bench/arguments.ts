@@ -15,7 +15,7 @@ export interface BenchArguments {
   seconds: number;
   scale: boolean;
   /** Deletes a channel with so many chats and measures nothing else. */
-  erase: number | null;
+  delete: number | null;
   /** Exports an organization of so many chats, and measures sends beside an export; nothing else. */
   export: number | null;
   /** Deletes so many old messages of a chat, and measures sends meanwhile; nothing else. */
@@ -70,7 +70,7 @@ export function readArguments(argv: string[]): BenchArguments {
       // On a disk, fsync would be most of each write, and would say nothing about the storage of the platform.
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
-      erase: { type: "string" },
+      delete: { type: "string" },
       export: { type: "string" },
       retain: { type: "string" },
       console: { type: "string" },
@@ -85,7 +85,7 @@ export function readArguments(argv: string[]): BenchArguments {
     ...values,
     only: values.only ?? null,
     profile: values.profile ?? null,
-    erase: values.erase === undefined ? null : Math.ceil(positive("erase", values.erase)),
+    delete: values.delete === undefined ? null : Math.ceil(positive("delete", values.delete)),
     export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
     retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
     console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),

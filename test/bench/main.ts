@@ -26,8 +26,8 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const wrk = await findWrk();
-  if (given.erase !== null) {
-    const erasure = await measureErasure({ chats: given.erase, seconds: given.minutes * 60 }, { ...given, wrk, log });
+  if (given.delete !== null) {
+    const erasure = await measureErasure({ chats: given.delete, seconds: given.minutes * 60 }, { ...given, wrk, log });
     print(erasureText(erasure));
     return erasure.faults.length > 0 ? 1 : 0;
   }

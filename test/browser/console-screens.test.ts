@@ -236,7 +236,7 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
     await searched;
   }
   await member
-    .getByText(/No chat|Nothing/)
+    .getByText(/No matching chats|Nothing/)
     .first()
     .waitFor();
   await member.getByRole("link", { name: "Audit" }).click();

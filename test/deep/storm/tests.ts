@@ -2,9 +2,9 @@ import { acknowledged } from "./acknowledged.ts";
 import { alarms } from "./alarms.ts";
 import { damaged } from "./damaged.ts";
 import { deadReceiver } from "./dead-receiver.ts";
+import { deletion } from "./deletion.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { dueAtOnce } from "./due-at-once.ts";
-import { erasure } from "./erasure.ts";
 import { events } from "./events.ts";
 import type { Storm } from "./ground.ts";
 import { herd } from "./herd.ts";
@@ -39,7 +39,7 @@ export const STORMS: Record<string, Storm> = {
   revocation,
   reading,
   visitors,
-  erasure,
+  deletion,
   mixed,
   damaged,
   soak,

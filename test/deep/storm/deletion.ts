@@ -9,7 +9,7 @@ const MESSAGES = 3;
 const PATIENCE_MS = 120_000;
 
 /** An organization is deleted, the server killed meanwhile, and the deletion repeated: nothing is left of it. */
-export async function erasure({ rounds, random, log }: Force, { server, telegram: network }: Ground): Promise<Row[]> {
+export async function deletion({ rounds, random, log }: Force, { server, telegram: network }: Ground): Promise<Row[]> {
   // What waits for delivery has to go too.
   network.weather = async () => "drop";
   const faults: string[] = [];
@@ -52,11 +52,11 @@ export async function erasure({ rounds, random, log }: Force, { server, telegram
     for (const place of await placesOf(canary, server.state)) faults.push(`round ${round}: canary in ${place}`);
     const { total } = await other.messages(otherChat);
     if (total !== 1) faults.push(`round ${round}: the other organization has ${total} messages`);
-    if (round % 10 === 0) log(`  ${round} erasures`);
+    if (round % 10 === 0) log(`  ${round} deletions`);
   }
   return [
     {
-      test: "erasure with kills",
+      test: "deletion with kills",
       howMany: `${rounds} organizations of ${CHATS} chats, ${server.kills} kills, ${wasKilled} amid the deletion`,
       held: `gone after ${repeated} repetitions: no route, no row of D1 and no object's file has its text; the other organization is whole`,
       faults,
