@@ -42,7 +42,7 @@ export function requireSession(): MiddlewareHandler<ConsoleEnv> {
 export function requireOperator(): MiddlewareHandler<ConsoleEnv> {
   return async function checkOperator(c, next) {
     if (c.var.person.kind !== "operator") {
-      throw new ApiError("permission_denied", { text: "Only the operator can do this" });
+      throw new ApiError("permission_denied", { text: "Only the operator can do this. Ask the operator" });
     }
     await next();
   };

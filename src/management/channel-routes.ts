@@ -91,5 +91,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
 /** The limits of a channel are the operator's. Null would remove them. @throws ApiError `permission_denied` */
 function checkLimits({ type }: Actor, limits: object | null | undefined): void {
   if (type === "operator" || limits === undefined) return;
-  throw new ApiError("permission_denied", { text: "Only the operator can set limits" });
+  throw new ApiError("permission_denied", {
+    text: "Only the operator can set limits. Leave them out, or ask the operator",
+  });
 }
