@@ -72,29 +72,12 @@ export interface PermitPorts {
   healthChanged(channelId: string, works: boolean): Promise<void>;
 }
 
-/** The decisions on permits. The simulation replaces some with wrong versions to check that it detects them. */
-export const PERMIT_DECISIONS = {
-  attemptEnded,
-  attemptUnused,
-  breakChannel,
-  endTrial,
-  grantPermit,
-  affectsWaiters,
-  isStillValid,
-  mustStore,
-  slowDown,
-  withCredentials,
-};
-
-export type PermitDecisions = typeof PERMIT_DECISIONS;
-
 /** When chats of a channel that is being deleted ask again. They are usually deleted before that. */
 const DELETED_RETRY_MS = 60_000;
 
 /** Grants permits to the chats of one channel, based on the channel's pace and breaker. */
 export class Permits {
   readonly #ports: PermitPorts;
-  readonly #decisions: PermitDecisions;
   #pace: ChannelPace | undefined;
   #storedClock = 0;
   /** The chat whose attempt is the current trial. */
@@ -102,9 +85,8 @@ export class Permits {
   /** The pace or the breaker changed. */
   readonly #changed = new ChangeSignal();
 
-  constructor(ports: PermitPorts, decisions = PERMIT_DECISIONS) {
+  constructor(ports: PermitPorts) {
     this.#ports = ports;
-    this.#decisions = decisions;
   }
 
   get pace(): ChannelPace {
@@ -128,7 +110,7 @@ export class Permits {
       if (!config) return { outcome: "later", at: now + DELETED_RETRY_MS, broken: null };
       await this.useCredentials(channelId, config.credentialsVersion);
       const query = { reservedAt, canWait, brokenEpoch };
-      const { permit, pace } = this.#decisions.grantPermit(this.pace, query, config.perSecond, now, clock.random());
+      const { permit, pace } = grantPermit(this.pace, query, config.perSecond, now, clock.random());
       this.#setPace(pace);
       const { epoch, provenEpoch, breaker } = pace;
       if (permit.outcome === "wait") {
@@ -156,13 +138,13 @@ export class Permits {
 
   /** The network asked this channel to pause for `afterMs`. */
   slowDown(afterMs: number): void {
-    this.#setPace(this.#decisions.slowDown(this.pace, afterMs, this.#ports.clock.now()));
+    this.#setPace(slowDown(this.pace, afterMs, this.#ports.clock.now()));
   }
 
   /** The network refused the channel itself. The chat is woken when the channel works again. */
   async reportBroken({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
     const before = this.pace;
-    const pace = this.#decisions.breakChannel(before, reason, attempt, this.#ports.clock.now());
+    const pace = breakChannel(before, reason, attempt, this.#ports.clock.now());
     if (pace.breaker) this.#ports.addWaiting(chatId);
     this.#setPace(pace);
     if (pace.breaker && pace.breaker.probeAt !== before.breaker?.probeAt) {
@@ -172,13 +154,13 @@ export class Permits {
 
   /** A probe or a trial ended, or did not begin. */
   async reportProbe({ channelId, works, isUnused = false, ...attempt }: ProbeReport): Promise<void> {
-    if (isUnused) return this.#setPace(this.#decisions.attemptUnused(this.pace, attempt, this.#ports.clock.now()));
-    await this.#change(channelId, this.#decisions.attemptEnded(this.pace, attempt, works, this.#ports.clock.now()));
+    if (isUnused) return this.#setPace(attemptUnused(this.pace, attempt, this.#ports.clock.now()));
+    await this.#change(channelId, attemptEnded(this.pace, attempt, works, this.#ports.clock.now()));
   }
 
   /** Applies the version of the credentials. A new one closes the breaker, even if `refresh` was never called. */
   async useCredentials(channelId: string, version: string): Promise<void> {
-    const pace = this.#decisions.withCredentials(this.pace, version);
+    const pace = withCredentials(this.pace, version);
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
@@ -190,7 +172,7 @@ export class Permits {
   /** A trial ended without a report. */
   #endTrial(trial: number | null): void {
     const { epoch } = this.pace;
-    this.#setPace(this.#decisions.endTrial(this.pace, { trial, epoch }, false, this.#ports.clock.now()));
+    this.#setPace(endTrial(this.pace, { trial, epoch }, false, this.#ports.clock.now()));
   }
 
   /** Waits for a start. @returns false if the channel broke, recovered or was slowed down in the meantime */
@@ -200,7 +182,7 @@ export class Permits {
     const start = this.#ports.clock.wait(at - now).then(() => {
       isOver = true;
     });
-    const isValid = () => this.#decisions.isStillValid(this.pace, at, epoch);
+    const isValid = () => isStillValid(this.pace, at, epoch);
     while (!isOver && isValid()) await this.#changed.wait(start);
     return isValid();
   }
@@ -214,11 +196,11 @@ export class Permits {
   #setPace(pace: ChannelPace): void {
     const before = this.pace;
     // Stored first: a report that could not be stored is not known when it is repeated.
-    if (this.#decisions.mustStore(before, pace, this.#storedClock, this.#ports.clock.now())) {
+    if (mustStore(before, pace, this.#storedClock, this.#ports.clock.now())) {
       this.#ports.kv.put("pace", pace);
       this.#storedClock = pace.clock;
     }
     this.#pace = pace;
-    if (this.#decisions.affectsWaiters(before, pace)) this.#changed.announce();
+    if (affectsWaiters(before, pace)) this.#changed.announce();
   }
 }

@@ -1,5 +1,5 @@
 import { CALL_FAULTS, OBJECT_FAULTS } from "../objects/rules.ts";
-import type { World } from "../world.ts";
+import type { World } from "../objects/world.ts";
 
 /** What may go wrong. Each seed has a part of it. */
 export const LIFE_FAULTS = [

@@ -7,7 +7,6 @@ import { simulateLife } from "./simulate.ts";
 export const LIFE: Scenario<Service> = {
   load: loadService,
   simulate: simulateLife,
-  option: "--life",
   faults: LIFE_FAULTS,
   events: [
     "scheduled",

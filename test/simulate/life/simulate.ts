@@ -7,7 +7,7 @@ import type { Party } from "../objects/party.ts";
 import { actOnce, usePlatform } from "../objects/platform.ts";
 import { twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
-import { World } from "../world.ts";
+import { World } from "../objects/world.ts";
 import { AnswerJudge } from "./answers.ts";
 import { dueAt, type Row } from "./book.ts";
 import { Clients, ORGANIZATION_ID } from "./clients.ts";

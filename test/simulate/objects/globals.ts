@@ -9,8 +9,10 @@ export const platform = {
   random: (): number => 0,
   /** Calls `run` after `ms`. @returns a function that cancels the call */
   timer: (_ms: number, _run: () => void): (() => void) => missing(),
-  /** Sends a message to a contact. */
-  send: (_messageId: string): Promise<Outcome> => missing(),
+  /** Sends a part of a message to a contact; the first is 0. @param _signal ends the attempt */
+  send: (_messageId: string, _part: number, _signal: AbortSignal): Promise<Outcome> => missing(),
+  /** A channel as the directory has it. */
+  channel: (_channelId: string): unknown => missing(),
   /** A line of the service's log. */
   log: (_line: unknown): void => {},
 };

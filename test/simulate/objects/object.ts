@@ -17,6 +17,10 @@ export interface Watch {
   committed(object: SimulatedObject): void;
   /** Whether a statement of the object fails. */
   fails?(query: string): boolean;
+  /** A turn of the object has ended, and its calls have left. */
+  turnEnded?(object: SimulatedObject): void;
+  /** The object is lost only between turns. */
+  isSteady?: boolean;
 }
 
 /** The platform under one object: storage that stays, and instances that come and go. */
@@ -38,6 +42,10 @@ export class SimulatedObject extends Party {
   clockChanges = 0;
   #setBackMs = 0;
   #isRinging = false;
+  /** How much work goes on after the call that started it. */
+  #works = 0;
+  /** Whether an alarm rang in this instance. */
+  hasRung = false;
   /** The instance was lost during the last alarm. */
   #isCutOff = false;
   /** The alarm that is planned in the world. */
@@ -56,6 +64,11 @@ export class SimulatedObject extends Party {
   /** No call and no alarm is under way. */
   get isIdle(): boolean {
     return this.#waiting.size === 0 && !this.#isRinging;
+  }
+
+  /** No call, no alarm and no work that they started is under way. */
+  get isResting(): boolean {
+    return this.isIdle && this.#works === 0;
   }
 
   /** The last alarm is under way, or it did not end. */
@@ -100,6 +113,8 @@ export class SimulatedObject extends Party {
     super.lose();
     this.world.note(() => `${this.name} is lost`);
     this.#instance = null;
+    this.#works = 0;
+    this.hasRung = false;
     this.skewMs = this.world.fault("clocks apart", 0.3) ? this.world.between(-20_000, 20_000) : 0;
     const waiting = this.#waiting;
     this.#waiting = new Set();
@@ -115,7 +130,8 @@ export class SimulatedObject extends Party {
   override endTurn(): void {
     const { world, storage } = this;
     const hasChanged = storage.hasChanged;
-    if (hasChanged && world.fault("crash before a commit", 0.02)) {
+    const mayCrash = !this.#watch.isSteady;
+    if (hasChanged && mayCrash && world.fault("crash before a commit", 0.02)) {
       storage.rollBack();
       this.lose();
       return;
@@ -125,8 +141,18 @@ export class SimulatedObject extends Party {
       this.#plan();
       this.#watch.committed(this);
     }
-    if (world.fault("crash after a commit", 0.02)) this.lose();
+    if (mayCrash && world.fault("crash after a commit", 0.02)) this.lose();
     else this.flush();
+    this.#watch.turnEnded?.(this);
+  }
+
+  #keep(work: Promise<unknown>): void {
+    const { life } = this;
+    this.#works++;
+    const ended = () => {
+      if (!life.isOver) this.#works--;
+    };
+    work.catch((error: unknown) => this.world.fail(error)).finally(ended);
   }
 
   #enter(method: string, given: unknown[], done: (value: unknown) => void, failed: (error: unknown) => void): void {
@@ -139,7 +165,7 @@ export class SimulatedObject extends Party {
             () => life.isOver,
             (query) => this.#watch.fails?.(query) ?? false,
           ),
-          waitUntil: (work: Promise<unknown>) => void work.catch((error: unknown) => this.world.fail(error)),
+          waitUntil: (work: Promise<unknown>) => this.#keep(work),
           getWebSockets: () => [],
         };
         this.#instance = this.#construct(state as unknown as DurableObjectState, this) as Instance;
@@ -169,6 +195,7 @@ export class SimulatedObject extends Party {
     }
     this.#planned = null;
     this.#isRinging = true;
+    this.hasRung = true;
     this.#isCutOff = false;
     this.storage.alarm = null;
     this.world.note(() => `${this.name} alarm`);

@@ -1,4 +1,4 @@
-import type { World } from "../world.ts";
+import type { World } from "./world.ts";
 
 /** What may go wrong with objects and the calls between them. */
 type PlatformFault =

@@ -9,7 +9,7 @@ import type { Party, PlatformWorld } from "./party.ts";
 export function usePlatform(
   { platform: used }: { platform: typeof platform },
   world: PlatformWorld,
-  send?: (chat: SimulatedObject, messageId: string) => Promise<unknown>,
+  send?: (chat: SimulatedObject, ...given: Parameters<typeof platform.send>) => Promise<unknown>,
 ): void {
   const running = () => world.running as Party | null;
   Object.assign(used, {
@@ -17,7 +17,9 @@ export function usePlatform(
     random: () => world.random(),
     timer: (ms: number, run: () => void) => running()?.timer(ms, run),
     log: (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? ""),
-    ...(send && { send: (messageId: string) => send(running() as SimulatedObject, messageId) }),
+    ...(send && {
+      send: (...given: Parameters<typeof platform.send>) => send(running() as SimulatedObject, ...given),
+    }),
   } satisfies Partial<Record<keyof typeof platform, unknown>>);
 }
 

@@ -1,13 +1,15 @@
-import { figure } from "../series.ts";
-import type { Run } from "../simulate.ts";
-import { Violation, type World } from "../world.ts";
 import type { Replacement } from "./bundle.ts";
+import { Violation, type World } from "./world.ts";
 
 /** How one seed of a simulation of objects ended. */
-export type ObjectRun = Omit<Run, "checks" | "violation"> & {
+export interface ObjectRun {
+  events: number;
+  counts: ReadonlyMap<string, number>;
   checks: ReadonlyMap<string, number>;
   violation: { invariant: string; text: string } | null;
-};
+  /** What happened, line by line, if it was asked for. */
+  trace: readonly string[];
+}
 
 /** Runs one seed's simulation. A violated check ends it, and any other error is thrown. */
 export async function runSeed(
@@ -33,8 +35,6 @@ export interface Scenario<Service> {
   /** Loads the service. */
   load: (replacements?: readonly Replacement[]) => Promise<Service>;
   simulate: (service: Service, seed: number, isTraced?: boolean) => Promise<ObjectRun>;
-  /** Its option on the command line. */
-  option: string;
   faults: readonly string[];
   /** What else must come about, or a series shows nothing. */
   events: readonly string[];
@@ -112,7 +112,7 @@ export async function saboteurCaught<Service>(
 const PROGRESS_EVERY_MS = 60_000;
 
 /**
- * `npm run test:simulate` with the scenario's option.
+ * `npm run test:simulate` of a scenario.
  * @param print takes what is to be shown
  * @returns whether everything held
  */
@@ -157,6 +157,10 @@ export async function runScenario<Service>(
   const holds = series.broken.size === 0 && missed === 0 && missing.length === 0;
   print(`\n${holds ? "Everything held." : "Not everything held, or not everything was checked."}\n`);
   return holds;
+}
+
+function figure(value: number): string {
+  return Math.round(value).toLocaleString("en");
 }
 
 /** What happens in one seed, line by line. */

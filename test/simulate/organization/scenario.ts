@@ -7,7 +7,6 @@ import { simulateOrganization } from "./simulate.ts";
 export const ORGANIZATION: Scenario<Service> = {
   load: loadService,
   simulate: simulateOrganization,
-  option: "--organization",
   faults: ORGANIZATION_FAULTS,
   events: [
     "chat created",

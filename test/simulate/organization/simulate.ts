@@ -7,7 +7,7 @@ import { actOnce, usePlatform } from "../objects/platform.ts";
 import { type Isolate, twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
-import { EPOCH, World } from "../world.ts";
+import { EPOCH, World } from "../objects/world.ts";
 import { Clients } from "./clients.ts";
 import { Judge } from "./judge.ts";
 import type { Service } from "./load-service.ts";

@@ -7,7 +7,6 @@ import { simulateWebhooks } from "./simulate.ts";
 export const WEBHOOKS: Scenario<Service> = {
   load: loadService,
   simulate: simulateWebhooks,
-  option: "--webhooks",
   faults: WEBHOOK_FAULTS,
   events: [
     "webhook created",

@@ -6,7 +6,7 @@ import type { Party } from "../objects/party.ts";
 import { actOnce, usePlatform } from "../objects/platform.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
-import { EPOCH, World } from "../world.ts";
+import { EPOCH, World } from "../objects/world.ts";
 import { LineChat, type LineIdentity } from "./chat.ts";
 import { checkEnd } from "./end.ts";
 import { WebhookJudge } from "./judge.ts";

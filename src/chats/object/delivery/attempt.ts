@@ -3,7 +3,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
 import type { Message } from "../../message.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
-import type { Known, Parts } from "./parts.ts";
+import { isSameAttempt, known, partsKept } from "./head.ts";
+import { type Known, type Parts, partOut } from "./parts.ts";
 import type { ChannelAccess, Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
@@ -69,7 +70,7 @@ export async function callNetwork(
   { credentials }: Granted,
   send: SendCall,
 ): Promise<Outcome> {
-  const { decisions, log } = host;
+  const { log } = host;
   const message = outbound(host, head);
   const sent = [...message.partsSent];
   const onPart = (id: string) => {
@@ -77,10 +78,10 @@ export async function callNetwork(
     // The last part is stored with the outcome.
     if (sent.length === head.parts.of || !host.exists()) return;
     const current = log.delivered(head.seq);
-    if (!decisions.isSameAttempt(current, started)) return;
+    if (!isSameAttempt(current, started)) return;
     const before = knownOf(host, current, head.parts.of);
     // The output gate delays the next call until this is on disk.
-    save(host, current, before, decisions.partOut(before, sent.length - 1, id));
+    save(host, current, before, partOut(before, sent.length - 1, id));
   };
   try {
     return await withDeadline(host.clock, ATTEMPT_TIMEOUT_MS, (signal) => send(message, credentials, signal, onPart));
@@ -91,13 +92,13 @@ export async function callNetwork(
 
 /** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
-  return host.decisions.known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
+  return known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
 }
 
 /** Stores a message's new state, if it differs from the old one. */
 export function save(host: OutboxHost, row: QueuedMessage, before: Known, after: Known): void {
   const { seq, message, delivery, lastError } = row;
-  const parts = after.parts === before.parts ? null : host.decisions.partsKept(after);
+  const parts = after.parts === before.parts ? null : partsKept(after);
   if (after.status !== before.status || after.error !== before.error) {
     host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
   } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);

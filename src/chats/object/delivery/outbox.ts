@@ -4,10 +4,27 @@ import type { Message } from "../../message.ts";
 import type { StatusNews } from "../../rpc.ts";
 import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
-import { MESSAGE_EXPIRED, STUCK } from "./head.ts";
+import { brokenChannelReport } from "./channel-reports.ts";
+import {
+  afterAttempt,
+  afterHold,
+  epochAfter,
+  isSameAttempt,
+  isStalePermit,
+  judged,
+  MESSAGE_EXPIRED,
+  mayCancel,
+  mayExpire,
+  mayGoOn,
+  nextStep,
+  rowOfStatus,
+  STUCK,
+  startAttempt,
+} from "./head.ts";
+import { applyNews } from "./parts.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
-import { type DeliveryError, notBegun } from "./retry.ts";
+import { type DeliveryError, isOverdue, notBegun, wakeAt } from "./retry.ts";
 import type { QueuedMessage } from "./row.ts";
 
 /** The message that is being sent. */
@@ -27,7 +44,7 @@ interface AttemptMade {
 
 /**
  * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a
- * failed message doesn't. The decisions are in `decisions.ts`; this class carries them out. At each `await` the object
+ * failed message doesn't. The decisions are in `head.ts`; this class carries them out. At each `await` the object
  * may be lost, and a status, a redaction or the chat's deletion may come in between. So an attempt is stored before the
  * network is called, and the row is read again after the call.
  */
@@ -60,14 +77,14 @@ export class Outbox {
 
   /** Fails the queued messages that have expired, also those behind the head. */
   expire(host: OutboxHost): void {
-    const { clock, decisions, log } = host;
+    const { clock, log } = host;
     const now = clock.now();
     if ((log.earliestExpiry() ?? Number.POSITIVE_INFINITY) > now) return;
     for (let after = 0; ; ) {
       const rows = log.expiredBy(now, after);
       const last = rows.at(-1);
       if (!last) break;
-      const expired = rows.filter((row) => decisions.mayExpire(row, this.#marked === row.seq, now));
+      const expired = rows.filter((row) => mayExpire(row, this.#marked === row.seq, now));
       const [marked, others] = [
         expired.find(({ seq }) => seq === this.#marked),
         expired.filter(({ seq }) => seq !== this.#marked),
@@ -86,7 +103,7 @@ export class Outbox {
   /** Cancels a message. @returns false if it is too late */
   cancel(host: OutboxHost, seq: number): boolean {
     const row = host.log.delivered(seq);
-    if (!row || !host.decisions.mayCancel(row, this.#marked === seq)) return false;
+    if (!row || !mayCancel(row, this.#marked === seq)) return false;
     this.#end(host, row, "CANCELED", null);
     return true;
   }
@@ -107,9 +124,9 @@ export class Outbox {
   }
 
   async #steps(host: OutboxHost): Promise<void> {
-    const { clock, decisions } = host;
+    const { clock } = host;
     const startedAt = clock.now();
-    for (let steps = 0; decisions.mayGoOn(steps, startedAt, clock.now()) && (await this.#tryStep(host)); steps++);
+    for (let steps = 0; mayGoOn(steps, startedAt, clock.now()) && (await this.#tryStep(host)); steps++);
   }
 
   /**
@@ -120,9 +137,9 @@ export class Outbox {
     try {
       return await this.#step(host);
     } catch (error) {
-      const { clock, decisions, identity, log, logger } = host;
+      const { clock, identity, log, logger } = host;
       const head = host.exists() ? log.head() : null;
-      if (!head || !decisions.isOverdue(head.delivery, clock.now())) throw error;
+      if (!head || !isOverdue(head.delivery, clock.now())) throw error;
       logger.error({
         event: "message_failed",
         chatId: identity.chatId,
@@ -136,10 +153,10 @@ export class Outbox {
 
   /** Takes the head of the queue one step further. @returns whether another step may follow at once */
   async #step(host: OutboxHost): Promise<boolean> {
-    const { clock, decisions, log } = host;
+    const { clock, log } = host;
     const head = log.head();
     if (!head) return false;
-    const next = decisions.nextStep(head, this.#marked === head.seq, clock.now());
+    const next = nextStep(head, this.#marked === head.seq, clock.now());
     if (next.turn === "wait") return false;
     if (next.turn === "expire") {
       this.#end(host, head, "FAILED", next.error);
@@ -159,33 +176,33 @@ export class Outbox {
     }
     if (permit.outcome === "granted") return this.#attempt(host, current, permit);
     this.#marked = null;
-    const { delivery, lastError } = decisions.afterHold(current, permit, clock.now(), clock.random());
+    const { delivery, lastError } = afterHold(current, permit, clock.now(), clock.random());
     log.writeDelivery(head.seq, delivery, current.parts, lastError);
     // Its deadline may have passed while it waited behind other messages.
-    return decisions.isOverdue(delivery, clock.now());
+    return isOverdue(delivery, clock.now());
   }
 
   #isStale(
-    { clock, decisions }: OutboxHost,
+    { clock }: OutboxHost,
     permit: Awaited<ReturnType<typeof acquirePermit>>,
     asked: { seq: number; wakes: number },
     current: QueuedMessage,
   ): boolean {
     const isBroken = permit.outcome === "later" && permit.broken !== null;
-    const isExpired = decisions.mayExpire(current, this.#marked === current.seq, clock.now());
-    return decisions.isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes, isExpired });
+    const isExpired = mayExpire(current, this.#marked === current.seq, clock.now());
+    return isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes, isExpired });
   }
 
   async #attempt(host: OutboxHost, head: QueuedMessage, permit: Granted): Promise<boolean> {
-    const { clock, decisions, identity, log } = host;
+    const { clock, identity, log } = host;
     // Before anything is stored: if the network's address is misconfigured, no attempt was made.
     const send = host.network.connect();
-    const delivery = decisions.startAttempt(head, permit.brokenSince, this.#marked === head.seq, clock.now());
+    const delivery = startAttempt(head, permit.brokenSince, this.#marked === head.seq, clock.now());
     this.#marked = null;
     if (delivery !== head.delivery) {
       log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
       // If this instance is lost, the alarm finds the open attempt.
-      await host.standBy(decisions.wakeAt(delivery, clock.now()));
+      await host.standBy(wakeAt(delivery, clock.now()));
     }
     const { parts } = knownOf(host, head);
     const sending: Sending = { seq: head.seq, broken: null };
@@ -195,7 +212,7 @@ export class Outbox {
       this.#sending = null;
     });
     const brokenEpoch = head.delivery.brokenEpoch ?? null;
-    const outcome = decisions.judged(answer, permit, brokenEpoch);
+    const outcome = judged(answer, permit, brokenEpoch);
     host.logger.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -211,8 +228,8 @@ export class Outbox {
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) host.learn(outcome.addresses, false);
     if (outcome.outcome === "moved") host.learn([outcome.address], true);
     const current = log.delivered(head.seq);
-    if (decisions.isSameAttempt(current, delivery)) {
-      const epoch = decisions.epochAfter(permit, outcome);
+    if (isSameAttempt(current, delivery)) {
+      const epoch = epochAfter(permit, outcome);
       const attempt = { first: parts.ids.length, of: parts.of, epoch, calledAt };
       sending.broken = this.#settle(host, current, outcome, attempt) ?? sending.broken;
     }
@@ -228,11 +245,11 @@ export class Outbox {
    * @returns the reason, if a status reported the channel as broken
    */
   #settle(host: OutboxHost, current: QueuedMessage, outcome: Outcome, attempt?: AttemptMade): string | null {
-    const { clock, decisions, log, network } = host;
+    const { clock, log, network } = host;
     const { message, seq } = current;
-    const known = knownOf(host, current, attempt?.of);
+    const before = knownOf(host, current, attempt?.of);
     const now = clock.now();
-    const settled = decisions.afterAttempt(current, known, outcome, network, now, clock.random(), attempt);
+    const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
     // A message that was redacted is no longer queued.
     const isRedacted = message.status !== "QUEUED" && log.isRedacted(seq);
     const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
@@ -263,13 +280,13 @@ export class Outbox {
    * @returns null if no message matches; else a promise that resolves after a broken channel, if any, was reported
    */
   applyStatus(host: OutboxHost, news: StatusNews): Promise<void> | null {
-    const { clock, decisions, log } = host;
-    const current = decisions.rowOfStatus(log, news, this.#sending?.seq ?? null);
+    const { clock, log } = host;
+    const current = rowOfStatus(log, news, this.#sending?.seq ?? null);
     if (!current) return null;
     const before = knownOf(host, current);
     const { messageId, networkId, status, error } = news;
     const part = { networkId, status, error, isOurs: messageId !== null };
-    const after = decisions.applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
+    const after = applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
     if (!after) return null;
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();
@@ -278,7 +295,7 @@ export class Outbox {
       this.#sending.broken = after.broken;
       return Promise.resolve();
     }
-    const attempt = decisions.brokenChannelReport(current, clock.now());
+    const attempt = brokenChannelReport(current, clock.now());
     if (!attempt) return Promise.resolve();
     return report(host, { outcome: "channel_broken", reason: after.broken, parts: [] }, attempt);
   }

@@ -3,7 +3,7 @@ import type { Attempt } from "../../../channels/object/pace.ts";
 import type { BreakReport, PermitAnswer, PermitRequest, ProbeReport } from "../../../channels/object/permits.ts";
 import { causeOf, type Logger } from "../../../log.ts";
 import type { ChatIdentity } from "../../rpc.ts";
-import type { DeliveryDecisions } from "./decisions.ts";
+import { reportsOf } from "./channel-reports.ts";
 
 export type Granted = PermitAnswer & { outcome: "granted" };
 
@@ -19,7 +19,6 @@ export interface ChannelPort {
 export interface ChannelAccess {
   identity: Pick<ChatIdentity, "chatId" | "channelId">;
   channel: ChannelPort;
-  decisions: DeliveryDecisions;
   logger: Logger;
 }
 
@@ -56,13 +55,13 @@ export async function returnPermit(
 
 /** Reports to the channel what an attempt's outcome means for all its chats; never throws. */
 export async function report(
-  { identity: { chatId, channelId }, channel, decisions, logger }: ChannelAccess,
+  { identity: { chatId, channelId }, channel, logger }: ChannelAccess,
   outcome: Outcome,
   attempt: Attempt,
 ): Promise<void> {
   const { probe, epoch, trial, brokenEpoch } = attempt;
   try {
-    for (const each of decisions.reportsOf(outcome, attempt)) {
+    for (const each of reportsOf(outcome, attempt)) {
       if (each.report === "slow_down") await channel.slowDown(each.afterMs);
       else if (each.report === "probed")
         await channel.reportProbe({ channelId, works: each.works, probe, epoch, trial });

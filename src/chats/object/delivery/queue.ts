@@ -7,11 +7,11 @@ import { expiryOf } from "../../message.ts";
 import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../rpc.ts";
 import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
 import { historyOf } from "./attempt-history.ts";
-import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
+import { afterWake } from "./head.ts";
 import { Outbox } from "./outbox.ts";
 import type { ChannelPort } from "./permit.ts";
-import { type Delivery, nextAttemptAt, wakeAt } from "./retry.ts";
+import { type Delivery, newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
 import type { QueuedMessage } from "./row.ts";
 
 const AGAIN_AFTER_MS = 30_000;
@@ -42,21 +42,19 @@ export interface QueuePorts {
 /** The queue of one chat. It sets the object's alarm, so that each message is delivered even if the object is lost. */
 export class DeliveryQueue {
   readonly #ports: QueuePorts;
-  readonly #decisions: DeliveryDecisions;
   readonly #outbox = new Outbox();
   /** After a fault of delivery, the alarm does not ring for the queue before this time. */
   #restsUntil = 0;
   /** A message was stored that may expire before the work of the alarm has ended. */
   readonly #mayExpireSoon = new ChangeSignal();
 
-  constructor(ports: QueuePorts, decisions = DELIVERY_DECISIONS) {
+  constructor(ports: QueuePorts) {
     this.#ports = ports;
-    this.#decisions = decisions;
   }
 
   /** The delivery of a new message. @param depth the number of messages before it in the queue */
   newDelivery(depth: number): Delivery {
-    return this.#decisions.newDelivery(depth === 0 && !this.#outbox.isRunning, this.#ports.clock.now());
+    return newDelivery(depth === 0 && !this.#outbox.isRunning, this.#ports.clock.now());
   }
 
   /** A message was stored with this delivery. */
@@ -118,7 +116,7 @@ export class DeliveryQueue {
     const { clock, log } = this.#ports;
     this.#outbox.wake();
     const head = log.head();
-    const delivery = head && this.#decisions.afterWake(head.delivery, clock.now());
+    const delivery = head && afterWake(head.delivery, clock.now());
     if (delivery) log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
     this.#ports.waitUntil(this.#resume());
   }
@@ -188,7 +186,7 @@ export class DeliveryQueue {
 
   #headAt(now: number): number | null {
     const head = this.#ports.chat() && this.#ports.log.head();
-    return head && this.#decisions.wakeAt(head.delivery, now, expiryOf(head.message));
+    return head && wakeAt(head.delivery, now, expiryOf(head.message));
   }
 
   /** When the next message of the queue expires; null if none does. After a fault, it is not before the queue's rest ends. */
@@ -216,7 +214,6 @@ export class DeliveryQueue {
       log,
       clock,
       logger,
-      decisions: this.#decisions,
       standBy: (at) => alarm.by(at),
       change: this.#change,
     };

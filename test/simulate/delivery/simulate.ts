@@ -1,0 +1,395 @@
+import type { PermitAnswer, PermitRequest } from "../../../src/channels/object/permits.ts";
+import type { SendBody, ShownMessage } from "../../../src/chats/message.ts";
+import type { ChatIdentity, StatusNews } from "../../../src/chats/rpc.ts";
+import type { Caller } from "../../../src/keys/caller.ts";
+import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import { Calls } from "../objects/calls.ts";
+import { platformError, SimulatedObject } from "../objects/object.ts";
+import { Party } from "../objects/party.ts";
+import { usePlatform } from "../objects/platform.ts";
+import { type ObjectRun, runSeed } from "../objects/scenario.ts";
+import { EPOCH, World } from "../objects/world.ts";
+import type { Row } from "./book.ts";
+import { ChannelJudge, type Grant } from "./channel-judge.ts";
+import { ChatJudge } from "./chat-judge.ts";
+import type { Service } from "./load-service.ts";
+import { Network } from "./network.ts";
+import { DELIVERY_FAULTS, type DeliveryWorld } from "./rules.ts";
+
+const OPERATIONS = 40;
+const MAX_EVENTS = 200_000;
+const MAX_MESSAGES = 12;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** After this long all that waited for a pause has ended: back-off, network's rest, reserved start, a late status. */
+const DRAINED_MS = 20 * MINUTE;
+/** Two of the longest waits for a probe, of 48 minutes; a chat that was not woken by then has asked by itself. */
+const BROKEN_MS = 2 * 60 * MINUTE;
+/**
+ * A chat beside the poisoned one may lose each probe to it, as chance decides which of the two asks first. In 16 of the
+ * longest waits that is one case in 65,536.
+ */
+const POISONED_MS = 16 * 48 * MINUTE;
+const ORGANIZATION_ID = "org_g000000000000000";
+const CALLER = {
+  principal: { type: "key", id: "key", name: "Key" },
+  organizationId: ORGANIZATION_ID,
+  defaultSenderId: "member",
+  region: null,
+} as unknown as Caller;
+/** Faults of delivery that the service survives, and that nothing here may cause. */
+const OWN_FAULTS = ["delivery_interrupted", "message_failed"];
+
+interface Channel {
+  object: SimulatedObject;
+  judge: ChannelJudge;
+  perSecond: number;
+  /** The version of its credentials. */
+  version: number;
+  /** The network refuses it. */
+  isBroken: boolean;
+  wasBroken: boolean;
+}
+
+export interface Chat {
+  object: SimulatedObject;
+  judge: ChatJudge;
+  channel: Channel;
+  identity: ChatIdentity;
+  /** Its contact's network never answers. */
+  isDeaf: boolean;
+  /** The network refuses its contact in the words in which it refuses a channel. */
+  isPoisoned: boolean;
+  /** A call has left the chat, whose instance may be lost before the answer. */
+  mayCrash(): void;
+}
+
+/**
+ * Delivers the messages of a few chats while the faults of this seed happen. Then the faults stop, except for what stays
+ * broken, and every message must reach its end.
+ */
+export async function simulateDelivery(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {
+  const world: DeliveryWorld = new World(seed, DELIVERY_FAULTS, isTraced);
+  return runSeed(seed, world, new Simulation(world, service));
+}
+
+class Simulation {
+  readonly #world: DeliveryWorld;
+  readonly #service: Service;
+  readonly #calls: Calls;
+  readonly #network: Network;
+  readonly #channels: Channel[];
+  readonly #chats: Chat[];
+  readonly #isolate: { party: Party; env: Env };
+
+  constructor(world: DeliveryWorld, service: Service) {
+    this.#world = world;
+    this.#service = service;
+    this.#calls = new Calls(world);
+    this.#network = new Network(world);
+    const chat = ({ name }: SimulatedObject) => this.#named(this.#chats, name);
+    usePlatform(service, world, (object, ...given) => this.#network.send(chat(object), ...given));
+    const { log } = service.platform;
+    Object.assign(service.platform, {
+      channel: (channelId: string) => this.#record(channelId),
+      log: (line: { event?: string; outcome?: string }) => {
+        log(line);
+        if (line.event === "attempt") chat(world.running as SimulatedObject).judge.attempted(line.outcome ?? "");
+        if (OWN_FAULTS.includes(line.event ?? "")) world.fail(new Error(JSON.stringify(line)));
+      },
+    });
+    this.#channels = Array.from({ length: world.between(1, 2) }, (_, n) => this.#channel(`chn_g00000000000000${n}`));
+    this.#chats = Array.from({ length: world.between(1, 4) }, (_, n) => this.#chat(`cht_g00000000000000${n}`));
+    const party = new Party(world, "isolate");
+    const env = {
+      CHATS: this.#calls.namespace(party, (name) => this.#named(this.#chats, name).object),
+      ORGANIZATIONS: this.#organization(party),
+    };
+    this.#isolate = { party, env: env as unknown as Env };
+  }
+
+  async run(): Promise<void> {
+    const world = this.#world;
+    for (let n = 0; n < OPERATIONS; n++) {
+      this.#act(world.pick(this.#chats));
+      this.#breakSomething(world.pick(this.#chats), world.pick(this.#channels));
+      const pause = world.pick([0, 50, 500, 5_000, 60_000, 600_000]);
+      await world.run(world.now + world.between(0, pause), 5_000);
+    }
+    await this.#drain();
+    for (const { judge } of this.#chats) judge.end();
+  }
+
+  close(): void {
+    for (const { object } of [...this.#chats, ...this.#channels]) object.storage.close();
+  }
+
+  #act(chat: Chat): void {
+    const world = this.#world;
+    const { judge } = chat;
+    const { rows, head } = judge.book;
+    if (rows.length < MAX_MESSAGES) {
+      for (let n = world.pick([0, 1, 1, 1, 4]); n > 0; n--) this.#send(chat, world.pick([1, 1, 1, 2]), this.#expiry());
+    }
+    const messageId = world.pick([head, rows.length > 0 ? world.pick(rows) : undefined])?.message.id;
+    if (messageId === undefined) return;
+    const ids = { chatId: chat.object.name, messageId };
+    const ms = world.between(0, world.pick([0, 50, 500]));
+    if (world.random() < 0.15) world.after(ms, () => this.#cancel(chat, judge.book.byId(messageId)));
+    if (world.fault("redacted", 0.1)) {
+      this.#request(world.between(0, 400), (env) =>
+        this.#service.callChat(env, CALLER, ids.chatId, (stub, identity) =>
+          stub.redact(ORGANIZATION_ID, messageId, identity, `redaction of ${messageId}`),
+        ),
+      );
+    }
+  }
+
+  #breakSomething(chat: Chat, channel: Channel): void {
+    const world = this.#world;
+    world.after(world.between(0, world.pick([0, 50, 500, 30_000])), () => {
+      const { isResting } = chat.object;
+      if (isResting ? world.fault("chat evicted", 0.3) : world.fault("crash while waiting", 0.2)) chat.judge.lose();
+    });
+    if (world.fault("channel evicted", 0.1)) world.after(0, () => channel.object.lose());
+    if (channel.isBroken) channel.isBroken = world.random() > 0.15;
+    else channel.isBroken = world.fault("channel broken", 0.1);
+    chat.isPoisoned = chat.isPoisoned ? world.random() > 0.1 : world.fault("poisoned recipient", 0.05);
+    if (world.fault("credentials changed", 0.1)) {
+      const isTold = world.random() < 0.7;
+      world.after(world.between(0, 500), () => {
+        channel.version++;
+        if (isTold) channel.object.receive("refresh", [channel.object.name], () => {});
+      });
+    }
+  }
+
+  /** @throws Violation if a message does not end in time */
+  async #drain(): Promise<void> {
+    const world = this.#world;
+    const since = world.now;
+    world.isFaulty = false;
+    for (const channel of this.#channels) channel.isBroken = false;
+    for (const chat of this.#chats) chat.isPoisoned = false;
+    const [chat] = this.#chats;
+    const [channel, other] = this.#channels;
+    if (chat && world.random() < 0.05) chat.isDeaf = true;
+    else if (chat) chat.isPoisoned = world.random() < 0.05;
+    if (channel && other) channel.isBroken = world.random() < 0.05;
+    if (chat?.isDeaf || chat?.isPoisoned || channel?.isBroken) world.count("something stays broken");
+    for (const each of this.#chats) this.#send(each, 1, null);
+    const isLeft = await world.run(EPOCH + 400 * DAY, MAX_EVENTS);
+    world.check("ends", !isLeft, () => "it never comes to rest");
+    for (const each of this.#chats) this.#checkEnds(each, since);
+  }
+
+  #checkEnds(chat: Chat, since: number): void {
+    const { object, judge, channel } = chat;
+    const isSick = chat.isDeaf || chat.isPoisoned || channel.isBroken;
+    const isBesidePoison = this.#chats.some((other) => other.isPoisoned && other.channel === channel);
+    const waitMs = isBesidePoison ? POISONED_MS : channel.wasBroken ? BROKEN_MS : DRAINED_MS;
+    const limit = isSick ? judge.book.rows.length * 8.5 * DAY : waitMs;
+    for (const { seq } of judge.book.rows) {
+      const took = (judge.doneAt.get(seq) ?? Number.POSITIVE_INFINITY) - since;
+      const text = () => `${object.name} message ${seq} ended ${Math.round(took / 1_000)} s after the faults`;
+      this.#world.check("ends", took <= limit, text);
+    }
+  }
+
+  /** After how many milliseconds a message expires; null for never. */
+  #expiry(): number | null {
+    const most = this.#world.pick([null, null, 300, 3_000, 60_000, 600_000]);
+    return most && this.#world.between(1, most);
+  }
+
+  /** @param of how many calls it takes */
+  #send({ object, judge }: Chat, of: number, expiresAfterMs: number | null): void {
+    this.#request(0, async (env) => {
+      const media = of > 1 && { type: "IMAGE" as const, mediaUrl: "https://example.com/media" };
+      const expiresAt = expiresAfterMs === null ? {} : { expiresAt: this.#world.now + expiresAfterMs };
+      const body = { content: "text", metadata: {}, ...media, ...expiresAt } as SendBody;
+      const request = { body, idempotencyKey: null };
+      const { doc } = await this.#service.sendMessage(env, { waitUntil: () => {} }, CALLER, object.name, request);
+      judge.acknowledged((JSON.parse(doc) as ShownMessage).seq ?? 0);
+    });
+  }
+
+  #cancel({ object }: Chat, row: Row | undefined): void {
+    if (!row) return;
+    const ids = { chatId: object.name, messageId: row.message.id };
+    this.#request(0, (env) => this.#service.cancelMessage(env, CALLER, ids));
+  }
+
+  /** A client's request. It may be refused, and it is not repeated. */
+  #request(ms: number, request: (env: Env) => Promise<unknown>): void {
+    const { party, env } = this.#isolate;
+    this.#world.after(ms, () =>
+      party.enter(() =>
+        request(env).catch((error: { code?: string }) => {
+          if (error.code === undefined || error.code.startsWith("ERR_")) this.#world.fail(error);
+        }),
+      ),
+    );
+  }
+
+  #channel(name: string): Channel {
+    const world = this.#world;
+    const perSecond = world.pick([1, 5, 25, 80]);
+    const object: SimulatedObject = new SimulatedObject(
+      world,
+      name,
+      (state) => new this.#service.ChannelObject(state, this.#channelEnv(object)),
+      { called: () => undefined, committed: () => {}, isSteady: true },
+    );
+    if (world.fault("channel's clock apart", 1)) object.setClockBack(world.between(-500, 500));
+    const judge = new ChannelJudge(world, object, perSecond);
+    return { object, judge, perSecond, version: 1, isBroken: false, wasBroken: false };
+  }
+
+  #chat(name: string): Chat {
+    const world = this.#world;
+    const channel = world.pick(this.#channels);
+    const channelKind = world.pick(["whatsapp", "telegram"] as const);
+    const identity = { chatId: name, organizationId: ORGANIZATION_ID, channelId: channel.object.name, channelKind };
+    const object: SimulatedObject = new SimulatedObject(
+      world,
+      name,
+      (state) => new this.#service.ChatObject(state, this.#chatEnv(chat)),
+      {
+        called: (_object, method, given) => this.#called(chat, method, given),
+        committed: () => judge.committed(),
+        turnEnded: () => judge.turnEnded(),
+      },
+    );
+    const judge = new ChatJudge(world, object, channelKind);
+    const chat: Chat = {
+      ...{ object, judge, channel, isDeaf: false, isPoisoned: false },
+      identity: { ...identity, contactAddress: "100", createdAt: EPOCH, life: EPOCH, addresses: [] },
+      mayCrash: () => {
+        if (world.fault("crash during a call", 0.02)) world.after(world.between(0, 400), () => judge.lose());
+      },
+    };
+    return chat;
+  }
+
+  #called({ judge }: Chat, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
+    if (method === "applyStatus") judge.arrived(given[2] as StatusNews);
+    const row = method === "cancel" ? judge.book.byId(given[1] as string) : undefined;
+    return row && ((value) => judge.cancelAnswered(row, (value as { outcome: string }).outcome === "ok"));
+  }
+
+  #named<T extends { object: SimulatedObject }>(from: readonly T[], name: string): T {
+    return from.find(({ object }) => object.name === name) as T;
+  }
+
+  /** A channel as the directory has it. */
+  #record(channelId: string) {
+    const { judge, perSecond, version } = this.#named(this.#channels, channelId);
+    return {
+      ...{ organizationId: ORGANIZATION_ID, kind: "telegram", settings: { perSecond }, credentials: {} },
+      ...{ readAt: this.#world.now, row: {} },
+      /** Only who sends with the credentials reads their version. */
+      get credentialsVersion() {
+        judge.credentials(String(version));
+        return String(version);
+      },
+    };
+  }
+
+  #organization(party: Party): unknown {
+    return this.#calls.stub(party, {
+      identity: (chatId: string) => this.#named(this.#chats, chatId).identity,
+      report: ({ number }: ChatReport) => {
+        return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention: { days: null, version: 0 } };
+      },
+    });
+  }
+
+  #channelEnv(object: SimulatedObject): Env {
+    const world = this.#world;
+    const wake = (chatId: string) =>
+      object.request((reply) => {
+        const isLost = world.fault("wake-up lost", 0.3);
+        const chat = this.#named(this.#chats, chatId).object;
+        if (!isLost) world.after(world.between(5, 100), () => chat.receive("wake", [], () => {}));
+        world.after(100, () => reply(isLost ? { error: platformError(false) } : { value: undefined }));
+      });
+    const CHATS = { getByName: (chatId: string) => ({ wake: () => wake(chatId) }) };
+    return { CHATS, ORGANIZATIONS: this.#organization(object) } as unknown as Env;
+  }
+
+  #chatEnv(chat: Chat): Env {
+    const report = (method: "reportBroken" | "reportProbe" | "slowDown") => (given: unknown) =>
+      this.#report(chat, method, given);
+    const channel = {
+      permit: (request: PermitRequest) => this.#permit(chat, request),
+      reportBroken: report("reportBroken"),
+      reportProbe: report("reportProbe"),
+      slowDown: report("slowDown"),
+    };
+    return {
+      CHANNELS: { getByName: () => channel },
+      ORGANIZATIONS: this.#organization(chat.object),
+    } as unknown as Env;
+  }
+
+  async #permit(chat: Chat, request: PermitRequest): Promise<PermitAnswer> {
+    const world = this.#world;
+    const { judge, object, channel } = chat;
+    judge.owesNothing();
+    const answered = await object.request((reply) => {
+      const soon = (run: () => void) => world.after(world.between(1, 50), run);
+      if (world.fault("channel does not answer", 0.1)) {
+        return world.after(world.between(5, 5_000), () => reply({ error: platformError(false) }));
+      }
+      soon(() => {
+        const judged = channel.judge.asked(object.name);
+        channel.object.receive("permit", [request], (result) => {
+          if ("error" in result) return soon(() => reply(result));
+          const answer = result.value as PermitAnswer;
+          const grant = judged(answer);
+          if (grant && isMarked(grant) && world.isFaulty && world.random() < 0.1) this.#cancel(chat, judge.book.head);
+          soon(() => reply({ value: { answer, grant } }));
+        });
+      });
+      chat.mayCrash();
+    });
+    const { answer, grant } = answered as { answer: PermitAnswer; grant: Grant | null };
+    world.note(() => `${object.name} gets ${JSON.stringify(answer)}`);
+    if (grant && isMarked(grant)) judge.owes("reportProbe");
+    judge.grant = grant;
+    return answer;
+  }
+
+  async #report(chat: Chat, method: "reportBroken" | "reportProbe" | "slowDown", report: unknown): Promise<void> {
+    const world = this.#world;
+    const { judge, object, channel } = chat;
+    if ((report as { isUnused?: boolean }).isUnused) world.count("a permit was returned");
+    const arrive = (answer: () => void) => {
+      const check = channel.judge.told(method, report);
+      if (method === "reportBroken") channel.wasBroken = true;
+      channel.object.receive(method, [report], answer);
+      channel.object.output(check);
+    };
+    try {
+      await object.request((reply) => {
+        world.after(world.between(1, world.pick([50, 50, 2_000])), () => {
+          if (world.fault("report lost", 0.1)) return reply({ error: platformError(false) });
+          arrive(() => world.after(world.between(1, 50), () => reply({ value: undefined })));
+          const isTwice = method !== "slowDown" && world.fault("report twice", 0.1);
+          if (isTwice) world.after(world.between(1, 2_000), () => arrive(() => {}));
+        });
+        chat.mayCrash();
+      });
+      judge.reported(method);
+    } catch (error) {
+      judge.reportsLost();
+      throw error;
+    }
+  }
+}
+
+/** Whether the channel waits for the result of an attempt. */
+function isMarked({ probe, trial }: Grant): boolean {
+  return probe !== null || Boolean(trial);
+}
