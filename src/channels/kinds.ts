@@ -1,10 +1,8 @@
 import { fault } from "../http/validation.ts";
-import { ADAPTERS, type NetworkKind } from "./registry.ts";
+import type { ChannelKind } from "./descriptions.ts";
+import { ADAPTERS } from "./registry.ts";
 import type { ChannelSpec } from "./spec.ts";
 import { webSpec } from "./web/spec.ts";
-
-/** A kind of channel: a network, or the web chat, which needs no network because visitors read the stored messages. */
-export type ChannelKind = NetworkKind | "web";
 
 export const KINDS: Record<ChannelKind, ChannelSpec> = { ...ADAPTERS, web: webSpec };
 

@@ -9,7 +9,7 @@ import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import type { Credentials } from "./adapter.ts";
-import type { ChannelKind } from "./kinds.ts";
+import type { ChannelKind } from "./descriptions.ts";
 import type { ChannelSettings } from "./spec.ts";
 
 /** A channel with decrypted secrets, as webhooks, visitors and the channel's object need it. */

@@ -1,5 +1,5 @@
 import type { MessageType } from "../channels/adapter.ts";
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Permission } from "../keys/permissions.ts";
 import type { Message } from "./message.ts";

@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import { webChatId } from "../channels/web/chat-id.ts";
 import type { Metadata, Region } from "../db/schema.ts";
 import { jurisdictionOf, newId } from "../ids.ts";

@@ -1,5 +1,5 @@
 import type { Outcome, StatusUpdate } from "../channels/adapter.ts";
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { LineDescription } from "../webhooks/rpc.ts";

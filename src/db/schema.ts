@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
 import type { Permission } from "../keys/permissions.ts";

@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import { fromBase62, toDigits } from "../ids.ts";
 
 /** The types of events. Receivers must ignore types that they don't know. */

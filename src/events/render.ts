@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { Message, ShownMessage } from "../chats/message.ts";
 import type { FeedPointer } from "../organizations/rpc.ts";

@@ -1,7 +1,8 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { newIdOf, type RequestAct } from "../audit/audited.ts";
-import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
+import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";

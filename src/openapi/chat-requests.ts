@@ -1,4 +1,4 @@
-import { CHANNEL_KINDS } from "../channels/kinds.ts";
+import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import { chatPatch } from "../chats/change-chat.ts";
 import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
@@ -58,8 +58,7 @@ export const newChat: RequestBodySpec = {
   descriptions: {
     channelId: "The channel that delivers the chat's messages.",
     contact: "The person outside the organization.",
-    "contact.address":
-      "whatsapp: a phone number (the service removes a leading +, spaces, dashes and brackets). telegram: a chat id. web: any text that does not start with `web_`.",
+    "contact.address": `${CHANNEL_KINDS.map((kind) => `${kind}: ${KINDS[kind].addressError}`).join(". ")}.`,
     "contact.name": "The contact's name.",
     metadata: METADATA,
   },

@@ -1,3 +1,4 @@
+import { networkLabels } from "../channels/descriptions.ts";
 import { ERRORS } from "../http/errors.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
@@ -55,7 +56,7 @@ const ROOT_SERVER = { url: "/", description: "The service that serves this docum
 const PUBLIC: Document = {
   title: "Parley",
   summary: "List and send messages in chats.",
-  description: `One API for a company's conversations. Its software lists and sends messages in chats, and Parley delivers each chat through its channel: WhatsApp, Telegram or a web chat.
+  description: `One API for a company's conversations. Its software lists and sends messages in chats, and Parley delivers each chat through its channel: ${networkLabels()} or a web chat.
 
 ${CONVENTIONS}
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
+import { FAILURES, NETWORKS, type NetworkKind } from "../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
 import * as messages from "../chats/message.ts";
@@ -14,11 +15,11 @@ const metadata = z.record(z.string(), z.string()).describe("The client's own pai
 const total = count.describe("How many rows the list has");
 const limit = count.describe("The maximum number of rows on a page");
 
-const FAILURES = [
+const ERROR_CODES = [
   `\`${MEDIA_URL_REQUIRED}\` (a media message has no \`mediaUrl\`, and its \`content\` is not an https URL)`,
-  "`outside_messaging_window` (WhatsApp: the contact last wrote more than 24 hours ago; send a template)",
-  "`template_rejected` (WhatsApp does not have the template in this form)",
-  "`contact_unreachable` (Telegram: the contact blocked the bot, or never wrote to it)",
+  ...Object.entries(NETWORKS).flatMap(([kind, { label }]) =>
+    Object.entries(FAILURES[kind as NetworkKind] ?? {}).map(([code, meaning]) => `\`${code}\` (${label}: ${meaning})`),
+  ),
   "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
   "`delivery_timeout` (the service tried for a day)",
   "`expired` (`expiresAt` passed before it was delivered)",
@@ -126,7 +127,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
       ),
     error: z
       .object({
-        code: z.string().describe(`A stable code: ${FAILURES}`),
+        code: z.string().describe(`A stable code: ${ERROR_CODES}`),
         message: z.string().describe("What happened, in the network's own words if it gave any"),
       })
       .nullable()

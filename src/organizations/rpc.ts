@@ -1,5 +1,5 @@
 import type { Outcome } from "../channels/adapter.ts";
-import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Chat, ChatActivity } from "../chats/chat.ts";
 import type { ChatIdentity, ChatRetention } from "../chats/rpc.ts";
 import type { Metadata, Region } from "../db/schema.ts";

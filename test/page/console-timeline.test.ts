@@ -67,7 +67,7 @@ test("the newest number counts placed messages alone", () => {
 });
 
 test("WhatsApp's window closes 24 hours after the contact's last message", () => {
-  expect(windowClosesAt([message(1, 0)])).toBeNull();
+  expect(windowClosesAt([message(1, 0)], 24)).toBeNull();
   const inbound = [message(1, 0, { direction: "INBOUND" }), message(2, 5, { direction: "INBOUND" }), message(3, 9)];
-  expect(windowClosesAt(inbound)).toBe(Date.parse(time(5)) + 86_400_000);
+  expect(windowClosesAt(inbound, 24)).toBe(Date.parse(time(5)) + 86_400_000);
 });

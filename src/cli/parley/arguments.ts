@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { CommandError } from "../command-error.ts";
 import type { Command } from "./command.ts";
+import { VARIABLE_OF_SECRET } from "./credentials.ts";
 import { nearest } from "./nearest.ts";
 
 /** The options of every command. */
@@ -18,9 +19,7 @@ const SECRET_FLAGS: Record<string, string> = {
   key: "PARLEY_API_KEY",
   secret: "PARLEY_API_KEY",
   password: "PARLEY_ADMIN_TOKEN",
-  "bot-token": "PARLEY_BOT_TOKEN",
-  "access-token": "PARLEY_ACCESS_TOKEN",
-  "app-secret": "PARLEY_APP_SECRET",
+  ...VARIABLE_OF_SECRET,
 };
 
 const ID_PREFIXES: Record<string, string> = {

@@ -1,5 +1,6 @@
+import { DESCRIPTIONS, networkKinds } from "../../channels/descriptions.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
-import { credentialsOf, replaced } from "./credentials.ts";
+import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
 import { listOrNull, onOrOff, orNull, presetOrList, rateLimitOf, textOf } from "./option-values.ts";
 import { field, listField, type Resource } from "./resource.ts";
 import { type JsonObject, type Query, type Service, ServiceFault } from "./service.ts";
@@ -11,7 +12,7 @@ const WHOSE_CHATS =
 const whose = (permission: string) =>
   `Uses the operator's token if it is known, else the API key, which needs ${permission}.`;
 
-const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
+const SECRETS = `Secrets are read from ${VARIABLES_BY_KIND}.
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
 
 const NO_LIMIT = "--max-chats default removes the limit.";
@@ -134,10 +135,15 @@ export const RESOURCES = {
       REASON: "health.reason",
     },
     fields: {
-      kind: field("kind", "kind", "whatsapp, telegram or web"),
+      kind: field("kind", "kind", `One of ${Object.keys(DESCRIPTIONS).join(", ")}`),
       name: field("name", "name", "The channel's name"),
-      "phone-number-id": field("digits", "credentials.phoneNumberId", "whatsapp: the number's id at Meta"),
-      "per-second": field("n", "settings.perSecond", "whatsapp, telegram: messages per second", wholeNumber),
+      ...Object.fromEntries(
+        OPEN_CREDENTIALS.map(({ flag, name, kind, label }) => [
+          flag,
+          field("text", `credentials.${name}`, `${kind}: ${label}`),
+        ]),
+      ),
+      "per-second": field("n", "settings.perSecond", `${networkKinds()}: messages per second`, wholeNumber),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
       "max-origins": field(
@@ -158,7 +164,7 @@ export const RESOURCES = {
       about: "Change a channel's name, settings, limits or secrets",
       details: `${NO_LIMIT}\n${SECRETS}`,
       fixed: ["kind"],
-      options: { replace: listField("secret", "", "A secret to replace: bot-token, access-token or app-secret") },
+      options: { replace: listField("secret", "", `A secret to replace: ${SECRET_NAMES.join(", ")}`) },
     },
     delete: { about: "Delete a channel with its chats", loss: "its chats" },
     async more({ kind, replace }, verb) {
@@ -172,7 +178,7 @@ export const RESOURCES = {
     scope: "either",
     columns: { ID: "id", NAME: "name", LANGUAGE: "language", VARIABLES: "variables", CHANGED: "updatedAt" },
     fields: {
-      name: field("name", "name", "The name; for WhatsApp, the name that Meta approved"),
+      name: field("name", "name", "The name; on a network that approves templates, the name that it approved"),
       language: field("code", "language", "The language, for example en_US"),
       body: field("text", "body", "The text with {{placeholders}}; - reads it from standard input", textOf),
     },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { omit } from "zod/mini";
+import { NETWORKS, networkKinds } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
 import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { channelPatch, newChannelBody } from "../../management/channels.ts";
@@ -15,7 +16,7 @@ const { channel } = examples;
 const tag = "Channels";
 const oneChannel = z.object({ channel: channelSchema });
 
-/** A list by kind for a description: `whatsapp { phoneNumberId, accessToken, appSecret }; telegram …`. */
+/** A list by kind for a description: `web none; sms { accountId, token }`. */
 function perKind(fieldsOf: (kind: (typeof CHANNEL_KINDS)[number]) => string): string {
   return CHANNEL_KINDS.map((kind) => `${kind} ${fieldsOf(kind)}`).join("; ");
 }
@@ -30,12 +31,13 @@ const settings = perKind((kind) => {
 });
 
 const FIELDS: Record<string, string> = {
-  botToken: "telegram: the bot's token from BotFather.",
-  phoneNumberId: "whatsapp: Meta's id of the phone number.",
-  accessToken: "whatsapp: the access token of a system user of the account.",
-  appSecret: "whatsapp: the app secret. It signs the webhooks.",
+  ...Object.fromEntries(
+    Object.entries(NETWORKS).flatMap(([kind, { credentials: fields }]) =>
+      fields.map(({ name, label, hint }) => [name, `${kind}: ${label}. ${hint}`]),
+    ),
+  ),
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
-  perSecond: "whatsapp, telegram: the maximum number of calls to the network per second.",
+  perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,
 };
 
 /** The fields of all kinds together. Each kind has only some of them. */
@@ -49,6 +51,10 @@ function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
   });
   return { properties: Object.fromEntries(all) };
 }
+
+const registered = Object.entries(NETWORKS)
+  .flatMap(([kind, { webhook }]) => (webhook.enter === null ? [kind] : []))
+  .join(", ");
 
 const ofKinds = { credentials: fieldsOfKinds("credentials"), settings: fieldsOfKinds("settings") };
 
@@ -186,8 +192,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       id: "registerWebhook",
       tag,
       summary: "Register a webhook",
-      description:
-        "Registers this service at Telegram as the webhook of the channel. Other kinds of channels are a 400: enter their webhook at the network.",
+      description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400: enter their webhook at the network.`,
       responses: [
         jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
           webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
@@ -108,7 +109,7 @@ const health = {
 
 export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>>()(
   "Channel",
-  "A connection to a network: a WhatsApp number, a Telegram bot or a web chat.",
+  `A connection to a network (${networkLabels()}), or a web chat.`,
   z.object({
     id: id("channel"),
     organizationId: id("organization"),
@@ -123,7 +124,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         perSecond: z
           .number()
           .optional()
-          .describe("whatsapp, telegram: the maximum number of calls to the network per second"),
+          .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
       })
       .describe("The settings, with their defaults"),
     limits: channelLimits,
@@ -131,17 +132,17 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
     credentials: z
       .record(z.string(), z.string())
       .exactOptional()
-      .describe("whatsapp, telegram: the last four characters of each credential"),
+      .describe(`${networkKinds()}: the last four characters of each credential`),
     webhook: z
       .object({
         url: z.string().describe("The URL for the network to call"),
         verifyToken: z
           .string()
           .nullable()
-          .describe("Telegram's secret token or WhatsApp's verify token. Null if no configured key can decrypt it"),
+          .describe("The token by which the service knows the network. Null if no configured key can decrypt it"),
       })
       .exactOptional()
-      .describe("whatsapp, telegram: what to enter at the network"),
+      .describe(`${networkKinds()}: what to enter at the network`),
     health: z.object(health).describe("Whether the channel works"),
     createdAt: time("When it was created"),
   }),
@@ -248,8 +249,10 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
   z.object({
     id: id("template"),
     organizationId: id("organization"),
-    name: z.string().describe("The template's name. On WhatsApp, the name that Meta approved"),
-    language: z.string().describe("The template's language. On WhatsApp, the language that Meta approved"),
+    name: z.string().describe("The template's name. On a network that approves templates, the name that it approved"),
+    language: z
+      .string()
+      .describe("The template's language. On a network that approves templates, the language that it approved"),
     body: z.string().describe("The text"),
     variables: z.array(z.string()).describe("The names of the placeholders, in the order of their first use"),
     createdAt: time("When it was created"),

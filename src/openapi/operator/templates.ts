@@ -12,8 +12,8 @@ const oneTemplate = z.object({ template: templateSchema });
 const { name, language, body } = template;
 
 const descriptions = {
-  name: "The template's name. On WhatsApp, the name that Meta approved.",
-  language: "The template's language. On WhatsApp, the language that Meta approved.",
+  name: "The template's name. On a network that approves templates, the name that it approved.",
+  language: "The template's language. On a network that approves templates, the language that it approved.",
   body: "The text, with `{{placeholders}}`. A placeholder has 1 to 64 letters, digits or underscores.",
 };
 

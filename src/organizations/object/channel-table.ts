@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../../channels/kinds.ts";
+import type { ChannelKind } from "../../channels/descriptions.ts";
 import type { ChatRetention } from "../../chats/rpc.ts";
 import type { Limits } from "../../db/schema.ts";
 import { addCounts } from "../../platform/counts.ts";

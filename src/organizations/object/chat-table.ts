@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../../channels/kinds.ts";
+import type { ChannelKind } from "../../channels/descriptions.ts";
 import type { Chat } from "../../chats/chat.ts";
 import type { ChatIdentity } from "../../chats/rpc.ts";
 import { subtractCounts } from "../../platform/counts.ts";

@@ -22,11 +22,11 @@ import { Elsewhere, NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
-import { Templates } from "./templates/templates.tsx";
 
 const Channels = lazyScreen("Channels");
 const Webhooks = lazyScreen("Webhooks");
 const Keys = lazyScreen("Keys");
+const Templates = lazyScreen("Templates");
 const Members = lazyScreen("Members");
 const Audit = lazyScreen("Audit");
 const Statistics = lazyScreen("Statistics");

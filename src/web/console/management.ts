@@ -6,4 +6,5 @@ export { Webhooks } from "./webhooks/webhooks.tsx";
 export { Keys } from "./keys/keys.tsx";
 export { Statistics } from "./statistics/statistics.tsx";
 export { Settings } from "./settings/settings.tsx";
+export { Templates } from "./templates/templates.tsx";
 export { Channels } from "./channels/channels.tsx";

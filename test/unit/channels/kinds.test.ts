@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { CHANNEL_KINDS, type ChannelKind, contactAddress, KINDS } from "../../../src/channels/kinds.ts";
+import type { ChannelKind } from "../../../src/channels/descriptions.ts";
+import { CHANNEL_KINDS, contactAddress, KINDS } from "../../../src/channels/kinds.ts";
 import { ADAPTERS, networkOf } from "../../../src/channels/registry.ts";
 import { ApiError } from "../../../src/http/errors.ts";
 

@@ -1,20 +1,58 @@
 import { expect, test } from "vitest";
-import { ADAPTERS } from "../../../src/channels/registry.ts";
+import { NETWORKS, type NetworkKind } from "../../../src/channels/descriptions.ts";
 
-const FILES = import.meta.glob<string>("../../../src/**/*.{ts,tsx,css}", {
-  query: "?raw",
-  import: "default",
-  eager: true,
+const FILES = Object.entries(
+  import.meta.glob<string>(["../../../src/**/*.{ts,tsx,css}", "!../../../src/openapi/client/types.ts"], {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  }),
+).map(([path, text]) => [path.replace("../../../", ""), text] as const);
+
+/** The files outside a network's folder that name one, and why. */
+const NAMING = {
+  "src/channels/descriptions.ts": "the list of descriptions",
+  "src/channels/registry.ts": "the list of adapters",
+  "src/console/guard.ts": "Cloudflare Access has an access token too",
+  "src/console/people.ts": "Cloudflare Access has an access token too",
+  "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
+  "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
+  "src/cli/local/demo.ts": "the demo has a channel of a network",
+  "src/openapi/examples.ts": "the examples are about one network",
+  "src/openapi/message-operations.ts": "the examples are about one network",
+  "src/openapi/operator/channels.ts": "the examples are about one network",
+};
+
+const KINDS = Object.keys(NETWORKS) as NetworkKind[];
+
+/** Whether a text names a network, or a secret of its channels in any spelling. */
+function names(kind: NetworkKind, text: string): boolean {
+  const { label, credentials } = NETWORKS[kind];
+  const plain = text.replaceAll(/[-_]/g, "").toLowerCase();
+  return [kind, label, ...credentials.map(({ name }) => name)].some((name) => plain.includes(name.toLowerCase()));
+}
+
+test("only the files of the list name a network outside its folder", () => {
+  const naming = KINDS.flatMap((kind) =>
+    FILES.filter(([path, text]) => !path.startsWith(`src/channels/${kind}/`) && names(kind, text)),
+  ).map(([path]) => path);
+  expect([...new Set(naming)].sort()).toEqual(Object.keys(NAMING).sort());
 });
-/** Documents, the command line and the console describe each network. They are not part of the Worker. */
-const OUTSIDE_WORKER = /^src\/(openapi|cli|web\/console)\//;
-/** The registry, and the types that wrangler generates from `.dev.vars.optional.example`. */
-const EXPECTED = ["src/channels/registry.ts", "src/env.d.ts"];
 
-test.each(Object.keys(ADAPTERS))("only the registry names %s outside its own folder", (kind) => {
-  const named = Object.entries(FILES)
-    .filter(([, text]) => text.toLowerCase().includes(kind))
-    .map(([path]) => path.replace("../../../", ""))
-    .filter((path) => !path.startsWith(`src/channels/${kind}/`) && !OUTSIDE_WORKER.test(path));
-  expect(named.sort()).toEqual(EXPECTED);
+test("the check finds a name, a label and a secret in any spelling", () => {
+  for (const text of ['kind === "telegram"', "In Telegram", "--bot-token", "PARLEY_BOT_TOKEN"]) {
+    expect(names("telegram", text)).toBe(true);
+  }
+  expect(names("telegram", "the token of a bot")).toBe(false);
+});
+
+/** The descriptions, and the programs that read them. */
+const READERS = /^src\/(?:(?:cli|openapi|web)\/|channels\/(?:\w+\/)?descriptions?\.ts$)/;
+const READS_WORDS = /^import (?!type )[^;]* from "[^"]*\/descriptions?\.ts";/m;
+
+test("the Worker imports nothing but types from descriptions", () => {
+  expect(FILES.filter(([path, text]) => READS_WORDS.test(text) && !READERS.test(path)).map(([path]) => path)).toEqual(
+    [],
+  );
+  expect(READS_WORDS.test('import { NETWORKS } from "../channels/descriptions.ts";')).toBe(true);
 });

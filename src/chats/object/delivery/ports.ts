@@ -1,4 +1,5 @@
-import { ADAPTERS, type NetworkKind, networkOf } from "../../../channels/registry.ts";
+import type { NetworkKind } from "../../../channels/descriptions.ts";
+import { ADAPTERS, networkOf } from "../../../channels/registry.ts";
 import { callObject } from "../../../platform/call-object.ts";
 import type { NetworkPort } from "./attempt.ts";
 import type { ChannelPort } from "./permit.ts";

@@ -6,7 +6,7 @@ import { SHOWN_ONCE } from "../resource.ts";
 export const channelCommands = [
   command({
     name: "channels webhook",
-    about: "Register a telegram channel's webhook and show Telegram's answer",
+    about: "Register a channel's webhook at its network and show the answer",
     operands: ["channel"],
     async run({ operands, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/webhook`);

@@ -1,3 +1,5 @@
+import { type ChannelKind, DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { secretsOf } from "../credentials.ts";
 import { type Service, ServiceFault } from "../service.ts";
 import { printable } from "../table.ts";
 import { bad, type Check, type State } from "./check.ts";
@@ -6,7 +8,7 @@ import { webhookChecks } from "./webhook-checks.ts";
 /** A channel in the operator's API. */
 interface Channel {
   id: string;
-  kind: "telegram" | "whatsapp" | "web";
+  kind: ChannelKind;
   name: string;
 }
 
@@ -60,10 +62,13 @@ function adviceOn(command: string | null, advice: string | null): string | null 
 
 /** The command that does what the service advises, or null. */
 function commandFor(what: ChannelCheck["name"], kind: Channel["kind"], id: string): string | null {
-  if (what === "webhook") return kind === "telegram" ? `parley channels webhook ${id}` : `parley channels show ${id}`;
+  if (what === "webhook") {
+    const isRegistered = DESCRIPTIONS[kind].webhook?.enter === null;
+    return `parley channels ${isRegistered ? "webhook" : "show"} ${id}`;
+  }
   if (what === "network") return null;
-  if (kind === "web") return `parley channels rotate ${id}`;
-  return `parley channels change ${id} --replace ${kind === "telegram" ? "bot-token" : "access-token"}`;
+  const [secret] = secretsOf(kind);
+  return secret ? `parley channels change ${id} --replace ${secret.flag}` : `parley channels rotate ${id}`;
 }
 
 /** Finds messages that wait after an error, in the chats with the latest activity. */

@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
-import { KINDS, type Kind } from "./channel-kinds.ts";
+import type { Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
 export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<string, string> }): JSX.Element {
   return (
     <>
-      {KINDS[kind].credentials.map(({ name, label, hint, isSecret }) => (
+      {DESCRIPTIONS[kind].credentials.map(({ name, label, hint, isSecret }) => (
         <Input
           key={name}
           label={label}
@@ -25,6 +26,6 @@ export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<str
 
 /** The credentials that were entered. */
 export function credentialsIn(kind: Kind, { text }: Entered): Record<string, string> {
-  const entered = KINDS[kind].credentials.map(({ name }) => [name, text(name).trim()] as const);
+  const entered = DESCRIPTIONS[kind].credentials.map(({ name }) => [name, text(name).trim()] as const);
   return Object.fromEntries(entered.filter(([, value]) => value !== ""));
 }

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
@@ -10,7 +11,6 @@ import { ListScreen } from "../parts/list-screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
-import { KINDS } from "./channel-kinds.ts";
 
 /** A channel of the list, and how many messages wait in it; undefined if that is not known. */
 interface ListedChannel {
@@ -58,7 +58,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
   const { to } = usePlace();
   const [element, isSeen] = useSeen<HTMLLIElement>();
   const { id, name, kind, health } = channel;
-  const { label, icon } = KINDS[kind];
+  const { label, icon } = DESCRIPTIONS[kind];
   return (
     <li class="row" ref={element}>
       <span class="kind">

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
@@ -15,7 +16,6 @@ import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import { KINDS } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
@@ -112,7 +112,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
   const isAsked = useSignal(false);
   const checks = useChecks(channel.id, isAsked.value);
   const { id, kind, health, settings, limits, retentionDays, credentials, createdAt } = channel;
-  const { label, network } = KINDS[kind];
+  const { label, network, credentials: fields, webhook } = DESCRIPTIONS[kind];
   const canWrite = may("channels:write");
   const canRotate = canWrite && may("messages:read") && may("messages:send");
   const replace = () => {
@@ -225,7 +225,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
           <section class="box">
             <h2>Credentials</h2>
             <Facts>
-              {KINDS[kind].credentials.map(({ name, label: what }) => (
+              {fields.map(({ name, label: what }) => (
                 <Fact key={name} name={what}>
                   <code>…{credentials[name] ?? ""}</code>
                 </Fact>
@@ -262,8 +262,8 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
           <section class="box">
             <h2>Webhook</h2>
             <WebhookFacts channel={channel} />
-            {kind === "telegram" && canWrite && (
-              <Register id={id} isDone onDone={() => isAsked.value && checks.reload()} />
+            {webhook?.enter === null && canWrite && (
+              <Register channel={channel} isDone onDone={() => isAsked.value && checks.reload()} />
             )}
           </section>
         )}

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { NotPermitted } from "../parts/not-permitted.tsx";
 import { may } from "../session.ts";
-import { KIND_NAMES } from "./channel-kinds.ts";
+import type { Kind } from "./channel-kinds.ts";
 import { ChannelList } from "./channel-list.tsx";
 import { ChannelScreen } from "./channel-screen.tsx";
 import { NewChannel } from "./new-channel.tsx";
@@ -19,5 +20,5 @@ export function Channels({ id, part }: ChannelsProps): JSX.Element {
   if (id === undefined) return <ChannelList />;
   if (id !== "new") return part === "set-up" ? <SetUp key={id} id={id} /> : <ChannelScreen key={id} id={id} />;
   if (!may("channels:write")) return <NotPermitted permission="channels:write" title="New channel" />;
-  return <NewChannel kind={KIND_NAMES.find((kind) => kind === part) ?? null} />;
+  return <NewChannel kind={part !== undefined && Object.hasOwn(DESCRIPTIONS, part) ? (part as Kind) : null} />;
 }

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { usePlace } from "../organization.ts";
 import { openDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
@@ -8,7 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { forget } from "../resource.ts";
 import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
-import { KIND_NAMES, KINDS, type Kind } from "./channel-kinds.ts";
+import type { Kind } from "./channel-kinds.ts";
 import { IdentitySecret } from "./identity-dialog.tsx";
 
 /** The first two steps of the set-up: the kind of channel, then its name and credentials. */
@@ -22,16 +23,16 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
       back={{ href: to("channels"), label: "Channels" }}
     >
       <ul class="rows narrow">
-        {KIND_NAMES.map((name) => (
+        {Object.entries(DESCRIPTIONS).map(([name, { icon, label, about }]) => (
           <li key={name} class="row">
             <span class="kind">
-              <Icon name={KINDS[name].icon} />
+              <Icon name={icon} />
             </span>
             <div class="row-main">
               <a class="row-link" href={to(`channels/new/${name}`)}>
-                {KINDS[name].label}
+                {label}
               </a>
-              <p class="row-detail">{KINDS[name].about}</p>
+              <p class="row-detail">{about}</p>
             </div>
           </li>
         ))}
@@ -43,7 +44,7 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
 function Create({ kind }: { kind: Kind }): JSX.Element {
   const { api, to } = usePlace();
   const { route } = useLocation();
-  const { label, credentials } = KINDS[kind];
+  const { label, credentials } = DESCRIPTIONS[kind];
   return (
     <Screen
       title={`New ${kind === "web" ? "web chat" : `${label} channel`}`}

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
@@ -11,7 +12,6 @@ import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
 import { may } from "../session.ts";
-import { KINDS } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 import { FirstMessage } from "./first-message.tsx";
@@ -91,18 +91,19 @@ function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
         <p>Write a message, as a visitor does.</p>
         <Preview id={id} name={channel.name} />
       </Step>
-      <FirstMessage id={id} hint="From the preview above, or from your site." step={Step} />
+      <FirstMessage id={id} hint={DESCRIPTIONS.web.firstMessage} step={Step} />
     </ol>
   );
 }
 
 function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
   const { id, kind } = channel;
-  const { label } = KINDS[kind];
+  const { label, network, webhook, firstMessage } = DESCRIPTIONS[kind];
+  const enter = webhook?.enter ?? null;
   const checks = useChecks(id, may("channels:write"));
   const isAccepted = areGood(checks.data, "credentials", "network");
   const isConnected = areGood(checks.data, "webhook");
-  const isWaiting = isAccepted === true && isConnected === false && kind === "whatsapp";
+  const isWaiting = isAccepted === true && isConnected === false && enter !== null;
   const asked = useRef(0);
   usePolling(isWaiting, ASK_MS, () => {
     if (asked.current++ < MOST_ASKED) checks.reload();
@@ -126,36 +127,37 @@ function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
           </p>
         )}
       </Step>
-      <Step title={`${KINDS[kind].network} sends messages here`} isDone={isConnected}>
-        {kind === "telegram" ? (
-          <Register id={id} isDone={isConnected === true} onDone={checks.reload} />
+      <Step title={`${network} sends messages here`} isDone={isConnected}>
+        {enter === null ? (
+          <Register channel={channel} isDone={isConnected === true} onDone={checks.reload} />
         ) : (
-          <EnterWebhook channel={channel} isWaiting={isWaiting} />
+          <>
+            <p>{enter}</p>
+            <WebhookFacts channel={channel} />
+            {isWaiting && (
+              <p class="waiting" role="status">
+                Waiting for {network}…
+              </p>
+            )}
+          </>
         )}
         <Checks checks={checks} only={["webhook"]} isWaiting={isConnected === false} />
       </Step>
-      <FirstMessage
-        id={id}
-        hint={
-          kind === "telegram"
-            ? "Open your bot in Telegram and write to it. A bot can’t write first."
-            : "Write to the number from your own phone."
-        }
-        step={Step}
-      />
+      <FirstMessage id={id} hint={firstMessage} step={Step} />
     </ol>
   );
 }
 
 interface RegisterProps {
-  id: string;
+  channel: Channel;
   isDone: boolean;
   onDone: () => void;
 }
 
-/** Makes Telegram call the service. A webhook that points here can be registered again. */
-export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
+/** Makes the network call the service. A webhook that points here can be registered again. */
+export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProps): JSX.Element {
   const { api } = usePlace();
+  const { network } = DESCRIPTIONS[kind];
   const isSending = useSignal(false);
   const answer = useSignal<Schemas["WebhookRegistration"] | null>(null);
   const register = async () => {
@@ -171,7 +173,7 @@ export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
   };
   return (
     <>
-      {!isDone && <p>Telegram gets the address of this service, and a secret that proves each call.</p>}
+      {!isDone && <p>{network} gets the address of this service, and a secret that proves each call.</p>}
       <p>
         <button
           type="button"
@@ -185,24 +187,7 @@ export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
       </p>
       {answer.value && (
         <p class={answer.value.ok ? "" : "failed"} role="status">
-          Telegram says: {answer.value.description}
-        </p>
-      )}
-    </>
-  );
-}
-
-function EnterWebhook({ channel, isWaiting }: { channel: Channel; isWaiting: boolean }): JSX.Element {
-  return (
-    <>
-      <p>
-        In your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the field{" "}
-        <code>messages</code>.
-      </p>
-      <WebhookFacts channel={channel} />
-      {isWaiting && (
-        <p class="waiting" role="status">
-          Waiting for Meta…
+          {network} says: {answer.value.description}
         </p>
       )}
     </>
@@ -211,21 +196,22 @@ function EnterWebhook({ channel, isWaiting }: { channel: Channel; isWaiting: boo
 
 /** What the network must know to call the service. */
 export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }): JSX.Element | null {
-  if (!webhook) return null;
+  const { network, webhook: names } = DESCRIPTIONS[kind];
+  if (!webhook || !names) return null;
   const isLocal = /^(localhost|127\.|\[::1\])/.test(URL.parse(webhook.url)?.hostname ?? "");
   return (
     <>
       {isLocal && (
         <p class="hint warn">
-          {KINDS[kind].network} can’t reach an address on this computer. Deploy Parley, or open the console through a
-          public https address, such as that of a tunnel.
+          {network} can’t reach an address on this computer. Deploy Parley, or open the console through a public https
+          address, such as that of a tunnel.
         </p>
       )}
       <Facts>
-        <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
+        <Fact name={names.url}>
           <Copyable text={webhook.url} />
         </Fact>
-        <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
+        <Fact name={names.token}>
           {webhook.verifyToken === null ? (
             <span class="quiet">Only shown to people who can manage channels, and read and send messages</span>
           ) : (

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat, Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -42,8 +43,8 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   // The operator writes in a member's name.
   const sender = members.some(({ id }) => id === senderId) ? senderId : (member?.id ?? members[0]?.id ?? null);
   const excess = text.trim().length - MAX_LENGTH;
-  const closesAt = windowClosesAt(store.messages.value);
-  const isClosed = chat.channel.kind === "whatsapp" && !(closesAt !== null && closesAt > now.value);
+  const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
+  const isClosed = freeTextHours && (windowClosesAt(store.messages.value, freeTextHours) ?? 0) <= now.value;
 
   useEffect(() => {
     if (box.current) fitHeight(box.current);
@@ -84,7 +85,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
       {isClosed && (
         <div class="notice tone-warn">
           <Icon name="clock" />
-          <p>The contact’s last message is older than 24 hours. Only templates are delivered.</p>
+          <p>The contact’s last message is older than {freeTextHours} hours. Only templates are delivered.</p>
           <button type="button" class="button" onClick={() => (open.value = "template")}>
             Use a template
           </button>

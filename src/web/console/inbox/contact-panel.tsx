@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLocation } from "preact-iso/router";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { contactName } from "../names.ts";
@@ -28,6 +29,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
   const { organization, api, to } = usePlace();
   const { route } = useLocation();
   const { contact, channel, metadata, createdAt, id } = chat;
+  const { freeTextHours } = DESCRIPTIONS[channel.kind];
   const canWrite = may("chats:write");
   const rename = () => (
     <FormDialog
@@ -81,7 +83,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
         <Fact name="Channel">
           <bdi>{channel.name}</bdi>
         </Fact>
-        {channel.kind === "whatsapp" && <Window store={store} />}
+        {freeTextHours && <Window store={store} hours={freeTextHours} />}
         <Fact name="Began">
           <Time at={createdAt} long />
         </Fact>
@@ -128,9 +130,9 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
   );
 }
 
-/** WhatsApp delivers free text for 24 hours after the contact's last message. */
-function Window({ store }: { store: ConversationStore }): JSX.Element {
-  const closesAt = windowClosesAt(store.messages.value);
+/** Until when the network delivers free text. */
+function Window({ store, hours }: { store: ConversationStore; hours: number }): JSX.Element {
+  const closesAt = windowClosesAt(store.messages.value, hours);
   const isOpen = closesAt !== null && closesAt > now.value;
   return (
     <Fact name="Free text">

@@ -1,14 +1,9 @@
 import type { JSX } from "preact";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
-
-const ADDRESS_HINTS = {
-  whatsapp: "A phone number with its country code.",
-  telegram: "A chat id of Telegram. A bot can’t write first.",
-  web: "Your site’s own id of the user.",
-};
 
 /** Begins a chat with a contact, or finds the one that exists. */
 export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Element {
@@ -37,7 +32,7 @@ export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Eleme
       <Input
         label="Address"
         path="contact.address"
-        hint={kinds.map((kind) => <span key={kind}>{ADDRESS_HINTS[kind]} </span>)}
+        hint={kinds.map((kind) => <span key={kind}>{DESCRIPTIONS[kind].address} </span>)}
         name="address"
         required
       />

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { networkLabels } from "../../../channels/descriptions.ts";
 import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -69,7 +70,7 @@ function NoChannel(): JSX.Element {
         ) : null
       }
     >
-      Contacts write to you through a channel: WhatsApp, Telegram or a chat on your site.
+      Contacts write to you through a channel: {networkLabels()} or a chat on your site.
       {!may("channels:write") && ` ${names || "The operator"} can set one up.`}
     </Empty>
   );

@@ -48,16 +48,13 @@ export function linesOf(messages: readonly Message[]): Line[] {
   return [...lines, ...scheduled.map((message) => ({ kind: "scheduled", message, key: message.id }) as const)];
 }
 
-/** When a WhatsApp contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */
-export function windowClosesAt(messages: readonly Message[]): number | null {
+/** When a contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */
+export function windowClosesAt(messages: readonly Message[], hours: number): number | null {
   const inbound = messages
     .filter(({ direction }) => direction === "INBOUND")
     .map(({ createdAt }) => Date.parse(createdAt));
-  return inbound.length === 0 ? null : Math.max(...inbound) + WINDOW_MS;
+  return inbound.length === 0 ? null : Math.max(...inbound) + hours * 3_600_000;
 }
-
-/** @see https://developers.facebook.com/docs/whatsapp/conversation-types */
-const WINDOW_MS = 24 * 3_600_000;
 
 function dueAt({ scheduledAt, createdAt }: Message): number {
   return Date.parse(scheduledAt ?? createdAt);

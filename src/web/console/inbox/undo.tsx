@@ -42,7 +42,7 @@ export function UndoDialog({ onClose }: { onClose: () => void }): JSX.Element {
     <Dialog title="Time to undo" onClose={onClose}>
       <p class="stack">A message waits for this time before it is sent. The setting is kept in this browser.</p>
       {field("web", "In web chats", "A visitor may be waiting on the page.")}
-      {field("networks", "In WhatsApp and Telegram", "Escape takes back the last message.")}
+      {field("networks", "In other chats", "Escape takes back the last message.")}
     </Dialog>
   );
 }

@@ -98,7 +98,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         <div class="pair-even">
           <Input
             label="Name"
-            hint="For WhatsApp, the name at Meta."
+            hint="On a network that approves templates, the name that it approved."
             name="name"
             required
             maxLength={512}

@@ -21,7 +21,7 @@ function TemplateList(): JSX.Element {
   return (
     <ListScreen
       title="Templates"
-      intro="Texts for answers that you give often. WhatsApp delivers approved ones at any time."
+      intro="Texts for answers that you give often. Networks that approve templates deliver them at any time."
       icon="template"
       pages={pages}
       create={may("templates:write") ? { label: "New template", open: to(`templates/${NEW}`) } : null}

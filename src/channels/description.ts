@@ -1,0 +1,38 @@
+/** A credential of a channel, and where a person finds it. Its `name` is that of the field in the adapter's `credentials`. */
+export interface CredentialField {
+  name: string;
+  label: string;
+  hint: string;
+  isSecret: boolean;
+}
+
+/**
+ * What a person reads about a kind of channel, and what it can do. The console, the command line and the documents read
+ * it, and the Worker does not: a module that has one imports nothing but types.
+ */
+export interface ChannelDescription {
+  label: string;
+  /** One of the console's icons. */
+  icon: "channel" | "phone" | "send";
+  /** What it is, and what is needed. */
+  about: string;
+  /** Who calls the service. */
+  network: string;
+  /** What a contact's address is. */
+  address: string;
+  credentials: readonly CredentialField[];
+  /** How a first message comes in. */
+  firstMessage: string;
+}
+
+export interface NetworkDescription extends ChannelDescription {
+  /** The network's names for the URL and the token of a webhook, and where a person enters both. */
+  webhook: {
+    url: string;
+    token: string;
+    /** Null if the service registers the webhook: the adapter has a `registerWebhook`. */
+    enter: string | null;
+  };
+  /** For how many hours after a contact's message free text is delivered; absent if always. */
+  freeTextHours?: number;
+}

@@ -1,0 +1,39 @@
+import type { NetworkDescription } from "../description.ts";
+
+export const whatsappDescription: NetworkDescription = {
+  label: "WhatsApp",
+  icon: "phone",
+  about: "A business number. You need an app at Meta with WhatsApp.",
+  network: "Meta",
+  address: "A phone number with its country code.",
+  credentials: [
+    {
+      name: "phoneNumberId",
+      label: "Phone number ID",
+      hint: "In the app at Meta, under WhatsApp → API Setup. It is not the phone number.",
+      isSecret: false,
+    },
+    {
+      name: "accessToken",
+      label: "Access token",
+      hint: "Of a system user, so that it does not expire.",
+      isSecret: true,
+    },
+    { name: "appSecret", label: "App secret", hint: "In the basic settings of the app.", isSecret: true },
+  ],
+  webhook: {
+    url: "Callback URL",
+    token: "Verify token",
+    enter:
+      "In your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the field “messages”.",
+  },
+  // https://developers.facebook.com/docs/whatsapp/conversation-types
+  freeTextHours: 24,
+  firstMessage: "Write to the number from your own phone.",
+};
+
+/** The error codes of messages that only WhatsApp refuses. */
+export const whatsappFailures = {
+  outside_messaging_window: "the contact last wrote more than 24 hours ago; send a template",
+  template_rejected: "the network does not have the template in this form",
+};
