@@ -2,16 +2,8 @@
  * The interface between the service and a network. An adapter sends one message, verifies and parses webhooks, and
  * fetches media. It has no access to storage, retries or chats.
  *
- * To add a network:
- *
- * 1. Add a folder `src/channels/<network>/`. `spec.ts` defines credentials, settings and addresses; `adapter.ts` exports
- *    the `Adapter`. The other networks are examples.
- * 2. Add the adapter to `registry.ts`. Its name there is the `kind` of the network's channels.
- * 3. Add `<NETWORK>_API_BASE` to `.dev.vars.optional.example` and run `npm run cf-typegen`.
- * 4. Add it to the command line: `credentials.ts`, `resources.ts` and `doctor/channel-checks.ts` in `src/cli/parley/`.
- * 5. Describe it in `src/openapi/` and `src/docs/`, and run `npm run openapi`.
- *
- * No other file names a network. `test/service/chats/object/delivery/third-network.test.ts` adds a network in this way.
+ * `src/docs/contributing.md` says how to add a network. `test/service/chats/object/delivery/third-network.test.ts` adds
+ * one, and `test/unit/channels/network-names.test.ts` lists the few other files that name a network.
  */
 
 import type { AddressVariable } from "../config.ts";

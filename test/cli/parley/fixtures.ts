@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { globSync, readdirSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -188,6 +188,7 @@ async function copyCheckout(folder: string): Promise<void> {
   const checkout = join(folder, "checkout");
   await mkdir(join(checkout, "src"), { recursive: true });
   for (const path of [
+    ...globSync("src/channels/{,*/}description*.ts", { cwd: root }),
     "src/cli",
     "src/client",
     "src/keys/permissions.ts",

@@ -6,6 +6,7 @@ import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
 import { MAX_NEW_CHATS } from "../../../src/channels/object/new-chat-limit.ts";
+import { ADAPTERS } from "../../../src/channels/registry.ts";
 import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/spec.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
@@ -154,7 +155,7 @@ const CEILINGS: Record<string, number> = {
   "Templates of an organization": ROW_CEILINGS.templates,
   "Channels of an organization": ROW_CEILINGS.channels,
   "`allowedOrigins` of a web channel": MAX_ORIGINS,
-  "`perSecond` of a WhatsApp or Telegram channel": MAX_CHANNEL_PER_SECOND,
+  "`perSecond` of a network's channel": MAX_CHANNEL_PER_SECOND,
   "`retentionDays` of a channel": MAX_RETENTION_DAYS,
   "Keys of an organization whose keys manage keys": DEFAULT_MAX_KEYS,
   "The same with the revoked keys of the last 31 days": maxRows(DEFAULT_MAX_KEYS),
@@ -243,8 +244,9 @@ test("a guide lists every permission and every setting of a key", () => {
 });
 
 test("a guide lists every variable of the configuration", () => {
-  const listed = rows(/^`[A-Z_]+`$/, section("operating", "## Configuration"));
-  expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual([...ALL_VARIABLES].sort());
+  const listed = rows(/^`[A-Z_<>]+`$/, section("operating", "## Configuration"));
+  const known = new Set(ALL_VARIABLES.map((name) => name.replace(/^[A-Z]+_API_BASE$/, "<NETWORK>_API_BASE")));
+  expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual([...known].sort());
 });
 
 const NAME = /`(\w+)`/g;
@@ -258,20 +260,20 @@ test("a guide lists the fields of a send", () => {
   expect(names(types.get("type") ?? "")).toEqual([...MESSAGE_TYPES]);
 });
 
-test("a guide lists each kind of channel with its credentials and settings", () => {
-  const listed = rows(/^`\w+`$/, section("operating", "## Channels")).map(
-    ([kind = "", credentials = "", settings = ""]) => ({
-      kind: names(kind)[0],
-      credentials: names(credentials),
-      settings,
-    }),
-  );
-  const known = Object.entries(KINDS).map(([kind, { credentials, defaults }]) => {
-    const [[setting, value] = []] = Object.entries(defaults);
-    const shown = Array.isArray(value) ? "`[]`: any" : String(value);
-    return { kind, credentials: Object.keys(credentials.shape), settings: `\`${setting}\` (${shown})` };
-  });
-  expect(listed).toEqual(known);
+test.each(Object.entries(ADAPTERS))(
+  "the guide of %s lists its credentials, its settings and its address",
+  (kind, its) => {
+    const { credentials, defaults, base } = its;
+    const [[listed = "", settings = ""] = []] = rows(/^`\w+`/, section(kind, "## Settings"));
+    expect(names(listed)).toEqual(Object.keys(credentials.shape));
+    expect(settings).toBe(`\`perSecond\` (${defaults.perSecond})`);
+    expect(section(kind, "## Settings")).toMatch(new RegExp(`\`${base.variable}\`.* \`${base.defaultUrl}\``));
+  },
+);
+
+test("a guide lists the settings of a web channel", () => {
+  const [[setting, value] = []] = Object.entries(KINDS.web.defaults);
+  expect(section("operating", "## Channels")).toContain(`\`${setting}\` (default \`${JSON.stringify(value)}\``);
 });
 
 test("a guide lists every close code of the visitors' socket with its reason", () => {
