@@ -4,7 +4,7 @@ import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
-import { actOnce, usePlatform } from "../objects/platform.ts";
+import { pickAction, usePlatform } from "../objects/platform.ts";
 import { twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { World } from "../objects/world.ts";
@@ -109,7 +109,7 @@ class Simulation {
   #act(chat: SimulatedObject): void {
     const world = this.#world;
     const clients = this.#clients;
-    actOnce(world, [
+    const act = pickAction(world, [
       [9, () => clients.send(chat, this.#plain(chat))],
       [10, () => clients.send(chat, this.#scheduled())],
       [3, () => this.#scheduleRow(chat)],
@@ -127,6 +127,7 @@ class Simulation {
       [2, () => clients.write(chat)],
       [7, () => this.#race(chat)],
     ]);
+    act();
   }
 
   #breakSomething(chat: SimulatedObject): void {

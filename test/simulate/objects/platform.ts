@@ -23,12 +23,12 @@ export function usePlatform(
   } satisfies Partial<Record<keyof typeof platform, unknown>>);
 }
 
-/** Does one of the actions, each as likely as its weight is great. */
-export function actOnce(world: PlatformWorld, actions: [number, () => void][]): void {
+/** Picks one of the actions, each as likely as its weight is great. */
+export function pickAction(world: PlatformWorld, actions: [number, () => void][]): () => void {
   let at = world.random() * actions.reduce((sum, [weight]) => sum + weight, 0);
   const chosen = actions.find(([weight]) => {
     at -= weight;
     return at < 0;
   });
-  chosen?.[1]();
+  return () => chosen?.[1]();
 }

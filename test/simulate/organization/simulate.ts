@@ -3,7 +3,7 @@ import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
-import { actOnce, usePlatform } from "../objects/platform.ts";
+import { pickAction, usePlatform } from "../objects/platform.ts";
 import { type Isolate, twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
@@ -109,7 +109,7 @@ class Simulation {
     const channel = world.random() < this.#webShare ? web : telegram;
     const address = world.pick(this.#addresses);
     const other = world.pick(["a", "b", ...ADDRESSES]);
-    actOnce(world, [
+    const act = pickAction(world, [
       [4, () => clients.create(channel, address)],
       [6, () => clients.send()],
       [4, () => clients.write(telegram, address, world.random() < 0.3 ? [other] : [])],
@@ -120,6 +120,7 @@ class Simulation {
       [1, () => clients.list()],
       [0.3, () => clients.deleteChannel(channel)],
     ]);
+    act();
   }
 
   #breakSomething(): void {

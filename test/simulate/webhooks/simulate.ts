@@ -3,7 +3,7 @@ import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
-import { actOnce, usePlatform } from "../objects/platform.ts";
+import { pickAction, usePlatform } from "../objects/platform.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
 import { EPOCH, World } from "../objects/world.ts";
@@ -115,7 +115,7 @@ class Simulation {
     const life = chat.storage.get<LineIdentity>("identity")?.life;
     const ids = [...this.#judge.book.webhooks.values()].filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
     const id = world.pick(ids);
-    const actions: [number, () => void][] = [
+    const act = pickAction(world, [
       [16, () => this.#write(chat)],
       [2, () => this.#send(chat, "changeStatus", [])],
       [4, () => this.#redact(chat)],
@@ -127,10 +127,10 @@ class Simulation {
       [1.5, () => this.#replay(chat, id)],
       [0.3, () => ids.length > 1 && this.#owner.delete(id)],
       [3, () => ids.length < this.#maxWebhooks && this.#owner.create()],
-    ];
+    ]);
     if (life === undefined) this.#adopt(chat);
     else if (world.fault("chat deleted", 0.05)) this.#send(chat, "erase", [life]);
-    else actOnce(world, actions);
+    else act();
   }
 
   #breakSomething(): void {
