@@ -12,9 +12,10 @@ import {
   refuse,
   status,
 } from "../../support/networks.ts";
+import { objectWrites } from "../../support/object-writes.ts";
 import { writeAsContact } from "./inbound.ts";
 import { chatOf, pass, runNext, stopTheClock } from "./object/delivery/conversation.ts";
-import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "./object/delivery/queued.ts";
+import { inFuture, MINUTE, queuePlace } from "./object/delivery/queued.ts";
 
 stopTheClock();
 
@@ -137,8 +138,8 @@ test("a cancellation writes the message and its event, and behind another one th
   const chat = await queuePlace("telegram");
   const [, second] = await sendMany(chat.api, chat.chatId, 3);
   await chat.run();
-  const behind = await rowsWrittenBy(chat, () => chat.cancel(second?.id ?? ""));
-  expect(behind).toEqual({ rows: 2, values: 1 });
+  const behind = await objectWrites(chat, () => chat.cancel(second?.id ?? ""));
+  expect(behind).toMatchObject({ rows: 2, values: 1 });
 });
 
 test("a permit that comes after the cancellation is returned, so that another chat's message is sent at once", async () => {

@@ -24,9 +24,10 @@ import {
   refuse,
   type Script,
 } from "../../support/networks.ts";
+import { objectWrites } from "../../support/object-writes.ts";
 import { taken, tellStatus } from "../inbound/webhook-calls.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
-import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "./object/delivery/queued.ts";
+import { inFuture, MINUTE, queuePlace } from "./object/delivery/queued.ts";
 
 stopTheClock();
 
@@ -256,7 +257,7 @@ test("a resend meets the limits of a send", async () => {
 test("a resend writes the message, the index of its key and its event", async () => {
   const chat = await failedPlace();
   breakObjects("CHANNELS", "permit");
-  const written = await rowsWrittenBy(chat, () => chat.resend(chat.failed.id));
+  const written = await objectWrites(chat, () => chat.resend(chat.failed.id));
   // The other row: the message waits, because the channel does not answer.
   expect(written.rows).toBe(3 + 1);
 });
@@ -269,5 +270,5 @@ test("a send with an expiry writes the message and its event", async () => {
   const post = () =>
     client(secret)("POST", `/chats/${chat.chatId}/messages`, { content: "Hi", expiresAt: inFuture(MINUTE) });
   // The other row is the wait for the channel, as above.
-  expect((await rowsWrittenBy(chat, post)).rows).toBe(2 + 1);
+  expect((await objectWrites(chat, post)).rows).toBe(2 + 1);
 });

@@ -5,7 +5,7 @@ import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
 import { countHops } from "../../support/faults.ts";
-import type { Answer } from "../../support/harness.ts";
+import { type Answer, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 import { IDEMPOTENCY, newTenant, type Tenant } from "./tenant.ts";
 
@@ -90,6 +90,8 @@ const SWAPS: Record<string, Swap> = {
     status: 404,
   },
   "its messages after ours": { id: "chat", path: (id) => `/chats/${id}/messages?after=${ours.message}`, status: 404 },
+  "its messages of a type": { id: "chat", path: (id) => `/chats/${id}/messages?type=TEXT`, status: 404 },
+  "a search in its messages": { id: "chat", path: (id) => `/chats/${id}/messages?search=Hello`, status: 404 },
   "its scheduled messages": { id: "chat", path: (id) => `/chats/${id}/scheduled`, status: 404 },
   "new times of its message": {
     id: "chat",
@@ -210,13 +212,6 @@ const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
   template: "tpl",
   channel: "chn",
 };
-
-const CHANGING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
-
-/** Everything in a response that could tell a client the two cases apart. */
-function seen({ status, text, headers }: Answer) {
-  return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
-}
 
 /** A request's response, and its calls to the directory and to each kind of object. */
 async function withHops(ask: () => Promise<Answer>) {

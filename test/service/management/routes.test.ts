@@ -4,7 +4,6 @@ import { app } from "../../../src/app.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import {
-  type Answer,
   admin,
   call,
   client,
@@ -13,17 +12,11 @@ import {
   newChat,
   newKey,
   newTemplate,
+  seen,
   send,
 } from "../../support/harness.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { type Manager, newManager } from "./manager.ts";
-
-const CHANGING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
-
-/** Everything in a response that could tell a client the two cases apart. */
-function seen({ status, text, headers }: Answer) {
-  return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
-}
 
 /** Each route with an id, and the body that it needs. */
 const ROUTES: [string, string, IdPrefix, object?][] = [

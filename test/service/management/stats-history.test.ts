@@ -5,8 +5,8 @@ import { newId } from "../../../src/ids.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, client, expectError, newKey, newOrganization, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";
+import { objectWrites } from "../../support/object-writes.ts";
 import { type Conversation, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { rowsWrittenBy } from "../chats/object/delivery/queued.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -184,11 +184,11 @@ test("a report writes the rows that it wrote without a history", async () => {
   const { report, organization } = await usedKey();
   // The first one creates the tables.
   await report(1);
-  expect((await rowsWrittenBy({ object: organization }, () => report(2))).rows).toBe(1);
+  expect((await objectWrites({ object: organization }, () => report(2))).rows).toBe(1);
   const chat = await conversation("telegram");
   await deliver(chat, 1);
   const object = () => env.ORGANIZATIONS.getByName(chat.organizationId);
-  const { rows } = await rowsWrittenBy({ object }, () => deliver(chat, 1));
+  const { rows } = await objectWrites({ object }, () => deliver(chat, 1));
   expect(rows).toBe(ROWS_OF_A_REPORT);
 });
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { breakObjects } from "../../support/faults.ts";
-import { type Answer, admin, created, expectError, newOrganization } from "../../support/harness.ts";
+import { admin, created, expectError, newOrganization, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { newConfigurer, newUrl, webhookRow } from "./configured.ts";
 
@@ -28,12 +28,6 @@ const REQUESTS: [string, string, object?][] = [
   ["POST", "/replays", { eventId: EVENT }],
   ["GET", "/replays/rpl_gaaaaaaaaaaaaaaa"],
 ];
-
-const CHANGING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
-
-function seen({ status, text, headers }: Answer) {
-  return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
-}
 
 test.each(REQUESTS)(
   "%s /webhooks/{id}%s with another organization's id is a 404, as with an unknown one",

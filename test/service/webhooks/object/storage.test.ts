@@ -3,41 +3,17 @@ import { expect, test, vi } from "vitest";
 import { eventId } from "../../../../src/events/event.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
 import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
+import { objectWrites } from "../../../support/object-writes.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./fixtures.ts";
+import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook } from "./fixtures.ts";
 
 stopTheClock();
-
-/** The rows that an object's SQL writes while `work` runs in it, and its writes of values and alarms. */
-async function writesOf({ object }: TestWebhook, work: () => Promise<unknown>) {
-  const counts = { rows: 0, values: 0, alarms: 0 };
-  await runInDurableObject(object(), (_object, { storage }) => {
-    const exec = storage.sql.exec.bind(storage.sql);
-    vi.spyOn(storage.sql, "exec").mockImplementation(((...given: Parameters<typeof exec>) => {
-      const cursor = exec(...given);
-      if (!/^\s*(select|with)/i.test(given[0])) counts.rows += cursor.rowsWritten;
-      return cursor;
-    }) as typeof exec);
-    const put = storage.kv.put.bind(storage.kv);
-    vi.spyOn(storage.kv, "put").mockImplementation((...given) => {
-      counts.values++;
-      put(...given);
-    });
-    const setAlarm = storage.setAlarm.bind(storage);
-    vi.spyOn(storage, "setAlarm").mockImplementation((...given) => {
-      counts.alarms++;
-      return setAlarm(...given);
-    });
-  });
-  await work();
-  return counts;
-}
 
 test("an attempt of a webhook that works costs one row, and nothing else", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
-  const writes = await writesOf(webhook, async () => {
+  const writes = await objectWrites(webhook, async () => {
     for (let line = 1; line <= 20; line++) await webhook.attempt(line, 200);
   });
   expect(writes).toEqual({ rows: 20, values: 0, alarms: 0 });
@@ -46,14 +22,14 @@ test("an attempt of a webhook that works costs one row, and nothing else", async
 test("a single failure costs one row too", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
-  expect(await writesOf(webhook, () => webhook.attempt(2, 503))).toEqual({ rows: 1, values: 0, alarms: 0 });
+  expect(await objectWrites(webhook, () => webhook.attempt(2, 503))).toEqual({ rows: 1, values: 0, alarms: 0 });
 });
 
 test("a line that must wait costs one row, however often it asks", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   await webhook.object().disable(webhook.webhookId, "customer");
-  const writes = await writesOf(webhook, async () => {
+  const writes = await objectWrites(webhook, async () => {
     for (let line = 1; line <= 20; line++) await webhook.permit(line);
   });
   expect(writes).toEqual({ rows: 20, values: 0, alarms: 0 });
@@ -65,7 +41,7 @@ test("the last 1,000 attempts are kept, newest first, for one row each", async (
   const attempt = (number: number, outcome: "accepted" | "retry") =>
     attemptOf(number % 7, { number, outcome, httpStatus: outcome === "accepted" ? 200 : 503 });
   const count = 2_500;
-  const writes = await writesOf(webhook, () =>
+  const writes = await objectWrites(webhook, () =>
     // Calls within the object: so many from outside take seconds.
     runInDurableObject(webhook.object(), async (object: WebhookObject) => {
       for (let number = 1; number <= count; number++) {

@@ -1,5 +1,3 @@
-import { runInDurableObject } from "cloudflare:test";
-import { vi } from "vitest";
 import { client, newKey } from "../../../../support/harness.ts";
 import { conversation, type Kind } from "./conversation.ts";
 
@@ -29,24 +27,4 @@ export async function queuePlace(kind: Kind) {
       return events.filter(({ type }) => type === "message.status").map(({ data }) => `${data.seq} ${data.status}`);
     },
   };
-}
-
-/** The rows that an object writes in its tables and as values while `work` runs. */
-export async function rowsWrittenBy({ object }: { object: () => DurableObjectStub }, work: () => Promise<unknown>) {
-  const counts = { rows: 0, values: 0 };
-  await runInDurableObject(object(), (_object, { storage }) => {
-    const exec = storage.sql.exec.bind(storage.sql);
-    vi.spyOn(storage.sql, "exec").mockImplementation(((...given: Parameters<typeof exec>) => {
-      const cursor = exec(...given);
-      if (!/^\s*(select|with)/i.test(given[0])) counts.rows += cursor.rowsWritten;
-      return cursor;
-    }) as typeof exec);
-    const put = storage.kv.put.bind(storage.kv);
-    vi.spyOn(storage.kv, "put").mockImplementation((...given) => {
-      counts.values++;
-      put(...given);
-    });
-  });
-  await work();
-  return counts;
 }

@@ -1,16 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { draft } from "../../../../support/drafts.ts";
-import {
-  admin,
-  client,
-  created,
-  expectError,
-  expectFaults,
-  newKey,
-  newOrganization,
-  send,
-} from "../../../../support/harness.ts";
+import { admin, client, created, expectError, expectFaults, newKey, send } from "../../../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
@@ -95,14 +86,6 @@ test.each([["after=x"], ["after=0_1"], ["after=msg_gaaaaaaaaaaaaaaa"], ["after=1
 test.each(["page=1", "before=1_1"])("a list of scheduled messages has no %s", async (query) => {
   const { list } = await scheduledPlace();
   expectFaults(await list(`?${query}`), query.split("=")[0] ?? "");
-});
-
-test("the list needs messages:read, and a foreign chat has none", async () => {
-  const { organizationId, chatId } = await scheduledPlace();
-  const { secret } = await newKey(organizationId, { permissions: ["messages:send"] });
-  expectError(await client(secret)("GET", `/chats/${chatId}/scheduled`), 403, "permission_denied");
-  const stranger = await newOrganization();
-  expectError(await stranger.api("GET", `/chats/${chatId}/scheduled`), 404, "chat_not_found");
 });
 
 test("a used key returns the scheduled message, and another body or another time is a 422", async () => {
