@@ -1,7 +1,13 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ParleyError, retryAfterOf } from "../../src/client/error.ts";
 import { dataOf } from "../../src/client/parley.ts";
 import { clientOf, cut, cutInside, json } from "./server.ts";
+
+/** The client's own waits are a fiftieth: `unit/platform/backoff.test.ts` tests how long they are. */
+vi.mock("../../src/platform/backoff.ts", () => ({
+  backoffMs: ({ firstMs, maxMs }: { firstMs: number; maxMs: number }, repeats: number) =>
+    Math.min(maxMs, firstMs * 2 ** repeats) / 50,
+}));
 
 const MESSAGE = { message: { id: "msg_g1", status: "QUEUED" } };
 const UNAVAILABLE = json(503, { message: "Service unavailable", code: "unavailable" });

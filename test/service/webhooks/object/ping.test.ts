@@ -71,6 +71,17 @@ test("a URL that may not be called is not called", async () => {
   expect(calls).toEqual([]);
 });
 
+/** What waits for its start in memory does so for a millisecond. @returns the waits, in milliseconds */
+function startsAtOnce(): number[] {
+  const waits: number[] = [];
+  const wait = scheduler.wait.bind(scheduler);
+  vi.spyOn(scheduler, "wait").mockImplementation((ms) => {
+    waits.push(ms);
+    return wait(1);
+  });
+  return waits;
+}
+
 /** Pings one after the other. @returns what came of each */
 async function pings(webhook: TestWebhook, count: number) {
   const answers: unknown[] = [];
@@ -82,8 +93,10 @@ test("pings keep to the webhook's pace, together with its other calls", async ()
   const webhook = await newWebhook({ perSecond: 4 });
   const calls = receive(() => new Response());
   await webhook.attempt(1, 200);
+  const waits = startsAtOnce();
   // The first pings wait for their start in memory, which the clock that stands still does not count.
   const answers = await pings(webhook, 100);
+  expect(waits.filter((ms) => ms >= 250)).toEqual([250, 500, 750, 1_000]);
   expect(calls).toHaveLength(4);
   expect(answers.slice(4)).toEqual(Array(96).fill({ retryAfterMs: 1_250 }));
   expect(await webhook.permit(2)).toMatchObject({ outcome: "later", waitMs: 1_250 });
@@ -96,7 +109,9 @@ test.each(["trial", "disabled"] as const)("a webhook that is %s is pinged once a
   const webhook = await newWebhook();
   const calls = receive(() => new Response());
   if (state === "disabled") await webhook.object().disable(webhook.webhookId, "customer");
+  const waits = startsAtOnce();
   const answers = await pings(webhook, 20);
+  expect(waits).toContain(SECOND);
   expect(calls).toHaveLength(2);
   expect(answers.at(-1)).toEqual({ retryAfterMs: 2 * SECOND });
 });
