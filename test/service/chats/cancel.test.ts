@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
-import { client, expectError, newChat, newKey, newOrganization, send, sendMany } from "../../support/harness.ts";
+import { expectError, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
 import {
   accept,
   fakeNetworks,
@@ -120,17 +120,6 @@ test("a scheduled message can be canceled, and one that expired without a place 
   expectError(await chat.cancel(id), 409, "not_cancelable");
   expect(await chat.message(id)).toMatchObject({ seq: null, status: "FAILED", error: { code: "expired" } });
   expect(calls).toEqual([]);
-});
-
-test("canceling needs messages:send", async () => {
-  fakeNetworks(accept);
-  const chat = await queuePlace("telegram");
-  const message = await send(chat.api, chat.chatId);
-  const { secret } = await newKey(chat.organizationId, { permissions: ["messages:read"] });
-  const path = `/chats/${chat.chatId}/messages/${message.id}`;
-  expectError(await client(secret)("POST", `${path}/cancel`), 403, "permission_denied");
-  expectError(await client(secret)("POST", `${path}/resend`), 403, "permission_denied");
-  expect((await client(secret)("GET", `${path}/attempts`)).status).toBe(200);
 });
 
 test("a cancellation writes the message and its event, and behind another one the count of the queue", async () => {

@@ -115,19 +115,6 @@ test("PATCH /chats/{id} with a contact that is null removes its name, and never 
   expect(answer.body.chat.contact).toEqual({ address: chat.contact.address, name: null });
 });
 
-test("the routes need chats:write and a chat of the organization", async () => {
-  const { organizationId, path } = await place();
-  const reader = client((await newKey(organizationId, { permissions: ["chats:read"] })).secret);
-  const { api: stranger } = await newOrganization();
-  for (const [method, route, body] of [
-    ["PATCH", path, {}],
-    ["POST", `${path}/answered`, undefined],
-  ] as const) {
-    expectError(await reader(method, route, body), 403, "permission_denied");
-    expectError(await stranger(method, route, body), 404, "chat_not_found");
-  }
-});
-
 test("a patch is a 503 while the organization's object does not answer, and can be repeated", async () => {
   const { api, chat, object, patch, path, listed, updates } = await place();
   breakObjects("ORGANIZATIONS", "find");

@@ -170,12 +170,3 @@ test("an unknown chat and a chat of another organization are a 404", async () =>
     }
   }
 });
-
-test("a key that only reads webhooks can't skip an event", async () => {
-  const { organizationId, calls, path } = await stuckChat();
-  const { secret } = await newKey(organizationId, { permissions: ["webhooks:read"] });
-  const reader = client(secret);
-  expect((await reader("GET", path)).status).toBe(200);
-  const eventId = calls[0]?.headers.get("webhook-id");
-  expectError(await reader("POST", `${path}/skip`, { eventId }), 403, "permission_denied");
-});

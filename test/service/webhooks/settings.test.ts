@@ -304,19 +304,8 @@ test("a new webhook has no attempts, and a list of attempts refuses wrong filter
   expectFaults(await api("GET", `${path}?page=1`), "page");
 });
 
-test("a key needs webhooks:read to read, and webhooks:write and events:read to write", async () => {
-  const { organizationId, newWebhook } = await newConfigurer();
-  const { webhook } = await newWebhook();
-  const path = `/webhooks/${webhook.id}`;
-  const statusesOf = async (permissions: string[]) => {
-    const api = client((await newKey(organizationId, { permissions })).secret);
-    const writes = [await api("PATCH", path, {}), await api("POST", `${path}/disable`)];
-    const reads = [await api("GET", "/webhooks"), await api("GET", path), await api("GET", `${path}/attempts`)];
-    return [reads, writes].map((answers) => [...new Set(answers.map(({ status }) => status))].join());
-  };
-  expect(await statusesOf(["webhooks:read"])).toEqual(["200", "403"]);
-  expect(await statusesOf(["webhooks:write"])).toEqual(["403", "403"]);
-  expect(await statusesOf(["webhooks:write", "events:read"])).toEqual(["403", "200"]);
+test("a refusal names the permission that a read of webhooks needs, and the two of a write", async () => {
+  const { organizationId } = await newConfigurer();
   const { secret } = await newKey(organizationId);
   expectError(await client(secret)("GET", "/webhooks"), 403, "permission_denied", /the permission webhooks:read$/);
   const refused = await client(secret)("POST", "/webhooks", { url: newUrl() });
