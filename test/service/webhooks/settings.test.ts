@@ -307,9 +307,9 @@ test("a new webhook has no attempts, and a list of attempts refuses wrong filter
 test("a refusal names the permission that a read of webhooks needs, and the two of a write", async () => {
   const { organizationId } = await newConfigurer();
   const { secret } = await newKey(organizationId);
-  expectError(await client(secret)("GET", "/webhooks"), 403, "permission_denied", /the permission webhooks:read$/);
+  expectError(await client(secret)("GET", "/webhooks"), 403, "permission_denied", /the permission webhooks:read\. /);
   const refused = await client(secret)("POST", "/webhooks", { url: newUrl() });
-  expectError(refused, 403, "permission_denied", /webhooks:write and events:read$/);
+  expectError(refused, 403, "permission_denied", /webhooks:write and events:read\. /);
 });
 
 test("attempts are listed newest first, page by page, and can be filtered", async () => {

@@ -62,6 +62,16 @@ async function deleteChat({ api, channelId }: Pick<Awaited<ReturnType<typeof new
   return id;
 }
 
+/** An organization whose webhook was told of a chat's deletion. */
+async function toldOrganization() {
+  const organization = await newOrganization();
+  const { organizationId } = organization;
+  const webhookId = await addWebhook(organizationId, OWN);
+  await deleteChat(organization);
+  await attempted(organizationId, webhookId, 1);
+  return { ...organization, organization, webhookId };
+}
+
 test("a channel that breaks and recovers, a deleted chat and a disabled webhook reach a webhook in order, signed", async () => {
   const calls = fakeReceiver(undefined, async (url) =>
     url.includes(GOOD)
@@ -176,11 +186,7 @@ test("a filter of channels applies to events of the organization that have a cha
 
 test("an event that fails is tried again by the alarm, and the later ones wait for it", async () => {
   const calls = fakeReceiver((_call, number) => new Response("busy", { status: number <= 2 ? 503 : 200 }));
-  const organization = await newOrganization();
-  const { organizationId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
+  const { organization, organizationId, webhookId } = await toldOrganization();
   await deleteChat(organization);
   for (const [tries, ms] of [6 * SECOND, 36 * SECOND].entries()) {
     pass(ms);
@@ -254,11 +260,7 @@ test("the notice of a webhook is stored although the organization's object was e
 
 test("an event of the organization can be sent again", async () => {
   const calls = fakeReceiver();
-  const organization = await newOrganization();
-  const { organizationId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
+  const { webhookId } = await toldOrganization();
   const answer = await admin("POST", `/webhooks/${webhookId}/replays`, { eventId: calls[0]?.event.id });
   expect(answer.status, answer.text).toBe(202);
   await until(async () => {
@@ -271,11 +273,7 @@ test("an event of the organization can be sent again", async () => {
 
 test("an event of an earlier feed of the organization is not found, and no other is sent in its place", async () => {
   const calls = fakeReceiver();
-  const organization = await newOrganization();
-  const { organizationId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
+  const { organizationId, webhookId } = await toldOrganization();
   const request = { eventId: eventId(organizationId, "00000000", 1) };
   expectError(await admin("POST", `/webhooks/${webhookId}/replays`, request), 404, "event_not_found");
   expect(calls).toHaveLength(1);
@@ -283,11 +281,7 @@ test("an event of an earlier feed of the organization is not found, and no other
 
 test("no number is used again after the events of 30 days are gone", async () => {
   const calls = fakeReceiver();
-  const organization = await newOrganization();
-  const { organizationId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
+  const { organization, organizationId, webhookId } = await toldOrganization();
   for (const count of [2, 3]) {
     pass(32 * DAY);
     const { id } = await newChat(organization.api, organization.channelId);
@@ -308,11 +302,7 @@ test("an organization that was erased sends nothing", async () => {
     if (isErased) late.push(call);
     return new Response(null, { status: 500 });
   });
-  const organization = await newOrganization();
-  const { organizationId, api, channelId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
+  const { organizationId, api, channelId, webhookId } = await toldOrganization();
   const remaining = created(await api("POST", "/chats", { channelId, contact: { address: "remaining" } })).chat;
   isErased = true;
   expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
