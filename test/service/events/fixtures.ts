@@ -55,21 +55,19 @@ export function stopTime(): void {
   });
 }
 
-/** In a hurry, a timer of this many milliseconds or more ends 50 times as fast. */
-const LONG_MS = 5_000;
-
 /**
  * From here on, long timers end fast, and then the date is what it should be. Timers can't stand still, because those of
  * a request only run in that request.
+ * @param longMs a timer of this many milliseconds or more ends 50 times as fast
  */
-export function hurry(): void {
+export function hurry(longMs = 5_000): void {
   const start = setTimeout;
   let isOver = false;
   onTestFinished(() => {
     isOver = true;
   });
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
-    if (ms < LONG_MS) return start(run, ms);
+    if (ms < longMs) return start(run, ms);
     const at = Date.now() + ms;
     return start(() => {
       // A stream of this test may still end its wait in the next one, whose date it must leave alone.

@@ -147,6 +147,7 @@ async function openRead(secret: string): Promise<Stream> {
 
 test("a stream whose client reads nothing gives up its place, and goes on when the client reads again", async () => {
   const { api, organizationId, secret, chat } = await newListenerWithChat();
+  hurry(2_000);
   const stream = await openStream(secret);
   await untilDoorbells(organizationId, 0);
   await send(api, chat.id);

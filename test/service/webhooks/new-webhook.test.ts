@@ -41,6 +41,8 @@ test("a chat whose report was answered in vain begins where the first answer sai
   await ring();
   vi.restoreAllMocks();
   await send(api, chat.id, { content: "two" });
+  // After a report that failed, the chat rests.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   await ring();
   await vi.waitFor(async () => {
     const answer = await object().webhookLine(organizationId, later, null);
