@@ -26,26 +26,9 @@ export interface NetworkPort extends DeliveryPolicy {
   connect(): SendCall;
 }
 
-/** The messages in storage. */
-export type LogPort = Pick<
-  DeliveryLog,
-  | "byId"
-  | "byNetworkId"
-  | "delivered"
-  | "earliestExpiry"
-  | "expiredBy"
-  | "expiriesPassed"
-  | "failQueued"
-  | "head"
-  | "isRedacted"
-  | "leftQueue"
-  | "writeDelivery"
-  | "writeStatus"
->;
-
 /** A chat, as its outbox uses it. */
 export interface OutboxHost extends ChannelAccess {
-  log: LogPort;
+  log: DeliveryLog;
   network: NetworkPort;
   clock: Clock;
   /** False after the chat was deleted. Then the log is gone too. */

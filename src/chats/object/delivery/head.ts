@@ -3,6 +3,7 @@ import type { Attempt } from "../../../channels/object/pace.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
 import { expiryOf, type Message } from "../../message.ts";
 import type { StatusNews } from "../../rpc.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import { INTERRUPTED, withPast } from "./attempt-history.ts";
 import { MESSAGE_REFUSED } from "./channel-reports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
@@ -248,11 +249,11 @@ export function partsKept({ status, isOpen, parts }: Known): StoredParts {
  * @param sending the seq of the message that is being sent
  */
 export function rowOfStatus(
-  log: Pick<DeliveryLog, "byId" | "byNetworkId" | "delivered" | "head">,
+  log: Pick<DeliveryLog, "delivered" | "head"> & { messages: Pick<MessageLog, "byId" | "byNetworkId"> },
   { messageId, networkId }: Pick<StatusNews, "messageId" | "networkId">,
   sending: number | null,
 ): QueuedMessage | null {
-  const row = messageId === null ? log.byNetworkId(networkId) : log.byId(messageId);
+  const row = messageId === null ? log.messages.byNetworkId(networkId) : log.messages.byId(messageId);
   if (row) return log.delivered(row.seq);
   if (messageId !== null) return null;
   return sending === null ? log.head() : log.delivered(sending);

@@ -79,7 +79,9 @@ export class Outbox {
   expire(host: OutboxHost): void {
     const { clock, log } = host;
     const now = clock.now();
-    if ((log.earliestExpiry() ?? Number.POSITIVE_INFINITY) > now) return;
+    const { messages } = log;
+    const { expiry } = messages.queue;
+    if ((expiry.earliest() ?? Number.POSITIVE_INFINITY) > now) return;
     for (let after = 0; ; ) {
       const rows = log.expiredBy(now, after);
       const last = rows.at(-1);
@@ -90,14 +92,14 @@ export class Outbox {
         expired.filter(({ seq }) => seq !== this.#marked),
       ];
       if (marked) this.#end(host, marked, "FAILED", MESSAGE_EXPIRED);
-      host.log.failQueued(
+      messages.failQueued(
         others.map(({ message }) => message),
         MESSAGE_EXPIRED,
         now,
       );
       after = last.seq;
     }
-    log.expiriesPassed(now);
+    expiry.passed(now);
   }
 
   /** Cancels a message. @returns false if it is too late */
@@ -251,7 +253,7 @@ export class Outbox {
     const now = clock.now();
     const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
     // A message that was redacted is no longer queued.
-    const isRedacted = message.status !== "QUEUED" && log.isRedacted(seq);
+    const isRedacted = message.status !== "QUEUED" && log.messages.isRedacted(seq);
     const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
     if (after.status !== message.status || after.error !== message.error) {
       host.change(message, after.status, after.error, after);
@@ -286,7 +288,7 @@ export class Outbox {
     const before = knownOf(host, current);
     const { messageId, networkId, status, error } = news;
     const part = { networkId, status, error, isOurs: messageId !== null };
-    const after = applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
+    const after = applyNews(before, error && log.messages.isRedacted(current.seq) ? newsWithoutWords(part) : part);
     if (!after) return null;
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();

@@ -5,7 +5,7 @@ import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import { ChangeSignal } from "../../../platform/object/change-signal.ts";
 import { expiryOf } from "../../message.ts";
 import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../rpc.ts";
-import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
+import type { NetworkPort, OutboxHost } from "./attempt.ts";
 import { historyOf } from "./attempt-history.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { afterWake } from "./head.ts";
@@ -25,7 +25,7 @@ export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" |
 }
 
 export interface QueuePorts {
-  log: LogPort & Pick<DeliveryLog, "saveQueueFloor">;
+  log: DeliveryLog;
   alarm: Pick<StandingAlarm, "by" | "set" | "gone">;
   clock: Clock;
   logger: Logger;
@@ -143,7 +143,7 @@ export class DeliveryQueue {
       return alarm.by(this.#expiresAt());
     }
     if (!this.#ports.exists()) return;
-    log.saveQueueFloor();
+    log.messages.queue.saveFloor();
     await alarm.set(this.#dueAt());
   }
 
@@ -191,7 +191,7 @@ export class DeliveryQueue {
 
   /** When the next message of the queue expires; null if none does. After a fault, it is not before the queue's rest ends. */
   #expiresAt(): number | null {
-    const at = this.#ports.chat() && this.#ports.log.earliestExpiry();
+    const at = this.#ports.chat() && this.#ports.log.messages.queue.expiry.earliest();
     return at && Math.max(at, this.#restsUntil);
   }
 
@@ -222,7 +222,7 @@ export class DeliveryQueue {
   readonly #change: OutboxHost["change"] = (message, status, error, known) => {
     const { clock, log } = this.#ports;
     log.writeStatus(message, { status, error, at: clock.now() }, known);
-    if (message.status === "QUEUED" && status !== "QUEUED") log.leftQueue(message.seq);
+    if (message.status === "QUEUED" && status !== "QUEUED") log.messages.queue.left(message.seq);
   };
 }
 
@@ -232,7 +232,7 @@ export function describeQueue(log: DeliveryLog, { channelKind }: ChatIdentity, n
   const waits = channelKind !== "web";
   const head = waits ? log.head() : null;
   return {
-    depth: waits ? log.depth() : 0,
+    depth: waits ? log.messages.queue.depth() : 0,
     oldest: head?.message.createdAt ?? null,
     nextAttemptAt: head && new Date(wakeAt(head.delivery, now, expiryOf(head.message))).toISOString(),
     lastError: head?.lastError ?? null,
