@@ -78,7 +78,7 @@ test.for([
 test.for(["webhook-id", "webhook-timestamp", "webhook-signature"])("a call without %s is refused", async (name) => {
   const without = new Headers(signed());
   without.delete(name);
-  const message = `The header ${name} is missing`;
+  const message = `The header ${name} is missing. Are you passing all headers of the call?`;
   await expect(verify(without)).rejects.toMatchObject({ code: "missing_header", message });
   await expect(verify({ ...signed(), [name]: "" })).rejects.toMatchObject({ code: "missing_header", message });
 });
