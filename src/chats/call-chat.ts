@@ -1,9 +1,9 @@
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
-import type { ChatIdentity, Unknown } from "./rpc.ts";
+import type { AsOwner, ChatIdentity, Unknown } from "./rpc.ts";
 
 export type ChatStub = ReturnType<Env["CHATS"]["getByName"]>;
 
@@ -17,20 +17,19 @@ export async function callChat<Answer>(
   env: Env,
   owner: { organizationId: string; region?: Region | null },
   chatId: string,
-  call: (chat: ChatStub, knownIdentity: ChatIdentity | null, isRepeat: boolean) => Answer,
+  call: (chat: ChatStub, as: AsOwner) => Answer,
   known: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
-  const ask = (knownIdentity: ChatIdentity | null) =>
-    callObject(env.CHATS, chatId, (chat, isRepeat) => call(chat, knownIdentity, isRepeat), owner.region);
+  const { organizationId, region } = owner;
+  const ask = (knownIdentity: ChatIdentity | null) => {
+    const ofOwner = (chat: ChatStub, isRepeat: boolean) => call(chat, { organizationId, knownIdentity, isRepeat });
+    return callObject(env.CHATS, chatId, ofOwner, region);
+  };
   const first = await ask(known);
   if (isKnown(first)) return first;
-  const identity = await callOrganization(
-    env,
-    owner.organizationId,
-    (organization) => organization.identity(chatId),
-    owner.region,
-  );
+  const find = (organization: OrganizationStub) => organization.identity(chatId);
+  const identity = await callOrganization(env, organizationId, find, region);
   const second = identity && (await ask(identity));
   if (second && isKnown(second)) return second;
   throw new ApiError("chat_not_found");

@@ -6,7 +6,7 @@ import type { Chat } from "./chat.ts";
 import { contactName } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
 import { metadataPatch } from "./message.ts";
-import type { ChangeAnswer, ChatIdentity } from "./rpc.ts";
+import type { AsOwner, ChangeAnswer } from "./rpc.ts";
 
 type Owner = { organizationId: string; region?: Region | null };
 
@@ -26,7 +26,7 @@ export const chatPatch = z.object({
  */
 export function patchChat(env: Env, owner: Owner, chatId: string, patch: z.output<typeof chatPatch>): Promise<Chat> {
   const change = { name: patch.contact === null ? null : patch.contact?.name, metadata: patch.metadata };
-  return changed(env, owner, chatId, (chat, knownIdentity) => chat.patch(owner.organizationId, change, knownIdentity));
+  return changed(env, owner, chatId, (chat, as) => chat.patch(as, change));
 }
 
 /**
@@ -34,14 +34,14 @@ export function patchChat(env: Env, owner: Owner, chatId: string, patch: z.outpu
  * @throws ApiError `chat_not_found`; `unavailable` while the organization's object does not answer: repeat the call
  */
 export function markAnswered(env: Env, owner: Owner, chatId: string): Promise<Chat> {
-  return changed(env, owner, chatId, (chat, knownIdentity) => chat.answered(owner.organizationId, knownIdentity));
+  return changed(env, owner, chatId, (chat, as) => chat.answered(as));
 }
 
 async function changed(
   env: Env,
   owner: Owner,
   chatId: string,
-  change: (chat: ChatStub, knownIdentity: ChatIdentity | null) => Promise<ChangeAnswer>,
+  change: (chat: ChatStub, as: AsOwner) => Promise<ChangeAnswer>,
 ): Promise<Chat> {
   const answer = await callChat(env, owner, chatId, change);
   if (answer.outcome === "invalid") throw new ApiError("validation_failed", { faults: answer.faults });

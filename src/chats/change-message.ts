@@ -21,9 +21,7 @@ interface MessageIds {
  * @throws ApiError `chat_not_found`, `message_not_found`, `not_cancelable`
  */
 export async function cancelMessage(env: Env, caller: Caller, { chatId, messageId }: MessageIds): Promise<string> {
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.cancel(caller.organizationId, messageId, knownIdentity),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.cancel(as, messageId));
   if (answer.outcome === "ok") return answer.doc;
   throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : answer.outcome);
 }
@@ -47,9 +45,7 @@ export async function resendMessage(
     expiresAt: body.expiresAt ?? null,
     sender: await senderOf(env, ctx, caller, body),
   };
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
-    chat.resend(caller.organizationId, request, knownIdentity, isRepeat),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.resend(as, request));
   if (answer.outcome === "stored") return answer;
   const { code, text, faults } = answer;
   throw new ApiError(code, { text, faults });
@@ -78,9 +74,7 @@ async function senderOf(
  * @throws ApiError `chat_not_found`, `message_not_found`
  */
 export async function readAttempts(env: Env, caller: Caller, { chatId, messageId }: MessageIds): Promise<ShownHistory> {
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.attempts(caller.organizationId, messageId, knownIdentity),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.attempts(as, messageId));
   if (answer.outcome === "no_message") throw new ApiError("message_not_found");
   return answer.history;
 }

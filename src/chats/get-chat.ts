@@ -17,7 +17,7 @@ export async function readChat(
 ): Promise<{ chat: Chat; queue: Queue }> {
   const { organizationId } = owner;
   const [state, chat] = await Promise.all([
-    callChat(env, owner, chatId, (object, knownIdentity) => object.state(organizationId, knownIdentity)),
+    callChat(env, owner, chatId, (object, as) => object.state(as)),
     callOrganization(env, organizationId, (organization) => organization.find(chatId), owner.region),
   ]);
   if (!chat) throw new ApiError("chat_not_found");

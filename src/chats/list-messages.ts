@@ -89,9 +89,7 @@ async function listMatching(
   filter: MessageFilter,
   position: { before: string | null; limit: number },
 ): Promise<JsonWithETag> {
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.listMatching(caller.organizationId, filter, position, knownIdentity),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.listMatching(as, filter, position));
   if (answer.outcome !== "ok") throw fault("before", "is not a message in this chat");
   return withETag(answer.body);
 }
@@ -103,9 +101,7 @@ async function listMatching(
 async function listMessages(env: Env, caller: Caller, chatId: string, position: ListPosition): Promise<JsonWithETag> {
   const name = "page" in position && position.page === 1 ? JSON.stringify([chatId, position.limit]) : null;
   const page = await state(env).pages.read(name, (cachedVersion) =>
-    callChat(env, caller, chatId, (chat, knownIdentity) =>
-      chat.list(caller.organizationId, position, knownIdentity, cachedVersion),
-    ),
+    callChat(env, caller, chatId, (chat, as) => chat.list(as, position, cachedVersion)),
   );
   if (!page) throw fault("before" in position ? "before" : "after", "is not a message in this chat");
   return page;

@@ -20,8 +20,6 @@ export async function listScheduled(
 ): Promise<string> {
   const position = after === undefined ? null : parseScheduleCursor(chatId, after);
   if (after !== undefined && !position) throw fault("after", "is not a cursor of this list");
-  const { body } = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.listScheduled(caller.organizationId, limit, position, knownIdentity),
-  );
+  const { body } = await callChat(env, caller, chatId, (chat, as) => chat.listScheduled(as, limit, position));
   return body;
 }

@@ -13,9 +13,7 @@ const MAX_NAME = 255;
  *   longer has the file; `unavailable` if the network does not answer
  */
 export async function readMedia(env: Env, caller: Caller, chatId: string, messageId: string): Promise<Response> {
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.media(caller.organizationId, messageId, knownIdentity),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.media(as, messageId));
   if (answer.outcome !== "ok") {
     throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : "media_not_found");
   }

@@ -22,9 +22,7 @@ export async function moveMessage(
 ): Promise<string> {
   const faults = timeFaults(change, Date.now());
   if (faults.length > 0) throw new ApiError("validation_failed", { faults });
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
-    chat.move(caller.organizationId, messageId, change, knownIdentity, isRepeat),
-  );
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.move(as, messageId, change));
   switch (answer.outcome) {
     case "ok":
       return answer.doc;

@@ -50,9 +50,8 @@ export const chatRoutes = new Hono<ChatsEnv>()
     return jsonOrNotModified(c, await readMessages(c, c.req.param("id")));
   })
   .get("/chats/:id/messages/:messageId", requirePermission("messages:read"), noQuery, async (c) => {
-    const { organizationId } = c.var.caller;
-    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, knownIdentity) =>
-      chat.get(organizationId, c.req.param("messageId"), knownIdentity),
+    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, as) =>
+      chat.get(as, c.req.param("messageId")),
     );
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);

@@ -200,6 +200,15 @@ export interface ChatIdentity {
   addresses: string[];
 }
 
+/** For whom a chat's object is called. To another organization than the chat's, and before its adoption, it is unknown. */
+export interface AsOwner {
+  organizationId: string;
+  /** The identity that the organization's object gave to the caller, which the chat adopts; null if it was not asked. */
+  knownIdentity: ChatIdentity | null;
+  /** An earlier call with the same values failed, and may have reached the object. */
+  isRepeat: boolean;
+}
+
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */
 export interface UsedTemplate {
   name: string;

@@ -43,9 +43,7 @@ export async function sendMessage(
   };
   const { organizationId } = caller;
   const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
-    callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
-      chat.send(organizationId, drafts, knownIdentity, isRepeat),
-    ),
+    callChat(env, caller, chatId, (chat, as) => chat.send(as, drafts)),
   );
   if (answer.outcome === "stored") return answer;
   const { code, text, faults } = answer;

@@ -79,11 +79,11 @@ function chatEvents(
   types: string[] | null,
   count: () => void = () => {},
 ) {
-  return callChat(env, owner, chatId, (chat, knownIdentity) => {
+  return callChat(env, owner, chatId, (chat, as) => {
     count();
     // It was asked of the organization's object.
-    if (knownIdentity) count();
-    return chat.events(owner.organizationId, range, types, knownIdentity);
+    if (as.knownIdentity) count();
+    return chat.events(as, range, types);
   });
 }
 

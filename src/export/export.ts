@@ -138,9 +138,9 @@ async function* chatParts(
   const readPage = async (asked: Asked): Promise<Page | "deleted" | "unreadable" | "later"> => {
     const { chatId: id } = asked;
     const read = () =>
-      callChat(env, { organizationId, region }, id, (chat, knownIdentity) => {
-        calls.count += knownIdentity ? 2 : 1;
-        return chat.exportPage(organizationId, asked, knownIdentity);
+      callChat(env, { organizationId, region }, id, (chat, as) => {
+        calls.count += as.knownIdentity ? 2 : 1;
+        return chat.exportPage(as, asked);
       });
     try {
       return await answerWithin(READ_TIMEOUT_MS, read);

@@ -85,15 +85,7 @@ async function storeInChat(
     // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
   };
-  const answer = await nullIfNotFound(
-    callChat(
-      env,
-      channel,
-      chatId,
-      (chat, knownIdentity) => chat.receive(channel.organizationId, draft, knownIdentity),
-      identity,
-    ),
-  );
+  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
   return answer?.outcome ?? "unknown_chat";
 }
 
@@ -116,9 +108,7 @@ async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate)
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
   const answer = await nullIfNotFound(
-    callChat(env, channel, chatId, (chat, knownIdentity) =>
-      chat.applyStatus(channel.organizationId, channel.id, news, knownIdentity),
-    ),
+    callChat(env, channel, chatId, (chat, as) => chat.applyStatus(as, channel.id, news)),
   );
   if (!answer) return "unknown_chat";
   return answer.outcome === "ok" ? "applied" : "unknown_message";
@@ -134,11 +124,7 @@ async function storeAddressChange(
     organization.addAddress(channel.id, from, to),
   );
   if (!chatId) return "unknown_chat";
-  const answer = await nullIfNotFound(
-    callChat(env, channel, chatId, (chat, knownIdentity) =>
-      chat.changeAddress(channel.organizationId, to, knownIdentity),
-    ),
-  );
+  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddress(as, to)));
   return answer ? "applied" : "unknown_chat";
 }
 

@@ -43,9 +43,7 @@ export function chatErasureRoutesFor({ acts, actorOf, isAllowed }: Access): Hono
     .post("/chats/:id/messages/:messageId/redact", acts("message.redact"), async (c) => {
       const { id, messageId } = c.req.param();
       const owner = await chatOwnerOf(c.env, actorOf(c).scope, id);
-      const answer = await callChat(c.env, owner, id, (chat, adoption) =>
-        chat.redact(owner.organizationId, messageId, adoption, c.var.requestId),
-      );
+      const answer = await callChat(c.env, owner, id, (chat, as) => chat.redact(as, messageId, c.var.requestId));
       if (answer.outcome === "no_message") throw new ApiError("message_not_found");
       if (answer.outcome === "not_reported") {
         throw unavailable("The message is redacted, and the list of chats may still show it");

@@ -75,9 +75,7 @@ export async function readLine(env: Env, scope: WebhookScope, id: string, chatId
 export async function retryEvent(env: Env, scope: WebhookScope, id: string, chatId: string) {
   const webhook = await findActiveWebhook(env, scope, id);
   const { organizationId } = webhook;
-  await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
-    chat.retryEvent(organizationId, id, knownIdentity),
-  );
+  await callChat(env, { organizationId }, chatId, (chat, as) => chat.retryEvent(as, id));
   return lineOf(env, webhook, chatId);
 }
 
@@ -89,17 +87,13 @@ export async function retryEvent(env: Env, scope: WebhookScope, id: string, chat
 export async function skipEvent(env: Env, scope: WebhookScope, id: string, chatId: string, eventId: string) {
   const webhook = await findActiveWebhook(env, scope, id);
   const { organizationId } = webhook;
-  const { outcome } = await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
-    chat.skipEvent(organizationId, id, eventId, knownIdentity),
-  );
+  const { outcome } = await callChat(env, { organizationId }, chatId, (chat, as) => chat.skipEvent(as, id, eventId));
   if (outcome !== "skipped") throw new ApiError("not_head");
   return lineOf(env, webhook, chatId);
 }
 
 async function lineOf(env: Env, { id, organizationId }: WebhookRow, chatId: string) {
-  const answer = await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
-    chat.webhookLine(organizationId, id, knownIdentity),
-  );
+  const answer = await callChat(env, { organizationId }, chatId, (chat, as) => chat.webhookLine(as, id));
   return presentLine(chatId, answer.outcome === "ok" ? answer.line : EMPTY_LINE);
 }
 

@@ -1,7 +1,7 @@
 import type { ListPosition } from "../../http/pagination.ts";
 import { runParts } from "../../platform/object/alarm.ts";
 import type * as rpc from "../rpc.ts";
-import type { ChatIdentity, ChatRetention, Due } from "../rpc.ts";
+import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
 import { EventfulObject } from "./eventful-object.ts";
@@ -19,9 +19,7 @@ const AGAIN_AFTER_MS = 30_000;
  * and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends EventfulObject {
-  protected readonly parts = new ChatParts(this.ctx, this.env, (organizationId, draft, knownIdentity) =>
-    this.receive(organizationId, draft, knownIdentity),
-  );
+  protected readonly parts = new ChatParts(this.ctx, this.env, (as, draft) => this.receive(as, draft));
 
   /** Accepts a visitor's socket. Only our Worker calls this, and it has verified what the headers say. */
   override fetch(request: Request): Response {
@@ -39,138 +37,89 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Returns a page of messages. @param cachedVersion the version of this page that the caller has cached */
-  list(
-    organizationId: string,
-    position: ListPosition,
-    knownIdentity: ChatIdentity | null,
-    cachedVersion?: string,
-  ): rpc.ListAnswer | rpc.Unknown {
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.parts.pages.read(position, cachedVersion);
+  list(as: AsOwner, position: ListPosition, cachedVersion?: string): rpc.ListAnswer | rpc.Unknown {
+    return this.parts.adoption.forOwner(as, () => this.parts.pages.read(position, cachedVersion));
   }
 
   /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
   async listMatching(
-    organizationId: string,
+    as: AsOwner,
     filter: rpc.MessageFilter,
     { before, limit }: { before: string | null; limit: number },
-    knownIdentity: ChatIdentity | null,
   ): Promise<rpc.ListAnswer | rpc.Unknown> {
     const { adoption, filteredPages } = this.parts;
-    const identity = adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    return filteredPages.read(filter, before, limit, () => adoption.exists(identity.life));
+    return adoption.forOwner(as, ({ life }) => filteredPages.read(filter, before, limit, () => adoption.exists(life)));
   }
 
   /** Returns messages for an export; see `exportedPage`. */
-  exportPage(organizationId: string, asked: rpc.ExportAsked, knownIdentity: ChatIdentity | null): rpc.ExportAnswer {
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity || (asked.life !== null && asked.life !== identity.life)) return UNKNOWN;
-    const page = exportedPage(this.ctx.storage.sql, asked, this.parts.log.bounds());
-    return { outcome: "ok", life: identity.life, ...page };
+  exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
+    return this.parts.adoption.forOwner(as, ({ life }) => {
+      if (asked.life !== null && asked.life !== life) return UNKNOWN;
+      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts.log.bounds()) };
+    });
   }
 
-  get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MessageAnswer {
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    const doc = this.parts.messageById(messageId);
-    return doc === null ? { outcome: "no_message" } : { outcome: "ok", doc };
+  get(as: AsOwner, messageId: string): rpc.MessageAnswer {
+    return this.parts.adoption.forOwner(as, () => {
+      const doc = this.parts.messageById(messageId);
+      return doc === null ? { outcome: "no_message" } : { outcome: "ok", doc };
+    });
   }
 
-  /**
-   * Stores messages for delivery, in one commit.
-   * @param isRepeat an earlier call with these drafts failed, and may have stored them
-   * @returns an answer for each draft, in the drafts' order
-   */
-  async send(
-    organizationId: string,
-    drafts: rpc.Draft[],
-    knownIdentity: ChatIdentity | null,
-    isRepeat = false,
-  ): Promise<rpc.SendAnswer[] | rpc.Unknown> {
-    // Nothing is awaited between this read and the last write, so the messages and the alarm are one commit.
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    // The alarm may be late. Messages that were due before come first.
-    this.parts.scheduled.placeDue();
-    const answers = drafts.map((draft) => this.parts.store.outbound(identity, draft, isRepeat));
-    if (answers.every(({ outcome }) => outcome === "refused")) return answers;
-    // Even if nothing is new: the first call may have stored the messages and lost the alarm.
-    await this.parts.startDelivery(identity);
-    return answers;
+  /** Stores messages for delivery, in one commit. @returns an answer for each draft, in the drafts' order */
+  send(as: AsOwner, drafts: rpc.Draft[]): Promise<rpc.SendAnswer[] | rpc.Unknown> {
+    return this.#forOwner(as, async (identity) => {
+      // The alarm may be late. Messages that were due before come first.
+      this.parts.scheduled.placeDue();
+      const answers = drafts.map((draft) => this.parts.store.outbound(identity, draft, as.isRepeat));
+      // Even if nothing is new: the first call may have stored the messages and lost the alarm.
+      if (answers.some(({ outcome }) => outcome !== "refused")) await this.parts.startDelivery(identity);
+      return answers;
+    });
   }
 
   /** Lists the scheduled messages, soonest first. */
-  listScheduled(
-    organizationId: string,
-    limit: number,
-    after: Due | null,
-    knownIdentity: ChatIdentity | null,
-  ): rpc.ScheduledAnswer {
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return { outcome: "ok", body: this.parts.scheduled.list(limit, after) };
+  listScheduled(as: AsOwner, limit: number, after: Due | null): rpc.ScheduledAnswer {
+    return this.parts.adoption.forOwner(as, () => ({ outcome: "ok", body: this.parts.scheduled.list(limit, after) }));
   }
 
-  /**
-   * Changes a scheduled message's times; see `MessageActions.move`.
-   * @param isRepeat an earlier call failed, and may have changed them
-   */
-  async move(
-    organizationId: string,
-    messageId: string,
-    change: rpc.MoveBody,
-    knownIdentity: ChatIdentity | null,
-    isRepeat = false,
-  ): Promise<rpc.MoveAnswer> {
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    const answer = this.parts.actions.move(messageId, change, isRepeat);
-    if (answer.outcome !== "ok") return answer;
-    await this.parts.startDelivery(identity);
-    return answer;
+  /** Changes a scheduled message's times; see `MessageActions.move`. */
+  move(as: AsOwner, messageId: string, change: rpc.MoveBody): Promise<rpc.MoveAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      const answer = this.parts.actions.move(messageId, change, as.isRepeat);
+      if (answer.outcome === "ok") await this.parts.startDelivery(identity);
+      return answer;
+    });
   }
 
   /** Cancels a message; see `MessageActions.cancel`. */
-  async cancel(
-    organizationId: string,
-    messageId: string,
-    knownIdentity: ChatIdentity | null,
-  ): Promise<rpc.CancelAnswer> {
-    await this.parts.alarm.standing();
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    const answer = this.parts.actions.cancel(messageId);
-    // Even if it was canceled before: the first call may have lost the alarm.
-    if (answer.outcome === "ok") await this.parts.announce();
-    return answer;
+  cancel(as: AsOwner, messageId: string): Promise<rpc.CancelAnswer> {
+    return this.#forOwner(as, async () => {
+      const answer = this.parts.actions.cancel(messageId);
+      // Even if it was canceled before: the first call may have lost the alarm.
+      if (answer.outcome === "ok") await this.parts.announce();
+      return answer;
+    });
   }
 
-  /** Sends a failed message again; see `MessageActions.resend`. @param isRepeat as in `send` */
-  async resend(
-    organizationId: string,
-    request: rpc.ResendRequest,
-    knownIdentity: ChatIdentity | null,
-    isRepeat = false,
-  ): Promise<rpc.SendAnswer | rpc.Unknown> {
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    this.parts.scheduled.placeDue();
-    const answer = this.parts.actions.resend(identity, request, isRepeat);
-    if (answer.outcome === "refused") return answer;
-    await this.parts.startDelivery(identity);
-    return answer;
+  /** Sends a failed message again; see `MessageActions.resend`. */
+  resend(as: AsOwner, request: rpc.ResendRequest): Promise<rpc.SendAnswer | rpc.Unknown> {
+    return this.#forOwner(as, async (identity) => {
+      this.parts.scheduled.placeDue();
+      const answer = this.parts.actions.resend(identity, request, as.isRepeat);
+      if (answer.outcome !== "refused") await this.parts.startDelivery(identity);
+      return answer;
+    });
   }
 
-  attempts(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.AttemptsAnswer {
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.parts.actions.attempts(messageId);
+  attempts(as: AsOwner, messageId: string): rpc.AttemptsAnswer {
+    return this.parts.adoption.forOwner(as, () => this.parts.actions.attempts(messageId));
   }
 
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
   async adopt(identity: ChatIdentity): Promise<void> {
-    await this.parts.alarm.standing();
-    if (this.parts.adoption.identify(identity.organizationId, identity)) await this.parts.announce();
+    const as = { organizationId: identity.organizationId, knownIdentity: identity, isRepeat: false };
+    await this.#forOwner(as, () => this.parts.announce());
   }
 
   /** The organization that the chat belongs to, or belonged to lately; null if the object holds nothing. */
@@ -180,94 +129,65 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Stores a message from the contact. A message that the network repeats is stored once. */
-  async receive(
-    organizationId: string,
-    draft: rpc.InboundDraft,
-    knownIdentity: ChatIdentity | null,
-  ): Promise<rpc.ReceiveAnswer> {
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    this.parts.contact.learn(draft.addresses, false);
-    const answer = this.parts.store.inbound(identity, draft);
-    // The first call may have stored the message and lost the alarm.
-    if (answer.outcome === "repeated") await this.parts.alarm.by(this.parts.otherWorkAt(Date.now()));
-    if (answer.outcome === "stored") await this.parts.announce();
-    return answer;
+  receive(as: AsOwner, draft: rpc.InboundDraft): Promise<rpc.ReceiveAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      this.parts.contact.learn(draft.addresses, false);
+      const answer = this.parts.store.inbound(identity, draft);
+      // The first call may have stored the message and lost the alarm.
+      if (answer.outcome === "repeated") await this.parts.alarm.by(this.parts.otherWorkAt(Date.now()));
+      if (answer.outcome === "stored") await this.parts.announce();
+      return answer;
+    });
   }
 
   /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */
-  async applyStatus(
-    organizationId: string,
-    channelId: string,
-    news: rpc.StatusNews,
-    knownIdentity: ChatIdentity | null,
-  ): Promise<rpc.ApplyStatusAnswer> {
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (identity?.channelId !== channelId) return UNKNOWN;
-    return this.parts.queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
+  applyStatus(as: AsOwner, channelId: string, news: rpc.StatusNews): Promise<rpc.ApplyStatusAnswer> {
+    return this.#forOwner(as, (identity) => {
+      if (identity.channelId !== channelId) return UNKNOWN;
+      return this.parts.queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
+    });
   }
 
   /** Replaces the address that messages are sent to. */
-  async changeAddress(
-    organizationId: string,
-    address: string,
-    knownIdentity: ChatIdentity | null,
-  ): Promise<rpc.ApplyStatusAnswer> {
-    await this.parts.alarm.standing();
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    this.parts.contact.learn([address], true);
-    await this.parts.announce();
-    return { outcome: "ok" };
+  changeAddress(as: AsOwner, address: string): Promise<rpc.ApplyStatusAnswer> {
+    return this.#forOwner(as, async () => {
+      this.parts.contact.learn([address], true);
+      await this.parts.announce();
+      return { outcome: "ok" };
+    });
   }
 
   /** Returns what is needed to fetch the media of an inbound message from its network. */
-  media(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MediaPointer {
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    const placed = this.parts.log.byId(messageId);
-    if (!placed) return { outcome: this.parts.scheduled.find(messageId) ? "no_media" : "no_message" };
-    const media = this.parts.log.mediaOf(placed.seq);
-    return media ? { outcome: "ok", channelId: identity.channelId, media } : { outcome: "no_media" };
+  media(as: AsOwner, messageId: string): rpc.MediaPointer {
+    return this.parts.adoption.forOwner(as, ({ channelId }) => {
+      const placed = this.parts.log.byId(messageId);
+      if (!placed) return { outcome: this.parts.scheduled.find(messageId) ? "no_media" : "no_message" };
+      const media = this.parts.log.mediaOf(placed.seq);
+      return media ? { outcome: "ok", channelId, media } : { outcome: "no_media" };
+    });
   }
 
   /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
-  async patch(
-    organizationId: string,
-    patch: rpc.DetailsPatch,
-    knownIdentity: ChatIdentity | null,
-  ): Promise<rpc.ChangeAnswer> {
-    await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    return identity ? this.parts.changes.patch(identity, patch) : UNKNOWN;
+  patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.changes.patch(identity, patch));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */
-  async answered(organizationId: string, knownIdentity: ChatIdentity | null): Promise<rpc.ChangeAnswer> {
-    await this.parts.alarm.standing();
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.parts.changes.answered();
+  answered(as: AsOwner): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, () => this.parts.changes.answered());
   }
 
   /** Returns the chat's activity and the state of its queue. */
-  state(organizationId: string, knownIdentity: ChatIdentity | null): rpc.StateAnswer {
-    const identity = this.parts.adoption.identify(organizationId, knownIdentity);
-    if (!identity) return UNKNOWN;
-    const queue = describeQueue(this.parts.deliveries, identity, Date.now());
-    return { outcome: "ok", activity: this.parts.report.activity(), queue };
+  state(as: AsOwner): rpc.StateAnswer {
+    return this.parts.adoption.forOwner(as, (identity) => {
+      const queue = describeQueue(this.parts.deliveries, identity, Date.now());
+      return { outcome: "ok", activity: this.parts.report.activity(), queue };
+    });
   }
 
   /** Blanks a message; see `Redactions`. @param call the name of the request, by which a repeat is known */
-  async redact(
-    organizationId: string,
-    id: string,
-    knownIdentity: ChatIdentity | null,
-    call: string,
-  ): Promise<rpc.RedactAnswer> {
-    await this.parts.alarm.standing();
-    if (!this.parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.parts.redactions.redact(id, call);
+  redact(as: AsOwner, id: string, call: string): Promise<rpc.RedactAnswer> {
+    return this.#forOwner(as, () => this.parts.redactions.redact(id, call));
   }
 
   /** The channel works again: a message that waited for it may be sent now. */
@@ -299,6 +219,16 @@ export class ChatObject extends EventfulObject {
     const isDone = await runParts("chat", { work: () => this.#onAlarm() });
     // If this fails too, the platform repeats the alarm.
     if (!isDone && this.parts.adoption.identity()) await this.parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit. */
+  async #forOwner<Answer>(
+    as: AsOwner,
+    work: (identity: ChatIdentity) => Answer | Promise<Answer>,
+  ): Promise<Answer | rpc.Unknown> {
+    // Read before: nothing is awaited between this and the work's last write.
+    await this.parts.alarm.standing();
+    return this.parts.adoption.forOwner(as, work);
   }
 
   async #onAlarm(): Promise<void> {

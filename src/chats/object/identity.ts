@@ -1,4 +1,4 @@
-import type { ChatIdentity, Unknown } from "../rpc.ts";
+import type { AsOwner, ChatIdentity, Unknown } from "../rpc.ts";
 
 /** The answer of a chat's object before it has an identity, and always to other organizations. */
 export const UNKNOWN: Unknown = { outcome: "unknown" };
@@ -58,6 +58,15 @@ export class Adoption {
     const identity = this.identity();
     if (identity?.organizationId !== organizationId) return undefined;
     return knownIdentity && knownIdentity.life !== identity.life ? undefined : identity;
+  }
+
+  /** Does work for the chat's organization, and adopts the chat if needed. */
+  forOwner<Answer>(
+    { organizationId, knownIdentity }: AsOwner,
+    work: (identity: ChatIdentity) => Answer,
+  ): Answer | Unknown {
+    const identity = this.identify(organizationId, knownIdentity);
+    return identity ? work(identity) : UNKNOWN;
   }
 
   #adopt(identity: ChatIdentity): void {

@@ -8,6 +8,7 @@ import {
   pass,
   stopTheClock,
 } from "../../service/chats/object/delivery/conversation.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { draft } from "../../support/drafts.ts";
 import { send } from "../../support/harness.ts";
 import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../../support/networks.ts";
@@ -102,7 +103,7 @@ test.each(SEEDS)(
 async function put({ object, organizationId, ownerId: senderId }: Conversation, number: number): Promise<void> {
   const text = `No. ${number}`;
   const message = draft(text, { prepared: { outcome: "prepared", senderId, text, template: null } });
-  expect(await object().send(organizationId, [message], null)).toMatchObject([{ outcome: "stored" }]);
+  expect(await object().send(asOwner(organizationId), [message])).toMatchObject([{ outcome: "stored" }]);
 }
 
 function numberOf(call: NetworkCall): number {

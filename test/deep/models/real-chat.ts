@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { alarmOf, type Conversation, crash } from "../../service/chats/object/delivery/conversation.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { admin } from "../../support/harness.ts";
 import type { NetworkCall } from "../../support/networks.ts";
 import type { RealChat } from "./chat-commands.ts";
@@ -32,15 +33,15 @@ export function realChat(
     },
     receive: (dedupe, content) => {
       const draft = { dedupe, content, type: "TEXT" as const, media: null, origin: null, addresses: [] };
-      return then(async () => object().receive(organizationId, { ...draft, id: newId("msg", null) }, null));
+      return then(async () => object().receive(asOwner(organizationId), { ...draft, id: newId("msg", null) }));
     },
     tell: (messageId, networkId, status) => {
       const news = { messageId, networkId, status, error: status === "FAILED" ? GONE : null, addresses: [] };
-      return then(async () => object().applyStatus(organizationId, channelId, news, null));
+      return then(async () => object().applyStatus(asOwner(organizationId), channelId, news));
     },
     redact: (messageId) => then(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`)),
     queue: async () => {
-      const state = await object().state(organizationId, null);
+      const state = await object().state(asOwner(organizationId));
       return state.outcome === "ok" ? state.queue : state;
     },
     wire: () => calls.map((call) => call.text),

@@ -6,6 +6,7 @@ import type { ChannelObject } from "../../../src/channels/object/channel-object.
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/object/delivery/retry.ts";
 import { newId } from "../../../src/ids.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
 import { ownClock, START, Stage } from "./stage.ts";
@@ -95,7 +96,7 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
         return [
           `send ${number}`,
           async () => {
-            const answers = await stage.chat.send(organizationId, [message], null);
+            const answers = await stage.chat.send(asOwner(organizationId), [message]);
             judge.acknowledged(answers, key);
           },
         ];
@@ -107,7 +108,7 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
       `receive ${dedupe}`,
       async () => {
         const text = { dedupe, type: "TEXT" as const, content: "Hi", media: null, origin: null, addresses: [] };
-        await stage.chat.receive(organizationId, { ...text, id: newId("msg", null) }, null);
+        await stage.chat.receive(asOwner(organizationId), { ...text, id: newId("msg", null) });
       },
     ]),
   );

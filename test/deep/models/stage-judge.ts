@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import { type Delivery, wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import type { RedactAnswer, SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 import type { StagedNetwork } from "./staged-network.ts";
@@ -46,7 +47,7 @@ export class StageJudge {
   read(): void {
     const { organizationId } = this.#stage.identity;
     const place = { page: 1, limit: 100 };
-    const answer = this.#stage.chat.list(organizationId, place, null, this.#page?.version);
+    const answer = this.#stage.chat.list(asOwner(organizationId), place, this.#page?.version);
     if (answer.outcome === "ok") {
       this.#page = { version: answer.version, text: new TextDecoder().decode(answer.body) };
     } else {
@@ -64,7 +65,7 @@ export class StageJudge {
     let waitedMs: number;
     do {
       const startedAt = this.#stage.elapsed;
-      answer = await this.#stage.chat.redact(this.#stage.identity.organizationId, id, null, call);
+      answer = await this.#stage.chat.redact(asOwner(this.#stage.identity.organizationId), id, call);
       waitedMs = this.#stage.elapsed - startedAt;
     } while (answer.outcome === "not_reported" && waitedMs >= REPORT_TIMEOUT_MS);
     expect(answer).toMatchObject({ outcome: "ok" });

@@ -10,6 +10,7 @@ import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
 import type { OrganizationObject } from "../../../src/organizations/object/organization-object.ts";
 import type { ChatReport, ReportAnswer } from "../../../src/organizations/rpc.ts";
+import { asOwner } from "../../support/as-owner.ts";
 
 /** When each run begins: a day ahead of the platform's clock, so that no alarm rings by itself. */
 export const START = Date.now() + 86_400_000;
@@ -76,7 +77,7 @@ export class Stage {
       return setAlarm(...alarm);
     };
     this.chat = new ChatObject(state, env);
-    this.chat.state(this.identity.organizationId, this.identity);
+    this.chat.state(asOwner(this.identity.organizationId, this.identity));
   }
 
   /** Waits for its turn; forever, should the instance that waits be lost meanwhile. */

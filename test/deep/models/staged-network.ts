@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import type { Kind } from "../../service/chats/object/delivery/conversation.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 
@@ -110,7 +111,9 @@ export class StagedNetwork {
         async () => {
           const news = { messageId, networkId: id, status, error: status === "FAILED" ? GONE : null, addresses: [] };
           this.told.push({ id: messageId, status });
-          expect(await this.#stage.chat.applyStatus(organizationId, channelId, news, null)).toEqual({ outcome: "ok" });
+          expect(await this.#stage.chat.applyStatus(asOwner(organizationId), channelId, news)).toEqual({
+            outcome: "ok",
+          });
         },
       ]),
     );

@@ -5,6 +5,7 @@ import { expect, test, vi } from "vitest";
 import type { ChannelObject } from "../../../src/channels/object/channel-object.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import { newId } from "../../../src/ids.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
 import { ownClock, START, Stage } from "./stage.ts";
@@ -81,7 +82,7 @@ function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): 
   const { organizationId } = stage.identity;
   for (const sends of play.sends) {
     stage.times(sends, "the company writes", async () => {
-      judge.acknowledged(await stage.chat.send(organizationId, [draft("Hello")], null), null);
+      judge.acknowledged(await stage.chat.send(asOwner(organizationId), [draft("Hello")]), null);
     });
   }
   for (const [nth, tab] of tabs.entries()) {

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
 import {
   admin,
@@ -201,19 +202,15 @@ test("a report has the newest message, shortened, and since when the contact wai
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const receive = (dedupe: string, content: string) =>
-    env.CHATS.getByName(chat.id).receive(
-      organization.organizationId,
-      {
-        id: `msg_g${dedupe.padEnd(15, "0")}`,
-        dedupe,
-        type: "TEXT",
-        content,
-        media: null,
-        origin: "https://parley.test",
-        addresses: [],
-      },
-      null,
-    );
+    env.CHATS.getByName(chat.id).receive(asOwner(organization.organizationId), {
+      id: `msg_g${dedupe.padEnd(15, "0")}`,
+      dedupe,
+      type: "TEXT",
+      content,
+      media: null,
+      origin: "https://parley.test",
+      addresses: [],
+    });
   const stored = async () => {
     await runDurableObjectAlarm(chat.object);
     const row = await chat.stored();

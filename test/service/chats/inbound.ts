@@ -2,12 +2,13 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Message } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
+import { asOwner } from "../../support/as-owner.ts";
 
 /** The contact of a chat writes a message. */
 export async function writeAsContact(organizationId: string, chatId: string, content = "Hi"): Promise<Message> {
   const id = newId("msg", null);
   const draft = { id, dedupe: id, type: "TEXT", content, media: null, origin: null, addresses: [] } as const;
-  const answer = await env.CHATS.getByName(chatId).receive(organizationId, { ...draft, addresses: [] }, null);
+  const answer = await env.CHATS.getByName(chatId).receive(asOwner(organizationId), { ...draft, addresses: [] });
   if (answer.outcome !== "stored") throw new Error(answer.outcome);
   return JSON.parse(answer.doc) as Message;
 }

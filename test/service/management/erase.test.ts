@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { asOwner } from "../../support/as-owner.ts";
 import {
   aroundCall,
   breakObjects,
@@ -286,7 +287,7 @@ test("a chat that is used while it is deleted is not adopted again", async () =>
   const [deleted] = await Promise.all([admin("DELETE", `/chats/${chat.id}`), ...sends]);
   expect(deleted?.status).toBe(200);
   for (const { status } of await Promise.all(sends)) expect([201, 404]).toContain(status);
-  expect(await env.CHATS.getByName(chat.id).state(organizationId, late)).toEqual({ outcome: "unknown" });
+  expect(await env.CHATS.getByName(chat.id).state(asOwner(organizationId, late))).toEqual({ outcome: "unknown" });
   expect(await held([env.CHATS.getByName(chat.id)])).toEqual([]);
 });
 

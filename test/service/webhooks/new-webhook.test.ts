@@ -1,5 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
+import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall } from "../../support/faults.ts";
 import { send } from "../../support/harness.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "./receiver.ts";
@@ -19,7 +20,7 @@ test("a new webhook gets the events after the last one that the organization had
   await send(api, chat.id, { content: "new" });
   await ring();
   await vi.waitFor(async () => {
-    const answer = await object().webhookLine(organizationId, later, null);
+    const answer = await object().webhookLine(asOwner(organizationId), later);
     expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
@@ -45,7 +46,7 @@ test("a chat whose report was answered in vain begins where the first answer sai
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   await ring();
   await vi.waitFor(async () => {
-    const answer = await object().webhookLine(organizationId, later, null);
+    const answer = await object().webhookLine(asOwner(organizationId), later);
     expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{}, {}] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);

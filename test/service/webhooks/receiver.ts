@@ -2,6 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, onTestFinished, vi } from "vitest";
 import type { webhooks } from "../../../src/db/schema.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { insertWebhook } from "./object/fixtures.ts";
 
@@ -44,7 +45,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
   const object = () => env.CHATS.getByName(chat.id);
   const ring = () => runDurableObjectAlarm(object());
   const line = async (of = webhookId) => {
-    const answer = await object().webhookLine(organizationId, of, null);
+    const answer = await object().webhookLine(asOwner(organizationId), of);
     return answer.outcome === "ok" ? answer.line : null;
   };
   /** Resolves when so many attempts are over, also for the webhook's object: the last thing that a line tells it. */

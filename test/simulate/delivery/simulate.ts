@@ -138,8 +138,8 @@ class Simulation {
     if (world.random() < 0.15) world.after(ms, () => this.#cancel(chat, judge.book.byId(messageId)));
     if (world.fault("redacted", 0.1)) {
       this.#request(world.between(0, 400), (env) =>
-        this.#service.callChat(env, CALLER, ids.chatId, (stub, identity) =>
-          stub.redact(ORGANIZATION_ID, messageId, identity, `redaction of ${messageId}`),
+        this.#service.callChat(env, CALLER, ids.chatId, (stub, as) =>
+          stub.redact(as, messageId, `redaction of ${messageId}`),
         ),
       );
     }

@@ -69,8 +69,8 @@ export class Clients extends Requests {
   redact(chat: SimulatedObject, messageId: string): void {
     const name = this.name("request");
     this.request("redact", async ({ env }) => {
-      const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
-        stub.redact(ORGANIZATION_ID, messageId, identity, name),
+      const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) =>
+        stub.redact(as, messageId, name),
       );
       if (answer.outcome === "not_reported") throw Object.assign(new Error("Not reported"), { code: "unavailable" });
     });
@@ -79,9 +79,7 @@ export class Clients extends Requests {
   /** `GET /messages/{id}`. */
   get(chat: SimulatedObject, messageId: string): void {
     this.request("get", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
-        stub.get(ORGANIZATION_ID, messageId, identity),
-      ),
+      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.get(as, messageId)),
     );
   }
 
@@ -95,9 +93,7 @@ export class Clients extends Requests {
   page(chat: SimulatedObject): void {
     const position = { page: this.world.between(1, 3), limit: this.world.between(1, 5) };
     this.request("page", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
-        stub.list(ORGANIZATION_ID, position, identity),
-      ),
+      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.list(as, position)),
     );
   }
 
@@ -107,8 +103,8 @@ export class Clients extends Requests {
     const dedupe = this.name("network id");
     const draft = { id: this.#service.newId("msg", null), dedupe, type: "TEXT" as const, content: text };
     this.request("write", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
-        stub.receive(ORGANIZATION_ID, { ...draft, media: null, origin: null, addresses: [] }, identity),
+      this.#service.callChat(env, CALLER, chat.name, (stub, as) =>
+        stub.receive(as, { ...draft, media: null, origin: null, addresses: [] }),
       ),
     );
   }

@@ -123,9 +123,7 @@ export class Clients extends Requests {
     this.request("redact", async ({ env }) => {
       const call = this.name("request");
       const owner = { organizationId: this.#organizationId };
-      const answer = await this.#service.callChat(env, owner, chatId, (chat, identity) =>
-        chat.redact(owner.organizationId, messageId, identity, call),
-      );
+      const answer = await this.#service.callChat(env, owner, chatId, (chat, as) => chat.redact(as, messageId, call));
       this.world.count(`redaction: ${answer.outcome}`);
       if (answer.outcome === "ok") this.#judge.redactionAnswered(known);
       return answer.outcome !== "not_reported";

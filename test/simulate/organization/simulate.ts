@@ -1,4 +1,5 @@
 import type { Outcome } from "../../../src/channels/adapter.ts";
+import { asOwner } from "../../support/as-owner.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
@@ -243,14 +244,14 @@ class Simulation {
     const visit = async (visitor: Parameters<Service["openVisitorChat"]>[1], dedupe: string) => {
       const { organizationId } = visitor;
       let identity = null;
-      if (chat.state(organizationId, null).outcome === "unknown") {
+      if (chat.state(asOwner(organizationId)).outcome === "unknown") {
         const opened = await service.openVisitorChat(env, visitor);
         if (opened.outcome !== "opened") return opened;
         identity = opened.identity;
       }
       const id = service.newId("msg", null);
       const draft = { id, dedupe, type: "TEXT", content: dedupe, media: null, origin: null, addresses: [] } as const;
-      return chat.receive(organizationId, { ...draft, addresses: [] }, identity);
+      return chat.receive(asOwner(organizationId, identity), { ...draft, addresses: [] });
     };
     return Object.assign(chat, { visit });
   }

@@ -2,7 +2,7 @@ import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../../ids.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
-import type { ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import type { SeqRange } from "../log/rows.ts";
@@ -50,7 +50,7 @@ export interface VisitorHost {
   /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
   isRepeated(dedupe: string): boolean;
   /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
-  receive(organizationId: string, draft: InboundDraft, knownIdentity: ChatIdentity | null): Promise<ReceiveAnswer>;
+  receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
 }
 
 /** The data of a socket. The platform stores it while the object sleeps. */
@@ -237,7 +237,7 @@ export class VisitorSockets {
       origin: null,
       addresses: [],
     };
-    const answer = await this.#host.receive(organizationId, draft, knownIdentity);
+    const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
     if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
     if (answer.outcome === "unknown") return refuse(refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
     sendFrame([socket], storedFrame(id, answer.doc));

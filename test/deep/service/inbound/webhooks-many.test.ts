@@ -5,6 +5,7 @@ import type { Chat } from "../../../../src/chats/chat.ts";
 import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
 import { newContact, type Place, place } from "../../../service/inbound/fixtures.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../../../service/inbound/webhook-calls.ts";
+import { asOwner } from "../../../support/as-owner.ts";
 import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../../support/faults.ts";
 import { type Answer, call, expectError } from "../../../support/harness.ts";
 
@@ -22,7 +23,7 @@ async function counts({ organizationId, channel, api }: Place): Promise<number[]
   }
   return Promise.all(
     chats.map(async ({ id }) => {
-      const listed = await env.CHATS.getByName(id).list(organizationId, { page: 1, limit: 1 }, null);
+      const listed = await env.CHATS.getByName(id).list(asOwner(organizationId), { page: 1, limit: 1 });
       if (listed.outcome !== "ok") return 0;
       const { pagination } = await new Response(listed.body).json<{ pagination: { total: number } }>();
       return pagination.total;

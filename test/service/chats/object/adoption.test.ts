@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
 import { newId } from "../../../../src/ids.ts";
+import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
 import { breakDirectory, breakObjects, countHops, OUTAGES } from "../../../support/faults.ts";
 import { expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
@@ -120,10 +121,10 @@ test("a chat in use is unknown to another organization in every call", async () 
   const message = await send(owner.api, chat.id);
   const object = env.CHATS.getByName(chat.id);
   const unknown = { outcome: "unknown" };
-  expect(await object.list(stranger.organizationId, { page: 1, limit: 20 }, null)).toEqual(unknown);
-  expect(await object.get(stranger.organizationId, message.id, null)).toEqual(unknown);
-  expect(await object.state(stranger.organizationId, null)).toEqual(unknown);
-  expect(await object.redact(stranger.organizationId, message.id, null, "req_1")).toEqual(unknown);
+  expect(await object.list(asOwner(stranger.organizationId), { page: 1, limit: 20 })).toEqual(unknown);
+  expect(await object.get(asOwner(stranger.organizationId), message.id)).toEqual(unknown);
+  expect(await object.state(asOwner(stranger.organizationId))).toEqual(unknown);
+  expect(await object.redact(asOwner(stranger.organizationId), message.id, "req_1")).toEqual(unknown);
   expectError(await stranger.api("GET", `/chats/${chat.id}/messages/${message.id}`), 404, "chat_not_found");
 });
 
@@ -132,7 +133,7 @@ test("an identity of another organization than the caller's is not adopted", asy
   const chatId = newId("cht", null);
   const object = env.CHATS.getByName(chatId);
   const adoption = identity({ chatId, organizationId, channelId });
-  expect(await object.state("org_gaaaaaaaaaaaaaaa", adoption)).toEqual({ outcome: "unknown" });
+  expect(await object.state(asOwner("org_gaaaaaaaaaaaaaaa", adoption))).toEqual({ outcome: "unknown" });
   expect(await heldBy(object)).toEqual(NOTHING);
 });
 

@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Message } from "../../../../src/chats/message.ts";
 import type { SendAnswer, Unknown } from "../../../../src/chats/rpc.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
+import { asOwner } from "../../../support/as-owner.ts";
 import { draft, identity } from "../../../support/drafts.ts";
 import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../../support/harness.ts";
 
@@ -81,7 +82,7 @@ test("the drafts of one call are stored in order, each with its own answer, and 
   const keyed = { idempotencyHash: "k", fingerprint: "f" };
   const refused = draft("Not sent", { prepared: { outcome: "refused", code: "sender_not_found" } });
   const drafts = [draft("One"), refused, draft("Two", keyed), draft("Two", keyed), draft("Three")];
-  const answers = stored(await object.send(organizationId, drafts, null));
+  const answers = stored(await object.send(asOwner(organizationId), drafts));
   expect(answers.map((answer) => answer.outcome)).toEqual(["stored", "refused", "stored", "stored", "stored"]);
   const documents = answers.flatMap((answer) => (answer.outcome === "stored" ? [JSON.parse(answer.doc)] : []));
   expect(documents.map(({ seq, content }) => [seq, content])).toEqual([
@@ -97,12 +98,12 @@ test("a repeated send with the same message id is stored once and gets the same 
   const { api, chatId, organizationId, object, list } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once");
-  const first = await object.send(organizationId, [repeated], null);
+  const first = await object.send(asOwner(organizationId), [repeated]);
   expect(first).toMatchObject([{ outcome: "stored", replayed: false }]);
-  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
+  expect(await object.send(asOwner(organizationId), [repeated])).toEqual(first);
   // In memory, it is known even if it arrives after its own repeat. After an eviction, the caller says that it repeats.
   await evictDurableObject(object);
-  expect(await object.send(organizationId, [repeated], null, true)).toEqual(first);
+  expect(await object.send(asOwner(organizationId, null, true), [repeated])).toEqual(first);
   expect((await list()).pagination.total).toBe(2);
   expect((await send(api, chatId)).seq).toBe(3);
 });
@@ -111,11 +112,11 @@ test("a repeated call with an idempotency key does not count as a replay", async
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
-  const first = await object.send(organizationId, [repeated], null);
-  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
+  const first = await object.send(asOwner(organizationId), [repeated]);
+  expect(await object.send(asOwner(organizationId), [repeated])).toEqual(first);
   const other = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
   const [answer] = stored(first);
-  expect(await object.send(organizationId, [other], null)).toEqual([{ ...answer, replayed: true }]);
+  expect(await object.send(asOwner(organizationId), [other])).toEqual([{ ...answer, replayed: true }]);
 });
 
 test("times never run backwards if the clock is set back, even after an eviction", async () => {
@@ -154,10 +155,10 @@ test("an adopted chat ignores further identities", async () => {
   await send(api, chatId);
   const thief = await newOrganization();
   const stolen = identity({ chatId, organizationId: thief.organizationId, channelId: thief.channelId });
-  expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
+  expect(await object.state(asOwner(thief.organizationId, stolen))).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);
-  expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
-  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok" });
+  expect(await object.state(asOwner(thief.organizationId, stolen))).toEqual({ outcome: "unknown" });
+  expect(await object.state(asOwner(organizationId))).toMatchObject({ outcome: "ok" });
 });
 
 const FIRST = "create table notes (id integer primary key, body text not null)";

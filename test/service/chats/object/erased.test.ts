@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../../../src/channels/web/identity.ts";
 import { newId } from "../../../../src/ids.ts";
+import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
 import { aroundCall, aroundQueries } from "../../../support/faults.ts";
 import { admin, created, newChat, newKey, newOrganization, send } from "../../../support/harness.ts";
@@ -69,7 +70,7 @@ test("a tombstone that can't be deleted is tried again ever later, and stays del
   expect(warned).toHaveBeenCalledTimes(10);
   expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "tombstone_not_deleted", organizationId }));
   expect((await heldBy(object)).values).toEqual(tombstone.values);
-  expect(await env.CHATS.getByName(chatId).state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  expect(await env.CHATS.getByName(chatId).state(asOwner(organizationId, adoption))).toEqual({ outcome: "unknown" });
   restore();
   await ring();
   expect(await heldBy(object)).toEqual(NOTHING);
@@ -78,9 +79,9 @@ test("a tombstone that can't be deleted is tried again ever later, and stays del
 test("a caller who got the identity before the deletion can't recreate the chat, even after an eviction", async () => {
   const { object, organizationId, life, adoption, tombstone } = await usedChat();
   await object.erase(organizationId, life);
-  expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  expect(await object.state(asOwner(organizationId, adoption))).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);
-  expect(await object.list(organizationId, { page: 1, limit: 20 }, adoption)).toEqual({ outcome: "unknown" });
+  expect(await object.list(asOwner(organizationId, adoption), { page: 1, limit: 20 })).toEqual({ outcome: "unknown" });
   await object.adopt(adoption);
   expect(await heldBy(object)).toMatchObject(tombstone);
 });
@@ -90,9 +91,12 @@ test("a late deletion of an earlier life leaves the chat alone", async () => {
   await object.erase(organizationId, life);
   await object.adopt({ ...adoption, life: life + 1 });
   await object.erase(organizationId, life);
-  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok", activity: { lastMessageAt: null } });
+  expect(await object.state(asOwner(organizationId))).toMatchObject({
+    outcome: "ok",
+    activity: { lastMessageAt: null },
+  });
   // The caller has the identity of the earlier life.
-  expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  expect(await object.state(asOwner(organizationId, adoption))).toEqual({ outcome: "unknown" });
   expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
   await object.erase(organizationId, life + 1);
   expect((await heldBy(object)).values).toEqual([

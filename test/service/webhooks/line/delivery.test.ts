@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
+import { asOwner } from "../../../support/as-owner.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { SECRET } from "../object/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
@@ -113,7 +114,7 @@ test("the first event that waits can be skipped, and no other", async () => {
   await settled(1);
   await send(api, chatId);
   const id = calls[0]?.headers.get("webhook-id") ?? "";
-  const skip = (eventId: string) => object().skipEvent(organizationId, webhookId, eventId, null);
+  const skip = (eventId: string) => object().skipEvent(asOwner(organizationId), webhookId, eventId);
   expect(await skip(`${id.slice(0, -1)}3`)).toEqual({ outcome: "not_head" });
   expect(await skip(id.replace("evt_g", "evt_e"))).toEqual({ outcome: "not_head" });
   expect(await skip(id)).toEqual({ outcome: "skipped" });

@@ -1,5 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
+import { asOwner } from "../../../../support/as-owner.ts";
 import { breakObjects, replaceMethod } from "../../../../support/faults.ts";
 import { admin, send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../../../support/networks.ts";
@@ -302,14 +303,14 @@ test.each([
       const [first] = await messages();
       const told = { status: "SENT" as const, error: null, addresses: [] };
       const news = { messageId: first?.id ?? "", networkId: "wamid.1", ...told };
-      await object().applyStatus(organizationId, channelId, news, null);
+      await object().applyStatus(asOwner(organizationId), channelId, news);
     },
   ],
   [
     "the message before was redacted",
     async ({ object, organizationId, messages }: Conversation) => {
       const [first] = await messages();
-      await object().redact(organizationId, first?.id ?? "", null, "req_1");
+      await object().redact(asOwner(organizationId), first?.id ?? "", "req_1");
     },
   ],
 ] as const)(

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { asOwner } from "../../../../support/as-owner.ts";
 import { draft } from "../../../../support/drafts.ts";
 import { admin, client, created, expectError, expectFaults, newKey, send } from "../../../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
@@ -112,7 +113,7 @@ test("twenty concurrent sends with one key schedule one message", async () => {
 test("a repeated call schedules a message once, before and after it took its place", async () => {
   const { organizationId, object, evict, ringIn, messages, waiting } = await scheduledPlace();
   const repeated = draft("Once", { scheduledAt: Date.now() + MINUTE });
-  const post = (isRepeat: boolean) => object().send(organizationId, [repeated], null, isRepeat);
+  const post = (isRepeat: boolean) => object().send(asOwner(organizationId, null, isRepeat), [repeated]);
   await waiting();
   const first = await post(false);
   expect(first).toMatchObject([{ outcome: "stored", replayed: false }]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { asOwner } from "../../../../support/as-owner.ts";
 import { admin, created, expectError, newChat } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { storedBy } from "../../../../support/stored.ts";
@@ -39,10 +40,10 @@ test("a redaction of a scheduled message is two events, in which no text is left
 test("a second redaction is a 404, and a repeated call of the first one gets its answer", async () => {
   const { schedule, redact, object, organizationId, evict } = await scheduledPlace();
   const { id } = await schedule(MINUTE);
-  const first = await object().redact(organizationId, id, null, "one");
+  const first = await object().redact(asOwner(organizationId), id, "one");
   expect(first).toMatchObject({ outcome: "ok" });
   await evict();
-  expect(await object().redact(organizationId, id, null, "one")).toEqual(first);
+  expect(await object().redact(asOwner(organizationId), id, "one")).toEqual(first);
   expectError(await redact(id), 404, "message_not_found");
 });
 

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import type { MoveBody } from "../../../../../src/chats/rpc.ts";
+import { asOwner } from "../../../../support/as-owner.ts";
 import { expectError, expectFaults, send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
@@ -191,7 +192,7 @@ test("a repeated call gets the message that the first call moved, although its t
   const { schedule, object, organizationId, ringIn, message } = await scheduledPlace();
   const { id } = await schedule(DAY);
   const change = { scheduledAt: Date.now() + MINUTE, expiresAt: Date.now() + DAY };
-  const move = (change: MoveBody) => object().move(organizationId, id, change, null, true);
+  const move = (change: MoveBody) => object().move(asOwner(organizationId, null, true), id, change);
   expect(await move(change)).toMatchObject({ outcome: "ok" });
   await ringIn(MINUTE);
   expect(await move(change)).toEqual({ outcome: "ok", doc: JSON.stringify(await message(id)) });
@@ -203,8 +204,8 @@ test("a repeated call gets the message that the first call moved, although its t
 test("a repeated call that sends a message now gets the message that the first call sent", async () => {
   const { schedule, object, organizationId, messages } = await scheduledPlace();
   const { id } = await schedule(DAY);
-  const first = await object().move(organizationId, id, { scheduledAt: null }, null);
-  expect(await object().move(organizationId, id, { scheduledAt: null }, null, true)).toEqual(first);
-  expect(await object().move(organizationId, id, { scheduledAt: null }, null)).toEqual({ outcome: "not_scheduled" });
+  const first = await object().move(asOwner(organizationId), id, { scheduledAt: null });
+  expect(await object().move(asOwner(organizationId, null, true), id, { scheduledAt: null })).toEqual(first);
+  expect(await object().move(asOwner(organizationId), id, { scheduledAt: null })).toEqual({ outcome: "not_scheduled" });
   expect(await messages()).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { expect, vi } from "vitest";
 import type { CancelAnswer, MoveAnswer } from "../../../../../src/chats/rpc.ts";
+import { asOwner } from "../../../../support/as-owner.ts";
 import { send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { pass } from "../delivery/conversation.ts";
@@ -22,11 +23,11 @@ export async function race(rounds: number): Promise<void> {
     // In every second round the message is not due yet, so only a move can send it.
     pass(round % 2 === 0 ? MINUTE : MINUTE - 1);
     const answers: { now?: MoveAnswer; later?: MoveAnswer; cancel?: CancelAnswer } = {};
-    const move = (scheduledAt: number | null) => object().move(organizationId, id, { scheduledAt }, null);
+    const move = (scheduledAt: number | null) => object().move(asOwner(organizationId), id, { scheduledAt });
     const requests = [
       async () => (answers.now = await move(null)),
       async () => (answers.later = await move(Date.now() + DAY)),
-      async () => (answers.cancel = await object().cancel(organizationId, id, null)),
+      async () => (answers.cancel = await object().cancel(asOwner(organizationId), id)),
       () => runDurableObjectAlarm(object()),
     ];
     // In every fourth round the message is sent before anybody asks. A cancellation at the same time mostly wins.

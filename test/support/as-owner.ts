@@ -1,0 +1,6 @@
+import type { AsOwner, ChatIdentity } from "../../src/chats/rpc.ts";
+
+/** For whom a chat's object is called. */
+export function asOwner(organizationId: string, knownIdentity: ChatIdentity | null = null, isRepeat = false): AsOwner {
+  return { organizationId, knownIdentity, isRepeat };
+}
