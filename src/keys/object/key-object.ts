@@ -4,6 +4,8 @@ import { causeOf } from "../../log.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import { OpenChanges } from "../../platform/change-fence.ts";
 import { addCounts, type Counts } from "../../platform/counts.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
 import { addressMatcher } from "../allowlist.ts";
 import { isBound } from "../escalation.ts";
 import { type KeyRecord, presentKey } from "../key-record.ts";
@@ -66,10 +68,15 @@ export class KeyObject extends DurableObject<Env> {
   /** Ids of recent reports of refusals, so that a retry counts once. */
   readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
   readonly #changes = new OpenChanges(this.ctx.storage.kv, "changing");
-  readonly #stats = new KeyStatsBuffer(this.ctx.storage, this.env, {
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #stats = new KeyStatsBuffer(this.env, this.#alarm, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
     settle: () => this.#settle(),
   });
+  readonly #due = new DueWork(
+    { name: "key", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work), isAlarmKept: false },
+    { stats: this.#stats },
+  );
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
   #reservation = NO_RESERVATION;
@@ -213,13 +220,13 @@ export class KeyObject extends DurableObject<Env> {
     this.#counters = undefined;
     this.#admittedHash = undefined;
     this.#reservation = NO_RESERVATION;
-    this.#stats.forget();
+    this.#due.forget();
     await this.ctx.storage.deleteAll();
   }
 
   /** Releases what is reserved and not used, and reports the key's numbers. */
   override alarm(): Promise<void> {
-    return this.#stats.onAlarm();
+    return this.#due.ring();
   }
 
   #count(record: KeyRecord, counts: Partial<RequestCounts>, isSettled: boolean): void {

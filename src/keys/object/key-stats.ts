@@ -2,7 +2,7 @@ import { causeOf } from "../../log.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { answerWithin } from "../../platform/call-object.ts";
 import { addCounts } from "../../platform/counts.ts";
-import { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { RequestCounts } from "../rpc.ts";
 
@@ -35,13 +35,13 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
   #current: StoredStats | null = null;
   #isSettled = true;
   #triedAt = 0;
-  /** When the alarm rings, as far as this instance has set it. */
-  #alarmAt: number | null = null;
+  /** When the alarm must call `run`, as far as this instance knows. */
+  #dueAt: number | null = null;
 
-  constructor(storage: DurableObjectStorage, env: Env, store: CountStore) {
+  constructor(env: Env, alarm: StandingAlarm, store: CountStore) {
     super();
     this.#env = env;
-    this.#alarm = new StandingAlarm(storage);
+    this.#alarm = alarm;
     this.#store = store;
   }
 
@@ -68,37 +68,41 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
       refused: addCounts(before.refused, refused),
     };
     this.#isSettled = isSettled;
-    return this.#alarmBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
+    const at = this.#dueBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
+    if (this.#alarm.isBy(at)) return null;
+    return this.#alarm.by(at).catch((error: unknown) => {
+      // The next request tries again.
+      console.warn({ event: "alarm_not_set", error: causeOf(error) });
+    });
   }
 
-  /** The alarm rang: stores what is only in memory, and reports to the organization at most once a minute. */
-  async onAlarm(): Promise<void> {
-    this.#alarm.gone();
-    this.#alarmAt = null;
-    if (this.dueAt() === null) return;
-    const now = Date.now();
-    try {
-      if (!this.#isSettled) this.#store.settle();
-      this.#isSettled = true;
-    } catch (error) {
-      // Not thrown: the platform repeats an alarm that throws only a few times.
-      console.error({ event: "counts_not_stored", error: causeOf(error) });
-      await this.#alarm.by(now + WRITE_EVERY_MS);
-      return;
-    }
+  override dueAt(): number | null {
+    return this.#dueAt;
+  }
+
+  /** Stores what is only in memory, and reports to the organization at most once a minute. */
+  override async run(now: number): Promise<void> {
+    const isPending = super.dueAt() !== null;
+    // In case it can't be stored.
+    this.#dueAt = now + WRITE_EVERY_MS;
+    if (isPending && !this.#isSettled) this.#store.settle();
+    this.#dueAt = null;
+    if (!isPending) return;
+    this.#isSettled = true;
     let next: number | null = this.#triedAt + WRITE_EVERY_MS;
     // A clock that was set back delays nothing.
     if (now >= next || now < this.#triedAt) {
       this.#triedAt = now;
-      next = await this.flush();
+      await this.flush();
+      next = super.dueAt();
     }
-    if (next !== null) await this.#alarmBy(next);
+    if (next !== null) this.#dueBy(next);
   }
 
   override forget(): void {
     super.forget();
     this.#current = null;
-    this.#alarm.gone();
+    this.#dueAt = null;
   }
 
   protected write({ keyId, organizationId, admitted, refused }: StoredStats): Promise<unknown> {
@@ -114,13 +118,8 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
     return { event: "stats_not_reported", keyId };
   }
 
-  #alarmBy(at: number): Promise<void> | null {
-    if (this.#alarmAt !== null && this.#alarmAt <= at) return null;
-    this.#alarmAt = at;
-    return this.#alarm.by(at).catch((error: unknown) => {
-      // The next request tries again.
-      this.#alarmAt = null;
-      console.warn({ event: "alarm_not_set", error: causeOf(error) });
-    });
+  #dueBy(at: number): number {
+    this.#dueAt = Math.min(this.#dueAt ?? at, at);
+    return this.#dueAt;
   }
 }

@@ -23,6 +23,11 @@ export class StandingAlarm {
     return this.#at;
   }
 
+  /** Whether this instance knows of an alarm at `at` or before. It may still be on its way to storage. */
+  isBy(at: number): boolean {
+    return this.#at != null && this.#at <= at;
+  }
+
   /** Ensures an alarm at `at` or before. Null does nothing. */
   async by(at: number | null): Promise<void> {
     if (at === null) return;
@@ -35,6 +40,7 @@ export class StandingAlarm {
 
   /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */
   async set(at: number | null): Promise<void> {
+    if (at === this.#at) return this.#changing;
     this.#at = at;
     const changing = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at);
     this.#changing = changing;

@@ -1,6 +1,7 @@
 import { causeOf } from "../../log.ts";
 import { isOverloaded } from "../call-object.ts";
 import { isRecent } from "../clock.ts";
+import type { DuePart } from "./due-work.ts";
 
 /** The last write failed: when, how long to wait for the next one, and whether the target said that it is overloaded. */
 interface Failure {
@@ -11,10 +12,10 @@ interface Failure {
 
 /**
  * Copies a value of an object to another place, later, so that many changes cost one write. One write is under way at a
- * time. A change during a write is left for the next one. The owner calls `flush` from its alarm, at the times that the
+ * time. A change during a write is left for the next one. It is a part of its owner's due work, at the times that the
  * methods return in Unix milliseconds. However often it is called, nothing is written while the target rests.
  */
-export abstract class WriteBehind<Value> {
+export abstract class WriteBehind<Value> implements DuePart {
   /** For how many milliseconds changes are collected. */
   protected abstract readonly delayMs: number;
   /** After how many milliseconds a failed write is repeated. */
@@ -50,6 +51,10 @@ export abstract class WriteBehind<Value> {
   /** When to flush; null if nothing is pending. */
   dueAt(): number | null {
     return this.#pending() === null ? null : this.changed();
+  }
+
+  run(_now: number): Promise<unknown> {
+    return this.flush();
   }
 
   /**

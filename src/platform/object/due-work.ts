@@ -1,0 +1,189 @@
+import { causeOf } from "../../log.ts";
+import { type Backoff, doublingMs } from "../backoff.ts";
+import { type Clock, SYSTEM_CLOCK } from "../clock.ts";
+import { inTime } from "../deadline.ts";
+import { earliest, type StandingAlarm } from "./alarm.ts";
+import { ChangeSignal } from "./change-signal.ts";
+
+/** A part of a Durable Object that keeps something in memory. */
+interface ObjectPart {
+  /** The storage was deleted. */
+  forget(): void;
+}
+
+/** A part of a Durable Object that has work to do at its own times. It may have nothing in memory. */
+export interface DuePart extends Partial<ObjectPart> {
+  /** When `run` must be called, Unix milliseconds, also in the past; null if nothing is left to do. */
+  dueAt(now: number): number | null;
+  /** Does what is due. Every alarm of the object calls it, also if nothing is. */
+  run(now: number): unknown;
+}
+
+interface Work {
+  name: string;
+  part: DuePart;
+  isUnderWay: boolean;
+  /** How often in a row it failed. */
+  failures: number;
+  /** After a failure nothing is tried before `until`. If the clock was set back to before `since`, it does not matter. */
+  rest: { since: number; until: number };
+}
+
+/** What the due work needs of its object. */
+interface DueObject {
+  /** For the log. */
+  name: string;
+  alarm: StandingAlarm;
+  /** Keeps the object in memory until the work is done. */
+  waitUntil(work: Promise<unknown>): void;
+  clock?: Pick<Clock, "now" | "timer">;
+  /** Whether an alarm stands while the parts run, although it costs two rows. If not, the next request sets it again. */
+  isAlarmKept?: boolean;
+}
+
+/** In case the object is lost during a run, which no alarm may repeat more often. */
+const AGAIN_AFTER_MS = 30_000;
+/** How long an alarm waits for the runs that it started. */
+const RING_MS = 5_000;
+/** A run that takes longer has failed. The longest ones, of deliveries, end by themselves after five minutes. */
+const DEADLINE_MS = 360_000;
+const BACKOFF: Backoff = { firstMs: 5_000, maxMs: 600_000 };
+const NO_REST = { since: 0, until: 0 };
+
+/**
+ * What happens in the alarms of a Durable Object: the runs of its parts, in their order, beside each other. Each runs once
+ * at a time. One that fails is logged and rests, ever longer, and holds up no other one. The next alarm is set by what is
+ * due at the end.
+ */
+export class DueWork {
+  readonly #object: DueObject;
+  readonly #clock: Pick<Clock, "now" | "timer">;
+  readonly #parts: Record<string, DuePart | ObjectPart>;
+  #works: Work[];
+  readonly #released = new ChangeSignal();
+
+  constructor(object: DueObject, parts: Record<string, DuePart | ObjectPart>) {
+    this.#object = object;
+    this.#clock = object.clock ?? SYSTEM_CLOCK;
+    this.#parts = parts;
+    this.#works = worksOf(parts);
+  }
+
+  /**
+   * Handles an alarm. The platform rings no other until this returns, so it does not wait for long runs.
+   * @throws only if no alarm can be set: the platform repeats an alarm that throws, a few times
+   */
+  async ring(): Promise<void> {
+    const { alarm, isAlarmKept = true } = this.#object;
+    const works = this.#works;
+    const now = this.#clock.now();
+    alarm.gone();
+    const isKept = isAlarmKept && (await this.#setAlarm(now + AGAIN_AFTER_MS));
+    if (works !== this.#works) return;
+    const idle = works.filter((work) => !work.isUnderWay && !isResting(work, now));
+    const runs = idle.map((work) => this.#run(work, now));
+    let areDone = false;
+    const allRuns = Promise.all(runs).then(() => {
+      areDone = true;
+    });
+    // Not beyond what becomes due meanwhile.
+    const nextAt = this.#nextOf(idle.filter((work) => !work.isUnderWay)) ?? Number.POSITIVE_INFINITY;
+    await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
+    // Everything was erased.
+    if (works !== this.#works) return;
+    if (!areDone) {
+      for (const run of runs) this.#object.waitUntil(run.then(() => this.#standByIn(works)));
+    }
+    const isSet = await this.#setAlarm(this.#nextOf(works));
+    if (!isSet && !isKept) throw new Error("The alarm can't be set");
+  }
+
+  /** Ensures an alarm for what is due. */
+  standBy(): Promise<void> {
+    return this.#object.alarm.by(this.#nextOf(this.#works));
+  }
+
+  /** Something may be due soon: an alarm that waits for its runs ends. */
+  release(): void {
+    this.#released.announce();
+  }
+
+  /** All storage was deleted, and the alarm with it. What is under way sets no other one. */
+  forget(): void {
+    this.#works = worksOf(this.#parts);
+    for (const part of Object.values(this.#parts)) part.forget?.();
+    this.#object.alarm.gone();
+  }
+
+  /** Unless everything was erased since. */
+  async #standByIn(works: Work[]): Promise<void> {
+    if (works === this.#works) await this.standBy();
+  }
+
+  async #run(work: Work, now: number): Promise<void> {
+    work.isUnderWay = true;
+    try {
+      const run = work.part.run(now);
+      const isLate =
+        run instanceof Promise &&
+        !(await inTime(
+          this.#clock,
+          DEADLINE_MS,
+          run.then(() => true),
+        ));
+      if (isLate) throw new Error("The deadline has passed");
+      work.failures = 0;
+    } catch (error) {
+      this.#failed(work, error);
+    } finally {
+      work.isUnderWay = false;
+    }
+  }
+
+  /** When the alarm must ring for some parts. Only what is asked now counts: any call may have made something due. */
+  #nextOf(works: Work[]): number | null {
+    const now = this.#clock.now();
+    return earliest(works.map((work) => this.#dueAt(work, now)));
+  }
+
+  #dueAt(work: Work, now: number): number | null {
+    // It may be lost with the object.
+    if (work.isUnderWay) return now + AGAIN_AFTER_MS;
+    try {
+      const at = work.part.dueAt(now);
+      // A part that failed may not know what is due.
+      return work.failures > 0 ? Math.max(at ?? now, isResting(work, now) ? work.rest.until : now) : at;
+    } catch (error) {
+      if (!isResting(work, now)) this.#failed(work, error);
+      return work.rest.until;
+    }
+  }
+
+  #failed(work: Work, error: unknown): void {
+    const { name: object } = this.#object;
+    console.error({ event: "alarm_part_failed", object, part: work.name, error: causeOf(error) });
+    const since = this.#clock.now();
+    work.rest = { since, until: since + doublingMs(BACKOFF, work.failures++) };
+  }
+
+  /** @returns whether it is set */
+  async #setAlarm(at: number | null): Promise<boolean> {
+    try {
+      await this.#object.alarm.set(at);
+      return true;
+    } catch (error) {
+      console.error({ event: "alarm_not_set", object: this.#object.name, error: causeOf(error) });
+      return false;
+    }
+  }
+}
+
+function worksOf(parts: Record<string, DuePart | ObjectPart>): Work[] {
+  return Object.entries(parts)
+    .filter((entry): entry is [string, DuePart] => "run" in entry[1])
+    .map(([name, part]) => ({ name, part, isUnderWay: false, failures: 0, rest: NO_REST }));
+}
+
+function isResting({ rest }: Work, now: number): boolean {
+  return rest.since <= now && now < rest.until;
+}

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { StandingAlarm } from "../../../../src/platform/object/alarm.ts";
+import { type DuePart, DueWork } from "../../../../src/platform/object/due-work.ts";
+import { FakeClock } from "../fake-clock.ts";
+
+let errors: ReturnType<typeof vi.spyOn>;
+beforeEach(() => {
+  errors = vi.spyOn(console, "error").mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A part that is due at `at`, whose runs the test ends: `runs[n].resolve()`. */
+class Part implements DuePart {
+  at: number | null = null;
+  readonly runs: PromiseWithResolvers<void>[] = [];
+  forgotten = 0;
+
+  dueAt(): number | null {
+    return this.at;
+  }
+
+  run(): Promise<void> {
+    const run = Promise.withResolvers<void>();
+    this.runs.push(run);
+    return run.promise;
+  }
+
+  forget(): void {
+    this.forgotten++;
+  }
+}
+
+/** Like `Part`, but it ends at once, and throws `error` if there is one. */
+class QuickPart extends Part {
+  error: Error | null = null;
+  count = 0;
+
+  override async run(): Promise<void> {
+    this.count++;
+    if (this.error) throw this.error;
+  }
+}
+
+function objectWith<Parts extends Record<string, DuePart>>(parts: Parts) {
+  const clock = new FakeClock();
+  const stored = { at: null as number | null, sets: [] as (number | null)[], fails: 0 };
+  const set = async (at: number | null) => {
+    if (stored.fails-- > 0) throw new Error("No storage");
+    stored.at = at;
+    stored.sets.push(at);
+  };
+  const alarm = new StandingAlarm({
+    getAlarm: async () => stored.at,
+    setAlarm: (at) => set(Number(at)),
+    deleteAlarm: () => set(null),
+  });
+  const background: Promise<unknown>[] = [];
+  const waitUntil = (work: Promise<unknown>) => void background.push(work);
+  const due = new DueWork({ name: "test", alarm, waitUntil, clock }, parts);
+  return { clock, stored, alarm, due, background, ...parts };
+}
+
+/** Lets everything happen that needs no time. */
+async function settled(): Promise<void> {
+  for (let steps = 0; steps < 20; steps++) await Promise.resolve();
+}
+
+test("an alarm stands while the parts run, and the next one is set by what is due then", async () => {
+  const { clock, stored, due, one, other } = objectWith({ one: new QuickPart(), other: new QuickPart() });
+  one.at = clock.now() + 60_000;
+  other.at = clock.now() + 40_000;
+  await due.ring();
+  expect(stored.sets).toEqual([clock.now() + 30_000, clock.now() + 40_000]);
+  expect([one.count, other.count]).toEqual([1, 1]);
+});
+
+test("nothing due leaves no alarm", async () => {
+  const { stored, due } = objectWith({ one: new QuickPart() });
+  await due.ring();
+  expect(stored.at).toBeNull();
+});
+
+test("a part that throws is logged, rests ever longer, and holds up no other", async () => {
+  const { clock, stored, due, bad, good } = objectWith({ bad: new QuickPart(), good: new QuickPart() });
+  bad.error = new Error("Broken");
+  bad.at = clock.now();
+  await due.ring();
+  expect(stored.at).toBe(clock.now() + 5_000);
+  expect(errors).toHaveBeenCalledWith({
+    event: "alarm_part_failed",
+    object: "test",
+    part: "bad",
+    error: "Broken",
+  });
+  await due.ring();
+  expect([bad.count, good.count]).toEqual([1, 2]);
+  clock.advance(5_000);
+  await due.ring();
+  expect(bad.count).toBe(2);
+  expect(stored.at).toBe(clock.now() + 10_000);
+  bad.error = null;
+  clock.advance(10_000);
+  await due.ring();
+  bad.error = new Error("Broken again");
+  await due.ring();
+  expect(stored.at).toBe(clock.now() + 5_000);
+});
+
+test("a rest that began after now does not matter: the clock was set back", async () => {
+  const { clock, due, bad } = objectWith({ bad: new QuickPart() });
+  bad.error = new Error("Broken");
+  await due.ring();
+  clock.advance(-1_000);
+  await due.ring();
+  expect(bad.count).toBe(2);
+});
+
+test("an alarm waits five seconds for a part that hangs, which is not run again and sets the alarm when it ends", async () => {
+  const { clock, stored, due, background, slow, good } = objectWith({ slow: new Part(), good: new QuickPart() });
+  slow.at = clock.now();
+  const rung = due.ring();
+  await settled();
+  clock.advance(5_000);
+  await rung;
+  expect(stored.at).toBe(clock.now() + 30_000);
+  await due.ring();
+  expect([slow.runs.length, good.count]).toEqual([1, 2]);
+  slow.at = clock.now() + 1_000;
+  slow.runs[0]?.resolve();
+  await Promise.all(background);
+  expect(stored.at).toBe(clock.now() + 1_000);
+});
+
+test("a part that never ends has failed after its deadline, and is run again", async () => {
+  const { clock, due, slow } = objectWith({ slow: new Part() });
+  slow.at = clock.now();
+  const rung = due.ring();
+  await settled();
+  clock.advance(5_000);
+  await rung;
+  clock.advance(355_000);
+  await settled();
+  expect(errors).toHaveBeenCalledTimes(1);
+  clock.advance(5_000);
+  void due.ring();
+  await settled();
+  expect(slow.runs).toHaveLength(2);
+});
+
+test("an alarm does not wait beyond what another part has to do, nor once something may be due soon", async () => {
+  class SoonPart extends Part {
+    override run(): Promise<void> {
+      return undefined as never;
+    }
+  }
+  const { clock, stored, due, soon, slow } = objectWith({ soon: new SoonPart(), slow: new Part() });
+  soon.at = clock.now() + 1_000;
+  const rung = due.ring();
+  await settled();
+  clock.advance(1_000);
+  await rung;
+  expect(stored.at).toBe(clock.now());
+  slow.runs[0]?.resolve();
+  await settled();
+  soon.at = clock.now() + 60_000;
+  const again = due.ring();
+  await settled();
+  soon.at = clock.now() + 2_000;
+  due.release();
+  await again;
+  expect(stored.at).toBe(clock.now() + 2_000);
+});
+
+test("a part that can't say when it is due rests, and the others' times hold", async () => {
+  const { clock, stored, due, bad, good } = objectWith({ bad: new QuickPart(), good: new QuickPart() });
+  bad.dueAt = () => {
+    throw new Error("Unreadable");
+  };
+  good.at = clock.now() + 1_000;
+  await due.ring();
+  expect(stored.at).toBe(clock.now() + 1_000);
+  good.at = null;
+  await due.ring();
+  expect(stored.at).toBe(clock.now() + 5_000);
+});
+
+test("after an erasure, what was under way sets no alarm", async () => {
+  const { clock, stored, due, background, slow } = objectWith({ slow: new Part() });
+  slow.at = clock.now();
+  const rung = due.ring();
+  await settled();
+  stored.at = null;
+  due.forget();
+  clock.advance(5_000);
+  await rung;
+  slow.runs[0]?.resolve();
+  await Promise.all(background);
+  expect(slow.forgotten).toBe(1);
+  expect(stored.at).toBeNull();
+});
+
+test("an alarm that can't be set is no fault while one stands, and throws if none does", async () => {
+  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
+  one.at = clock.now();
+  stored.fails = 1;
+  await due.ring();
+  expect(stored.at).toBe(clock.now());
+  stored.fails = 2;
+  await expect(due.ring()).rejects.toThrow("The alarm can't be set");
+});
