@@ -2,7 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import { causeOf } from "../../log.ts";
 import { answerWithin, callObject } from "../../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import { earliest, runParts, StandingAlarm } from "../../platform/object/alarm.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
 import { type ChannelRecord, type ChannelRow, channelRecord } from "../record.ts";
 import { ADAPTERS } from "../registry.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
@@ -19,8 +20,6 @@ import {
 import { WaitingChats } from "./waiting-chats.ts";
 
 const RETRY_MS = 15_000;
-/** After a part of the alarm failed. */
-const AFTER_FAILURE_MS = 5_000;
 const WAKE_TIMEOUT_MS = 5_000;
 
 /**
@@ -34,13 +33,11 @@ export class ChannelObject extends DurableObject<Env> {
     organizationOf: async (channelId) => (await this.#record(channelId))?.organizationId ?? null,
   });
   readonly #newChats = new NewChatLimit(this.ctx.storage);
-  readonly #waiting = new WaitingChats(this.ctx.storage.kv, async (chatId) => {
-    try {
-      await answerWithin(WAKE_TIMEOUT_MS, () => callObject(this.env.CHATS, chatId, (chat) => chat.wake()));
-    } catch (error) {
-      console.warn({ event: "chat_not_woken", chatId, error: causeOf(error) });
-    }
-  });
+  readonly #waiting = new WaitingChats(
+    this.ctx.storage.kv,
+    () => this.#permits.pace,
+    (chatId) => this.#wakeChat(chatId),
+  );
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #permits = new Permits({
     kv: this.ctx.storage.kv,
@@ -50,6 +47,10 @@ export class ChannelObject extends DurableObject<Env> {
     // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
     healthChanged: (channelId, works) => this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
   });
+  readonly #due = new DueWork(
+    { name: "channel", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },
+    { health: this.#health, waiting: this.#waiting, newChats: this.#newChats, permits: this.#permits },
+  );
   #lastRecord: ChannelRecord | null = null;
 
   permit(request: PermitRequest): Promise<PermitAnswer> {
@@ -80,7 +81,7 @@ export class ChannelObject extends DurableObject<Env> {
   async admitNewChat(network: string, chatId: string): Promise<NewChatDecision> {
     const now = Date.now();
     const decision = this.#newChats.count(network, chatId, now);
-    await this.#alarm.by(this.#newChats.prune(now));
+    await this.#alarm.by(this.#newChats.dueAt());
     return decision;
   }
 
@@ -97,38 +98,23 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Deletes all storage. Call after the channel's row in the directory was deleted. */
   async erase(): Promise<void> {
-    this.#health.forget();
-    this.#newChats.reset();
-    this.#permits.reset();
+    this.#due.forget();
     this.#lastRecord = null;
     await this.ctx.storage.deleteAll();
     this.#alarm.gone();
   }
 
-  /** Reports the health if that is pending, and wakes waiting chats. Neither waits for the other. Never throws. */
-  override async alarm(): Promise<void> {
-    // If the object crashes during this alarm, another alarm follows.
-    const retryAt = Date.now() + RETRY_MS;
-    await this.#alarm.set(retryAt);
-    const areDone = await runParts("channel", {
-      health: () => this.#health.flush(),
-      waiting: () => this.#waiting.wake(() => this.#permits.pace),
-    });
-    // Without an alarm, everything was deleted. A call during this alarm may have set an earlier one.
-    const standing = await this.#alarm.standing();
-    if (standing === null) return;
-    const now = Date.now();
-    // What failed may be due still. If this fails too, the alarm that was set above rings.
-    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
-    const dueAt = () => earliest([standing === retryAt ? null : standing, this.#dueAt(now, notBefore)]);
-    await runParts("channel", { alarm: () => this.#alarm.set(dueAt()) });
+  /** Reports the health, wakes waiting chats, and deletes visitors' networks. */
+  override alarm(): Promise<void> {
+    return this.#due.ring();
   }
 
-  /** When the alarm must ring, Unix milliseconds. Only what is asked now counts: any call may have made something due. */
-  #dueAt(now: number, notBefore: number): number | null {
-    const pace = this.#permits.pace;
-    const at = earliest([this.#health.dueAt(), this.#waiting.dueAt(pace, now), this.#newChats.prune(now)]);
-    return at && Math.max(at, notBefore);
+  async #wakeChat(chatId: string): Promise<void> {
+    try {
+      await answerWithin(WAKE_TIMEOUT_MS, () => callObject(this.env.CHATS, chatId, (chat) => chat.wake()));
+    } catch (error) {
+      console.warn({ event: "chat_not_woken", chatId, error: causeOf(error) });
+    }
   }
 
   async #record(channelId: string): Promise<ChannelRecord | null> {

@@ -1,4 +1,5 @@
 import { clientBlock } from "../../http/client-network.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 
 const WINDOW_MS = 60_000;
 
@@ -22,7 +23,7 @@ type Row = { chat_id: string; network: string; at: number };
  * networks. The rows are read once after the object starts and then kept in memory. Storage preserves them across an
  * eviction. They are deleted after one minute, because they contain IP addresses.
  */
-export class NewChatLimit {
+export class NewChatLimit implements DuePart {
   readonly #storage: DurableObjectStorage;
   /** Oldest first, at most `MAX_NEW_CHATS.channel`; undefined before they are read. */
   #recent: Row[] | undefined;
@@ -37,7 +38,7 @@ export class NewChatLimit {
    * @param now Unix milliseconds
    */
   count(network: string, chatId: string, now: number): NewChatDecision {
-    this.prune(now);
+    this.run(now);
     const recent = this.#rows();
     if (recent.some((row) => row.chat_id === chatId)) return { ok: true };
     const block = clientBlock(network);
@@ -61,23 +62,26 @@ export class NewChatLimit {
     return { ok: true };
   }
 
-  /** Deletes rows older than the window. @returns when the next row is due for deletion; null if none is left */
-  prune(now: number): number | null {
-    const rows = this.#rows();
-    // Rows with a future time are left if the clock was set back. They are deleted too.
-    const recent = rows.filter(({ at }) => at > now - WINDOW_MS && at <= now);
-    if (recent.length < rows.length) {
-      const { sql } = this.#storage;
-      sql.exec("delete from openings where at <= ?", now - WINDOW_MS);
-      sql.exec("delete from openings where at > ?", now);
-      this.#recent = recent;
-    }
-    const [oldest] = recent;
+  /** When the next row is too old; null if there is none. */
+  dueAt(): number | null {
+    const [oldest] = this.#rows();
     return oldest ? oldest.at + WINDOW_MS : null;
   }
 
-  /** Call after all storage, including the table, was deleted. */
-  reset(): void {
+  /** Deletes rows older than the window. */
+  run(now: number): void {
+    const rows = this.#rows();
+    // Rows with a future time are left if the clock was set back. They are deleted too.
+    const recent = rows.filter(({ at }) => at > now - WINDOW_MS && at <= now);
+    if (recent.length === rows.length) return;
+    const { sql } = this.#storage;
+    sql.exec("delete from openings where at <= ?", now - WINDOW_MS);
+    sql.exec("delete from openings where at > ?", now);
+    this.#recent = recent;
+  }
+
+  /** Call after all storage, including the table, was erased. */
+  forget(): void {
     this.#recent = [];
   }
 

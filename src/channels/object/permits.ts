@@ -164,8 +164,8 @@ export class Permits {
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
-  /** Call after all storage was deleted. */
-  reset(): void {
+  /** All storage was erased. */
+  forget(): void {
     this.#pace = undefined;
   }
 
