@@ -1,6 +1,7 @@
 import type { EndedAct } from "../../audit/act.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ChangeSignal } from "../../platform/object/change-signal.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type {
   DisabledReason,
   PingRefusal,
@@ -38,7 +39,7 @@ export interface WebhookPermitPorts extends NoticePorts {
   replays: Pick<Replays, "countsWith" | "keep">;
   /** Runs writes that are stored together or, if it throws, not at all. */
   atomically(writes: () => void): void;
-  /** Ensures that `alarm` is called at this time or before. */
+  /** Ensures that `run` is called at this time or before. */
   alarmBy(at: number): Promise<void>;
   /** Runs work after the answer of the call that started it. */
   background(work: Promise<unknown>): void;
@@ -48,7 +49,7 @@ export interface WebhookPermitPorts extends NoticePorts {
 const LAST_RESORT_MS = 86_400_000;
 
 /** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
-export class WebhookPermits {
+export class WebhookPermits implements DuePart {
   readonly #ports: WebhookPermitPorts;
   #config: WebhookConfig | undefined;
   readonly #webhook: KnownWebhook;
@@ -190,24 +191,24 @@ export class WebhookPermits {
   }
 
   /** Does what is due: notices, disabling, and waking lines. */
-  async alarm(): Promise<void> {
+  async run(): Promise<void> {
     if (!(await this.#configure())) return;
     this.#passTime();
     await this.#notices.flush();
     await this.#finish();
   }
 
-  /** When `alarm` must be called; null if nothing is due. Unix milliseconds. */
-  alarmAt(): number | null {
-    // Without a configuration, everything was deleted.
+  /** When `run` must be called; null if nothing is due. Unix milliseconds. */
+  dueAt(): number | null {
+    // Without a configuration, everything was erased.
     if (!this.#config) return null;
     const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
     const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  /** Call after all storage was deleted. */
-  reset(): void {
+  /** All storage was erased. */
+  forget(): void {
     this.#webhook.reset();
     this.#config = undefined;
     this.#slots.clear();
@@ -330,7 +331,7 @@ export class WebhookPermits {
     // Without a configuration, everything was deleted.
     if (!this.#config) return;
     this.#waker.wake();
-    const at = this.alarmAt();
+    const at = this.dueAt();
     if (at !== null) await this.#ports.alarmBy(at);
   }
 }

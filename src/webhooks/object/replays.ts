@@ -1,4 +1,5 @@
 import { parseEventId } from "../../events/event.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "../rpc.ts";
 import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
 
@@ -16,7 +17,7 @@ export interface ReplayPorts extends ReplayRunPorts {
 }
 
 /** The replays of a webhook, one at a time. The lines send the events; this class counts them. */
-export class Replays {
+export class Replays implements DuePart {
   readonly #ports: ReplayPorts;
   readonly #run: ReplayRun;
   /** Whether the chat of a replay's only event was asked and has not answered yet. */

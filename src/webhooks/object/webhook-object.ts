@@ -2,10 +2,10 @@ import { DurableObject } from "cloudflare:workers";
 import type { EndedAct } from "../../audit/act.ts";
 import type { EventType } from "../../events/event.ts";
 import { jurisdictionOf, newId } from "../../ids.ts";
-import { causeOf } from "../../log.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
 import { prepareSchema } from "../../platform/object/schema-steps.ts";
 import { linePorts } from "../line/ports.ts";
 import type {
@@ -39,7 +39,6 @@ import { WaitingLines } from "./waiting-lines.ts";
 
 const PARTS = [WaitingLines, AttemptLog, FailedEvents, UnreachedLines, GoneLines];
 const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
-const RETRY_MS = 15_000;
 
 /** What works on the object's tables. Deleting the object drops it, with all that it has in memory. */
 interface Parts {
@@ -47,6 +46,7 @@ interface Parts {
   failed: FailedEvents;
   replays: Replays;
   permits: WebhookPermits;
+  due: DueWork;
 }
 
 /**
@@ -152,40 +152,16 @@ export class WebhookObject extends DurableObject<Env> {
 
   /** Deletes all storage. Call after the webhook's row was marked as being deleted. */
   async erase(): Promise<void> {
-    this.#parts?.permits.reset();
+    this.#parts?.due.forget();
     this.#parts = undefined;
     this.#configuration.reset();
     await this.ctx.storage.deleteAll();
     this.#alarm.gone();
   }
 
-  /** Sends notices, wakes lines and goes on with a replay. Never throws. */
-  override async alarm(): Promise<void> {
-    // If the object crashes during this alarm, another alarm follows.
-    const retryAt = Date.now() + RETRY_MS;
-    await this.#alarm.set(retryAt);
-    const { permits, replays } = this.#of();
-    let failed = false;
-    try {
-      // Not awaited: a chat that is slow to answer does not delay the lines that wait.
-      if (isDue(replays.dueAt(Date.now()))) this.ctx.waitUntil(this.#runReplay(replays));
-      await permits.alarm();
-    } catch (error) {
-      failed = true;
-      console.warn({ event: "webhook_alarm_failed", webhookId: this.#id(), error: causeOf(error) });
-    }
-    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was deleted.
-    const standing = await this.#alarm.standing();
-    if (standing === null) return;
-    const due = [failed || standing !== retryAt ? standing : null, permits.alarmAt(), replays.dueAt(Date.now())].filter(
-      (at) => at !== null,
-    );
-    await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
-  }
-
-  async #runReplay(replays: Replays): Promise<void> {
-    await replays.run();
-    await this.#alarm.by(replays.dueAt(Date.now()));
+  /** Sends notices, wakes lines and goes on with a replay. */
+  override alarm(): Promise<void> {
+    return this.#of().due.ring();
   }
 
   #of(webhookId = this.#id()): Parts {
@@ -229,7 +205,11 @@ export class WebhookObject extends DurableObject<Env> {
       alarmBy: (at) => this.#alarm.by(at),
       background: (work) => this.ctx.waitUntil(work),
     });
-    return { log, failed, replays, permits };
+    const due = new DueWork(
+      { name: "webhook", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },
+      { replays, permits },
+    );
+    return { log, failed, replays, permits, due };
   }
 
   /** The webhook's configuration; null if it was deleted. A webhook that exists gets its tables. */
@@ -280,8 +260,4 @@ export class WebhookObject extends DurableObject<Env> {
       return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
     });
   }
-}
-
-function isDue(at: number | null): boolean {
-  return at !== null && at <= Date.now();
 }

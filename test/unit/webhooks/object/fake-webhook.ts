@@ -128,8 +128,8 @@ export class FakeWebhook {
   /** The alarm rings. */
   async ring(): Promise<void> {
     this.alarmAt = null;
-    await this.permits.alarm();
-    this.#alarmBy(this.permits.alarmAt());
+    await this.permits.run();
+    this.#alarmBy(this.permits.dueAt());
   }
 
   #alarmBy(at: number | null): void {
