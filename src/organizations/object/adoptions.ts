@@ -1,3 +1,4 @@
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { KnownChannel } from "../rpc.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
@@ -8,7 +9,7 @@ export const ADOPT_AFTER_MS = 60_000;
 const ADOPT_AT_ONCE = 20;
 
 /** Adopts the chats whose creation was interrupted. */
-export class Adoptions {
+export class Adoptions implements DuePart {
   readonly #sql: SqlStorage;
   readonly #chats: ChatTable;
   readonly #channels: ChannelTable;

@@ -11,6 +11,7 @@ import {
 import { startOfIds, timeOfId } from "../../ids.ts";
 import type { Principal } from "../../keys/caller.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import { AuditDays } from "./audit-days.ts";
 import type { Existence } from "./existence.ts";
 
@@ -41,7 +42,7 @@ const READ_AT_ONCE = 1_000;
  * the response after it. What stops somebody is the exception: its row waits elsewhere until this log has it. A row has
  * names of fields, and never their values.
  */
-export class AuditLog {
+export class AuditLog implements DuePart {
   readonly #sql: SqlStorage;
   readonly #existence: Existence;
   readonly #alarm: StandingAlarm;
@@ -127,7 +128,7 @@ export class AuditLog {
   }
 
   /** Deletes the rows that are too old, up to 1,000 of them. The oldest go first. */
-  purge(now: number): void {
+  run(now: number): void {
     const oldest = this.#oldest();
     if (oldest === undefined) return;
     this.#sql.exec(

@@ -50,6 +50,11 @@ export class ChatList {
     this.#changes++;
   }
 
+  /** The storage was deleted. */
+  forget(): void {
+    this.changed();
+  }
+
   /**
    * @param hasLastMessage whether the page shows the last messages
    * @param have the version of this page that the caller holds
@@ -80,7 +85,7 @@ export class ChatList {
     const parsed = parseSearch(search);
     if (!parsed || (after !== null && !place)) return UNKNOWN_CURSOR;
     const isReady = () => organization.isReady();
-    await this.#contacts.fill(isReady);
+    await this.#contacts.run();
     const { rows, next } = await this.#contactPages.read({
       search: parsed,
       channelIds: this.#selected(channel).map(({ id }) => id),

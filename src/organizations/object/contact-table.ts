@@ -1,4 +1,5 @@
 import { FOLDING_VERSION } from "../../platform/folding.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import { type Contact, TERM_KINDS, type Term, termsOf } from "../contact-search.ts";
 
 /** The columns of a chat that are about its contact. `others`: further addresses as JSON. */
@@ -21,13 +22,16 @@ const STEPS_A_CALL = 60;
  * version of the folding made them, the table is emptied and filled by searches and the alarm. Meanwhile a search
  * examines the chats themselves.
  */
-export class ContactTable {
+export class ContactTable implements DuePart {
   readonly #storage: DurableObjectStorage;
+  readonly #isReady: () => boolean;
   /** Known to be filled. */
   #isFilled = false;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param isReady false after the organization was deleted */
+  constructor(storage: DurableObjectStorage, isReady: () => boolean) {
     this.#storage = storage;
+    this.#isReady = isReady;
   }
 
   /** Adds the terms of a chat. Those that it has stay. */
@@ -53,7 +57,7 @@ export class ContactTable {
     this.#isFilled = false;
   }
 
-  /** When the alarm must call `fill`; null if the table is filled. */
+  /** When the alarm must call `run`; null if the table is filled. */
   dueAt(now: number): number | null {
     return this.isFilled() ? null : now;
   }
@@ -64,12 +68,9 @@ export class ContactTable {
     return this.#isFilled;
   }
 
-  /**
-   * Empties and fills the table if that is needed, as far as one call may. Other calls come in between.
-   * @param isReady false after the organization was deleted
-   */
-  async fill(isReady: () => boolean): Promise<void> {
-    for (let steps = 0; steps < STEPS_A_CALL && isReady() && !this.isFilled(); steps++) {
+  /** Empties and fills the table if that is needed, as far as one call may. Other calls come in between. */
+  async run(): Promise<void> {
+    for (let steps = 0; steps < STEPS_A_CALL && this.#isReady() && !this.isFilled(); steps++) {
       this.#storage.transactionSync(() => (this.#isCurrent() ? this.#fillStep() : this.#emptyStep()));
       await scheduler.wait(0);
     }

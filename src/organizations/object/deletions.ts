@@ -1,4 +1,5 @@
 import { MAX_CONCURRENT } from "../../platform/concurrency.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
 import { Retries } from "./retries.ts";
@@ -19,7 +20,7 @@ interface Deleted {
  * Deletes chats in steps that can be repeated: the chat goes off the lists, its object is emptied, and its row and its
  * addresses go last. So an interrupted deletion leaves a row from which it continues.
  */
-export class Deletions {
+export class Deletions implements DuePart {
   readonly #sql: SqlStorage;
   readonly #chats: ChatTable;
   readonly #channels: ChannelTable;
@@ -76,14 +77,13 @@ export class Deletions {
   }
 
   /** Continues what was interrupted. */
-  async resume(): Promise<void> {
-    const now = Date.now();
+  async run(now: number): Promise<void> {
     this.#isInterrupted = false;
     const { count } = await this.#deleteUpTo(CHATS_A_RUN, now, now + RUN_MS);
     this.#isInterrupted = count > 0 && this.#hasTables() && this.#fresh(1).length > 0;
   }
 
-  /** When the alarm must call `resume`, Unix milliseconds; null if nothing is left. */
+  /** When the alarm must call `run`, Unix milliseconds; null if nothing is left. */
   dueAt(now: number): number | null {
     const retryAt = this.#retries.dueAt();
     if (this.#fresh(1).length === 0) return retryAt;

@@ -88,7 +88,7 @@ export class Doorbells {
   }
 
   /** The organization was deleted. */
-  closeAll(): void {
+  forget(): void {
     for (const socket of this.#open()) close(socket);
   }
 

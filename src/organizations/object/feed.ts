@@ -2,6 +2,7 @@ import { type EventFact, type EventType, ownChannelId } from "../../events/event
 import { randomBase62 } from "../../ids.ts";
 import { causeOf } from "../../log.ts";
 import { isRecent } from "../../platform/clock.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { EventBurst, FeedAnswer, FeedPointer } from "../rpc.ts";
 import { FEED_LIMITS, FeedTables, KEPT_MS } from "./feed-tables.ts";
 
@@ -41,7 +42,7 @@ interface FeedListener {
  * which have the events, and the events of the organization itself. Pointers stay 30 days. If there are more than
  * 8,000,000, only those of the last day are sure to stay, up to 32,000,000.
  */
-export class Feed {
+export class Feed implements DuePart {
   readonly #storage: DurableObjectStorage;
   readonly #listener: FeedListener;
   readonly #tables: FeedTables;
@@ -192,7 +193,7 @@ export class Feed {
     this.#newestOwn = undefined;
   }
 
-  /** When the alarm must call `purge`; null if nothing is due. */
+  /** When the alarm must call `run`; null if nothing is due. */
   dueAt(now: number): number | null {
     const times = [this.#tables.dueAt(this.newest), this.#hasOldOwn(now) ? now : null].filter((at) => at !== null);
     if (times.length === 0) return null;
@@ -203,7 +204,7 @@ export class Feed {
   }
 
   /** Deletes what is too old, a table and 1,000 of the organization's own events at most. Never throws. */
-  purge(now: number): void {
+  run(now: number): void {
     try {
       this.commit(() => this.#tables.drop(this.newest, now));
       // The newest stays, so that no number is used again.

@@ -2,7 +2,6 @@ import type { Chat } from "../../chats/chat.ts";
 import type { ChatIdentity, ListAnswer } from "../../chats/rpc.ts";
 import type { EventFact, EventType } from "../../events/event.ts";
 import type { RequestCounts } from "../../keys/rpc.ts";
-import { runParts } from "../../platform/object/alarm.ts";
 import type { EventRange } from "../../webhooks/rpc.ts";
 import type { History } from "../history.ts";
 import type {
@@ -29,8 +28,6 @@ import { PeopleObject } from "./people-object.ts";
 type EventNote = Record<string, unknown>;
 
 const AGAIN_AFTER_MS = 30_000;
-/** After a part of the alarm failed. */
-const AFTER_FAILURE_MS = 5_000;
 
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
@@ -275,29 +272,14 @@ export class OrganizationObject extends PeopleObject {
   async erase(): Promise<void> {
     const gone = this.ctx.storage.deleteAll();
     // Before the first await: a call that comes meanwhile must find nothing.
-    this.#parts.forget();
+    this.#parts.due.forget();
     await gone;
   }
 
-  /**
-   * Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. None waits for
-   * another, and each ends after some seconds. Never throws.
-   */
+  /** Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. */
   override async alarm(): Promise<void> {
-    this.#parts.alarm.gone();
-    if (!this.#isReady()) return;
-    await this.#parts.alarm.set(Date.now() + AGAIN_AFTER_MS);
-    const areDone = await this.#parts.run();
-    if (!this.#isReady()) return;
-    const now = Date.now();
-    // What failed may be due still. If this fails too, the alarm that was set above rings.
-    const notBefore = areDone ? 0 : now + AFTER_FAILURE_MS;
-    await runParts("organization", {
-      alarm: () => {
-        const at = this.#parts.dueAt(now);
-        return this.#parts.alarm.set(at && Math.max(at, notBefore));
-      },
-    });
+    if (this.#isReady()) await this.#parts.due.ring();
+    else this.#parts.alarm.gone();
   }
 
   #refreshIfOld(): void {

@@ -1,5 +1,6 @@
 import { callObject } from "../../platform/call-object.ts";
-import { earliest, runParts, StandingAlarm } from "../../platform/object/alarm.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
 import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
 import { ChannelTable } from "./channel-table.ts";
@@ -36,8 +37,8 @@ export class OrganizationParts {
   readonly pace = new ReportPace();
   readonly unreadable: UnreadableChats;
   readonly deletions: Deletions;
-  readonly #adoptions: Adoptions;
-  readonly #retention: RetentionWalk;
+  /** What the object does in its alarms, and what it forgets. */
+  readonly due: DueWork;
 
   constructor(ctx: DurableObjectState, env: Env) {
     const { storage } = ctx;
@@ -56,13 +57,13 @@ export class OrganizationParts {
       },
       standBy,
     });
-    this.contacts = new ContactTable(storage);
+    this.contacts = new ContactTable(storage, isReady);
     this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts);
     this.keys = new KeyTable(sql);
     this.list = new ChatList(sql, this.channels, this.contacts);
     this.settings = new Settings(env, storage, this.channels, {
       namesChanged: () => this.list.changed(),
-      retentionChanged: (ids) => this.#retention.begin(ids),
+      retentionChanged: (ids) => walk.begin(ids),
       webhooksChanged: (list) => this.lines.configure(list, this.feed.newestOwn),
     });
     this.existence = new Existence(env, storage, this.channels, this.settings);
@@ -78,7 +79,7 @@ export class OrganizationParts {
     this.members = new MemberRecords(env, storage, this.existence);
     this.audit = new AuditLog(sql, this.existence, this.alarm);
     this.unreadable = new UnreadableChats(sql);
-    this.#adoptions = new Adoptions(
+    const adoptions = new Adoptions(
       sql,
       this.chats,
       this.channels,
@@ -92,60 +93,25 @@ export class OrganizationParts {
       ({ id, life }) => callObject(env.CHATS, id, (chat) => chat.erase(organizationId(), life)),
       isReady,
     );
-    this.#retention = new RetentionWalk(sql, this.channels, {
+    const walk = new RetentionWalk(sql, this.channels, {
       isReady,
       standBy,
       tell: ({ id, life }, retention) =>
         callObject(env.CHATS, id, (chat) => chat.retain(organizationId(), life, retention)),
     });
+    const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;
+    const { deletions, audit } = this;
+    this.due = new DueWork(
+      { name: "organization", alarm: this.alarm, waitUntil },
+      {
+        ...{ existence, members, channels, settings, unreadable, list, doorbells },
+        ...{ ...lines.parts, feed, adoptions, deletions, walk, contacts, audit },
+      },
+    );
   }
 
   /** Whether the object has its tables. Creates nothing. */
   isReady(): boolean {
     return this.existence.isReady();
-  }
-
-  /**
-   * Does what is due. None of it waits for another, and each ends after some seconds.
-   * @returns false if something failed
-   */
-  run(): Promise<boolean> {
-    return runParts("organization", {
-      events: () => this.lines.start(),
-      feed: () => this.feed.purge(Date.now()),
-      adoption: () => this.#adoptions.run(),
-      deletion: () => this.deletions.resume(),
-      retention: () => this.#retention.step(Date.now()),
-      contacts: () => this.contacts.fill(() => this.isReady()),
-      audit: () => this.audit.purge(Date.now()),
-    });
-  }
-
-  /** When `run` must be called, Unix milliseconds. Only what is asked now counts: any call may have made something due. */
-  dueAt(now: number): number | null {
-    return earliest([
-      this.lines.dueAt(now),
-      this.#adoptions.dueAt(),
-      this.deletions.dueAt(now),
-      this.#retention.dueAt(),
-      this.contacts.dueAt(now),
-      this.feed.dueAt(now),
-      this.audit.dueAt(),
-    ]);
-  }
-
-  /** The storage was deleted. */
-  forget(): void {
-    this.existence.forget();
-    this.members.forget();
-    this.channels.forget();
-    this.contacts.forget();
-    this.feed.forget();
-    this.lines.forget();
-    this.doorbells.closeAll();
-    this.settings.forget();
-    this.unreadable.forget();
-    this.list.changed();
-    this.alarm.gone();
   }
 }

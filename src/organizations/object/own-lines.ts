@@ -7,56 +7,36 @@ import { isNoticeLine, type OwnLineHost, OwnPart } from "./own-part.ts";
  * the deletion of a channel's thousands of chats must not hold up the news that a webhook fails.
  */
 export class OwnLines {
-  readonly #events: OwnPart;
-  readonly #notices: OwnPart;
+  readonly parts: { notices: OwnPart; events: OwnPart };
 
   constructor(host: OwnLineHost) {
-    this.#events = new OwnPart(host, "events");
-    this.#notices = new OwnPart(host, "notices");
+    this.parts = { notices: new OwnPart(host, "notices"), events: new OwnPart(host, "events") };
   }
 
   /** See `Lines.configure`. */
   configure(list: WebhookList, startAfter: number): void {
-    for (const part of this.#parts) part.configure(list, startAfter);
-  }
-
-  /** When the lines must run; null if nothing waits. */
-  dueAt(now: number): number | null {
-    const due = this.#parts.map((part) => part.dueAt(now)).filter((at) => at !== null);
-    return due.length === 0 ? null : Math.min(...due);
-  }
-
-  /** Sends due events. */
-  start(): void {
-    for (const part of this.#parts) part.start();
+    for (const part of Object.values(this.parts)) part.configure(list, startAfter);
   }
 
   /** An event was stored in a transaction, which may still fail. */
   onEvent(): void {
-    queueMicrotask(() => this.start());
+    queueMicrotask(() => {
+      for (const part of Object.values(this.parts)) part.start();
+    });
   }
 
   /** See `Lines.wake`. @param lineId which of the webhook's two lines */
   wake(webhookId: string, number: number, startedAt: number, lineId: string): Promise<number | null> {
-    const part = isNoticeLine(lineId) ? this.#notices : this.#events;
+    const part = isNoticeLine(lineId) ? this.parts.notices : this.parts.events;
     return part.wake(webhookId, number, startedAt);
   }
 
   /** See `Lines.replay`. @param lineId only this line; the organization's id for both */
   async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number> {
-    const found = await this.#notices.replay(webhookId, replayId, ranges);
+    const found = await this.parts.notices.replay(webhookId, replayId, ranges);
     if (isNoticeLine(lineId)) return found;
     // Both look at all events of the ranges: not in one step.
     await SYSTEM_CLOCK.wait(0);
-    return found + (await this.#events.replay(webhookId, replayId, ranges));
-  }
-
-  /** The organization was deleted. */
-  forget(): void {
-    for (const part of this.#parts) part.forget();
-  }
-
-  get #parts(): OwnPart[] {
-    return [this.#notices, this.#events];
+    return found + (await this.parts.events.replay(webhookId, replayId, ranges));
   }
 }

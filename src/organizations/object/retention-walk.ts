@@ -1,4 +1,5 @@
 import type { ChatRetention } from "../../chats/rpc.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { Retries } from "./retries.ts";
 
@@ -34,7 +35,7 @@ interface WalkHost {
  * their report. Where the walk stands is stored after each step, so an interrupted one goes on. A chat that can't be told
  * is tried again later, beside the walk.
  */
-export class RetentionWalk {
+export class RetentionWalk implements DuePart {
   readonly #sql: SqlStorage;
   readonly #channels: ChannelTable;
   readonly #host: WalkHost;
@@ -60,14 +61,14 @@ export class RetentionWalk {
     this.#host.standBy(now);
   }
 
-  /** When the alarm must call `step`, Unix milliseconds; null if all chats know. */
+  /** When the alarm must call `run`, Unix milliseconds; null if all chats know. */
   dueAt(): number | null {
     const at = this.#next() ? 0 : this.#retries.dueAt();
     return at === null ? null : Math.max(at, this.#nextAt);
   }
 
   /** Tells the next chats, and again those that could not be told, if that is due. */
-  async step(now: number): Promise<void> {
+  async run(now: number): Promise<void> {
     // The clock may have been set back.
     if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
     this.#nextAt = now + STEP_EVERY_MS;

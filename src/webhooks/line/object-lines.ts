@@ -1,4 +1,5 @@
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { EventRange, WebhookList } from "../rpc.ts";
 import type { LineHost } from "./host.ts";
 import { Lines } from "./lines.ts";
@@ -9,8 +10,8 @@ export interface LinesObject {
   waitUntil(work: Promise<void>): void;
 }
 
-/** The lines of a Durable Object. They run beside its other work. Its alarm covers `dueAt` and calls `start`. */
-export abstract class ObjectLines {
+/** The lines of a Durable Object. They run beside its other work. */
+export abstract class ObjectLines implements DuePart {
   protected readonly lines = new Lines(() => this.lineHost());
   readonly #object: LinesObject;
 
@@ -30,6 +31,11 @@ export abstract class ObjectLines {
   /** When the lines must run; null if nothing waits. */
   dueAt(now: number): number | null {
     return this.lines.dueAt(now);
+  }
+
+  /** No alarm waits for them: a receiver may be slow. */
+  run(): void {
+    this.start();
   }
 
   /** Sends due events. The output gate delays each call until what it tells is on disk. */

@@ -46,8 +46,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a chat that nobody adopted stays so": {
     file: organizationParts,
-    right: "      adoption: () => this.#adoptions.run(),\n",
-    wrong: "",
+    right: "feed, adoptions, deletions,",
+    wrong: "feed, deletions,",
   },
   "a redaction is answered before the report": {
     file: redactions,
@@ -101,8 +101,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a deletion that is interrupted is not continued": {
     file: organizationParts,
-    right: "      deletion: () => this.deletions.resume(),\n",
-    wrong: "",
+    right: "adoptions, deletions, walk,",
+    wrong: "adoptions, walk,",
   },
   "a new instance takes a report for granted": {
     file: report,

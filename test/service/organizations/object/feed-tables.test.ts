@@ -38,7 +38,7 @@ test("around midnight, a reader that is less than a day behind loses nothing at 
     for (let position = 1, now = start; now < MIDNIGHT + 26 * HOUR_MS; position++, now = start + position * everyMs) {
       feed.commit(() => feed.point(OWNER, BURST, Math.floor(now)));
       if (position % 50 > 0) continue;
-      if ((feed.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now) feed.purge(now);
+      if ((feed.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now) feed.run(now);
       const behind = Math.max(0, position - Math.floor((DAY_MS - SECOND_MS) / everyMs));
       const { oldest, pointers } = feed.read(behind, 1);
       if (oldest > behind + 1 || pointers[0]?.position !== behind + 1) lost.push(position);
