@@ -4,6 +4,8 @@ import type { NAMESPACES } from "./faults.ts";
 
 /** Calls to objects have deadlines of this many milliseconds or more. */
 const DEADLINE_MS = 5_000;
+/** Those of whole runs are longer, and are not hurried. */
+const LONGEST_CALL_MS = 60_000;
 const LOOK_EVERY_MS = 5;
 /** Between two calls, none is under way for a moment. */
 const QUIET_LOOKS = 10;
@@ -40,7 +42,7 @@ export function hurryDeadlines(...namespaces: (typeof NAMESPACES)[number][]): vo
   }
   const start = setTimeout;
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
-    if (ms < DEADLINE_MS) return start(run, ms);
+    if (ms < DEADLINE_MS || ms > LONGEST_CALL_MS) return start(run, ms);
     let quiet = 0;
     const looks = setInterval(() => {
       quiet = underWay === 0 ? quiet + 1 : 0;

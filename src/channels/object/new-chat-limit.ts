@@ -80,7 +80,7 @@ export class NewChatLimit implements DuePart {
     this.#recent = recent;
   }
 
-  /** Call after all storage, including the table, was erased. */
+  /** Call after all storage, including the table, was deleted. */
   forget(): void {
     this.#recent = [];
   }

@@ -164,7 +164,7 @@ export class Permits {
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
-  /** All storage was erased. */
+  /** All storage was deleted. */
   forget(): void {
     this.#pace = undefined;
   }

@@ -89,7 +89,7 @@ export class DueWork {
     // Not beyond what becomes due meanwhile.
     const nextAt = this.#nextOf(idle.filter((work) => !work.isUnderWay)) ?? Number.POSITIVE_INFINITY;
     await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
-    // Everything was erased.
+    // Everything was deleted.
     if (works !== this.#works) return;
     if (!areDone) {
       for (const run of runs) this.#object.waitUntil(run.then(() => this.#standByIn(works)));
@@ -115,7 +115,7 @@ export class DueWork {
     this.#object.alarm.gone();
   }
 
-  /** Unless everything was erased since. */
+  /** Unless everything was deleted since. */
   async #standByIn(works: Work[]): Promise<void> {
     if (works === this.#works) await this.standBy();
   }

@@ -200,14 +200,14 @@ export class WebhookPermits implements DuePart {
 
   /** When `run` must be called; null if nothing is due. Unix milliseconds. */
   dueAt(): number | null {
-    // Without a configuration, everything was erased.
+    // Without a configuration, everything was deleted.
     if (!this.#config) return null;
     const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
     const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  /** All storage was erased. */
+  /** All storage was deleted. */
   forget(): void {
     this.#webhook.reset();
     this.#config = undefined;

@@ -31,9 +31,11 @@ test("a chat that never answers to its wake-up holds up no other chat, and no al
   breakObject("CHATS", bad, "wake", "hangs");
   const lines = vi.spyOn(console, "warn");
   await runDurableObjectAlarm(object());
-  expect(await waitingIn(object())).toBe(0);
+  await vi.waitFor(async () => expect(await waitingIn(object())).toBe(0));
   const logged = lines.mock.calls.map(([line]) => line);
   expect(logged.filter(({ event }) => event === "chat_not_woken")).toMatchObject([{ chatId: bad }]);
+  // The alarm did not wait for the last ones.
+  await runDurableObjectAlarm(object());
   expect(await alarmOf(object())).toBeNull();
 });
 
@@ -44,8 +46,11 @@ test("an organization that never answers to a report of health delays no wake-up
   });
   hurryDeadlines("CHATS", "ORGANIZATIONS");
   breakObject("ORGANIZATIONS", organizationId, "reportHealth", "hangs");
+  const lines = vi.spyOn(console, "warn");
   await runDurableObjectAlarm(object());
   expect(await waitingIn(object())).toBe(0);
+  // The alarm does not wait for the end of the report.
+  await vi.waitFor(() => expect(lines).toHaveBeenCalledWith(expect.objectContaining({ event: "health_not_reported" })));
   const at = await alarmOf(object());
   expect(at).toBeGreaterThan(Date.now());
   vi.restoreAllMocks();
