@@ -45,7 +45,10 @@ export class ChannelObject extends DurableObject<Env> {
     sendingConfig: (channelId) => this.#sendingConfig(channelId),
     addWaiting: (chatId) => this.#waiting.add(chatId),
     // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
-    healthChanged: (channelId, works) => this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
+    healthChanged: (channelId, works) => {
+      if (works) this.#waiting.recovered();
+      return this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS));
+    },
   });
   readonly #due = new DueWork(
     { name: "channel", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },

@@ -10,6 +10,8 @@ export class WaitingChats implements DuePart {
   readonly #kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">;
   readonly #pace: () => ChannelPace;
   readonly #wakeChat: (chatId: string) => Promise<void>;
+  /** The channel recovered, and no chat was woken since. */
+  #isRecovered = false;
 
   /** @param pace the channel's current pace: the channel may break again during a call */
   constructor(
@@ -27,8 +29,14 @@ export class WaitingChats implements DuePart {
     if (!this.#kv.get(key)) this.#kv.put(key, true);
   }
 
+  /** The channel works again: the next run is due at once. */
+  recovered(): void {
+    this.#isRecovered = true;
+  }
+
   /** Wakes as many chats as can start soon. */
   async run(): Promise<void> {
+    this.#isRecovered = false;
     if (this.#pace().breaker) return;
     const waiting = [...this.#kv.list<true>({ prefix: PREFIX, limit: MAX_PER_RUN })].map(([key]) => key);
     for (let from = 0; from < waiting.length && !this.#pace().breaker; from += MAX_CONCURRENT) {
@@ -44,6 +52,7 @@ export class WaitingChats implements DuePart {
   dueAt(now: number): number | null {
     const isAnyLeft = [...this.#kv.list<true>({ prefix: PREFIX, limit: 1 })].length > 0;
     const pace = this.#pace();
-    return isAnyLeft && !pace.breaker ? wakeMoreAt(pace, now) : null;
+    if (!isAnyLeft || pace.breaker) return null;
+    return this.#isRecovered ? now : wakeMoreAt(pace, now);
   }
 }
