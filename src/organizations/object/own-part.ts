@@ -51,6 +51,9 @@ export class OwnPart extends ObjectLines {
     if (organizationId === undefined) return null;
     const erasures = this.#erasures;
     const exists = () => this.#erasures === erasures;
+    // Read once: after the organization's deletion, a read would store a new one.
+    let life: string | undefined;
+    const lifeOf = () => (life ??= feed.life);
     const isNotices = this.#name === "notices";
     const events = new OwnEvents(sql, (type) => type.startsWith("webhook.") === isNotices);
     return {
@@ -61,12 +64,12 @@ export class OwnPart extends ObjectLines {
       newest: () => feed.newestOwn,
       matching: (range, filter, limit) => events.matching(range, filter, limit),
       count: (range, filter) => events.count(range, filter),
-      eventId: (number) => eventId(organizationId, feed.life, number),
+      eventId: (number) => eventId(organizationId, lifeOf(), number),
       // No message is in these events.
       redactions: () => 0,
       // These events have no number, so none is before them.
       async render(fact, payload) {
-        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, feed.life, {}, payload);
+        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, lifeOf(), {}, payload);
         return JSON.stringify({ ...event, previous: null, data });
       },
       standBy: (at) => alarm.by(at),
