@@ -125,7 +125,8 @@ export class Network {
     const row = judge.book.named(news);
     // Its id comes with the answer, which is under way.
     const isEarly = !row && call !== null && !call.given && judge.isSending(call.seq);
-    object.receive("applyStatus", [identity.organizationId, identity.channelId, news, identity], (result) => {
+    const as = { organizationId: identity.organizationId, knownIdentity: identity, isRepeat: false };
+    object.receive("applyStatus", [as, identity.channelId, news], (result) => {
       if ("error" in result) return world.after(5_000, () => this.#report(chat, news, call));
       if ((result.value as { outcome: string }).outcome !== "ok") return world.count("a status of no message");
       if (isEarly) judge.told(call.seq, news.status);
