@@ -29,11 +29,11 @@ import {
   placeAt,
   purgeAt,
   type Rest,
-  type ScheduleTimes,
   SOON_MS,
 } from "./decisions.ts";
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
+import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
 
 /** Delay after an error. */
 const AGAIN_AFTER_MS = 30_000;
@@ -181,8 +181,9 @@ export class ScheduledMessages {
   }
 
   /**
-   * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Never throws: after
-   * a fault, the alarm rings again, and a message that can't be placed for minutes is passed over. Each send calls this first, so that it takes no room for which due messages wait.
+   * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Each send calls
+   * this first, so that it takes no room for which due messages wait. Never throws: after a fault, the alarm rings again,
+   * and a message that can't be placed for minutes is passed over.
    */
   placeDue(): void {
     const now = this.#host.clock.now();
@@ -348,25 +349,6 @@ export class ScheduledMessages {
   }
 }
 
-function withTimes(message: UnplacedMessage, { scheduledAt, expiresAt }: ScheduleTimes, now: number): UnplacedMessage {
-  const updatedAt = Math.max(now, Date.parse(message.updatedAt));
-  return {
-    ...message,
-    updatedAt: new Date(updatedAt).toISOString(),
-    scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
-    expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
-  };
-}
-
-function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {
-  return { type: "message.scheduled", seq: null, note: { messageId: id, scheduledAt }, at: Date.parse(updatedAt) };
-}
-
 function ok(message: UnplacedMessage): { outcome: "ok"; doc: string } {
   return { outcome: "ok", doc: JSON.stringify(message) };
-}
-
-/** Unix milliseconds. */
-function timeOf(time: string | undefined): number | null {
-  return time === undefined ? null : Date.parse(time);
 }

@@ -54,6 +54,8 @@ export async function retainedPlace(kind: Kind | "web" = "web", days: number | n
       for (const content of contents) sent.push(await send(api, chatId, { content }));
       return sent;
     },
+    /** Waits until the network has accepted a message. A delivery goes on after the send and after an alarm. */
+    delivered: (id = "") => vi.waitFor(async () => expect((await place.message(id)).status).toBe("SENT")),
     write: (content: string) => writeAsContact(organizationId, chatId, content),
     chat: async () => (await api("GET", `/chats/${chatId}`)).body.chat,
     /** Everything that the chat's object and its organization's object store. */

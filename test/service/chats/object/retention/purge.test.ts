@@ -34,8 +34,10 @@ test("nothing that is stored has the text of a deleted message", async () => {
   fakeReceiver(({ text }) => new Response(text, { status: 500 }), fetch);
   await addWebhook(place.organizationId);
   const sent = await send(place.api, place.chatId, { content: canary, metadata: { canary }, variables: { canary } });
+  await place.delivered(sent.id);
   await place.settle();
-  await send(place.api, place.chatId, { content: canary, type: "IMAGE", mediaUrl: `https://example.com/${canary}` });
+  const image = { content: canary, type: "IMAGE", mediaUrl: `https://example.com/${canary}` };
+  await place.delivered((await send(place.api, place.chatId, image)).id);
   const { id } = await place.write(canary);
   await place.redact(sent.id);
   await place.api(
@@ -68,7 +70,8 @@ test("the list of chats forgets the text of a deleted last message", async () =>
 test("the deletion stops at the first message that waits for its network", async () => {
   fakeNetworks(inTurn(acceptAs("wamid.1"), lost));
   const place = await retainedPlace("whatsapp", 1);
-  await place.sendSome("delivered");
+  const [first] = await place.sendSome("delivered");
+  await place.delivered(first?.id);
   await place.settle();
   const mend = breakObjects("CHANNELS", "permit");
   await place.sendSome("waits");
@@ -91,6 +94,7 @@ test("a status of a deleted message is ignored, and so is a webhook that repeats
   fakeNetworks(acceptAs("wamid.1"));
   const place = await retainedPlace("whatsapp");
   const { id } = await send(place.api, place.chatId, { content: "Hello" });
+  await place.delivered(id);
   await place.settle();
   await place.schedule(300 * DAY);
   await place.passDays(32);
