@@ -149,6 +149,24 @@ test("scheduled messages are listed by chat; one is moved, one canceled, one sen
   await page.context().close();
 });
 
+test("a menu stays open while the list of scheduled messages follows a change", async () => {
+  const chat = await desk.chat("Mia Menu");
+  const first = await schedule(chat.id, "The next one", 1);
+  await schedule(chat.id, "The one after it", 2);
+  const page = await openScheduled("Mia Menu");
+  const row = (text: string) => page.getByRole("listitem").filter({ hasText: text });
+  await row("The one after it").getByRole("button", { name: "More for this message" }).click();
+  const scheduledAt = new Date(Date.now() + 5.5 * 3_600_000).toISOString();
+  await desk.api("PATCH", `/chats/${chat.id}/messages/${first.id}`, { scheduledAt });
+  await row("The next one").getByText("in 5 h").waitFor();
+  expect(await page.getByRole("menuitem", { name: "Cancel it" }).isVisible()).toBe(true);
+  await page.keyboard.press("ArrowDown");
+  expect(await page.getByRole("menuitem", { name: "At another time" }).evaluate((it) => it.matches(":focus"))).toBe(
+    true,
+  );
+  await page.context().close();
+});
+
 test("the requests of a key are drawn, with a table that has the same numbers", async () => {
   const counted = await openDesk("Counted");
   for (let n = 0; n < 3; n++) await counted.api("GET", "/chats");

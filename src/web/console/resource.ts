@@ -19,10 +19,15 @@ export interface Resource<T> {
 }
 
 /**
- * Loads what a screen shows, and loads it again if `key` changes.
+ * Loads what a screen shows, and loads it again if `key` or `version` changes.
  * @param key names what is loaded; null loads nothing
+ * @param version of what is loaded. What the screen shows stays until the new one is there
  */
-export function useResource<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+export function useResource<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  version?: string | null,
+): Resource<T> {
   const [state, setState] = useState<{ key: string | null; error: ParleyError | null; loadedAt: number }>({
     key: null,
     error: null,
@@ -47,7 +52,7 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
       },
     );
     return () => controller.abort();
-  }, [key, turn]);
+  }, [key, turn, version]);
 
   const isCurrent = state.key === key;
   return {

@@ -127,10 +127,9 @@ const OUTCOMES = {
 function Attempts({ message, cancel }: { message: Message; cancel: ComponentChildren }): JSX.Element {
   const { api } = usePlace();
   const { chatId, id, updatedAt } = message;
-  const attempts = useResource(`attempts ${id} ${updatedAt}`, async (signal) => {
-    const path = { id: chatId, messageId: id };
-    return await api.GET("/chats/{id}/messages/{messageId}/attempts", { path, signal });
-  });
+  const path = { id: chatId, messageId: id };
+  const load = (signal: AbortSignal) => api.GET("/chats/{id}/messages/{messageId}/attempts", { path, signal });
+  const attempts = useResource(`attempts ${id}`, load, updatedAt);
   return (
     <section class="panel-part">
       <h3>Attempts</h3>

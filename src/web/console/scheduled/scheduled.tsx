@@ -62,11 +62,11 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
   const [element, isSeen] = useSeen<HTMLElement>();
   const { id, contact, channel, nextScheduledAt } = chat;
   const canRead = may("messages:read");
-  // The messages are loaded again if the list says that the next one is another.
-  const key = isSeen && canRead ? `scheduled of ${id} ${nextScheduledAt}` : null;
-  const messages = useResource<Message[]>(key, async (signal) => {
+  const load = async (signal: AbortSignal) => {
     return (await api.GET("/chats/{id}/scheduled", { path: { id }, query: { limit: 100 }, signal })).messages;
-  });
+  };
+  // The messages are loaded again if the list says that the next one is another.
+  const messages = useResource<Message[]>(isSeen && canRead ? `scheduled of ${id}` : null, load, nextScheduledAt);
   const { data, reload } = messages;
   useEffect(() => listen((event) => event?.chatId === id && isScheduling(event) && reload()), [id]);
   const put = (message: Message) => {
