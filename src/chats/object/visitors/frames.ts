@@ -42,6 +42,8 @@ export type ServerFrame =
 
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;
+/** When a page may try again after a failure here, in seconds. */
+export const RETRY_AFTER_SECONDS = 5;
 
 /** The platform answers a ping with exactly this text, and does not wake the object. */
 export const PING = JSON.stringify({ type: "ping" });
@@ -117,6 +119,11 @@ export function refusedFrame(
   message: string = ERRORS[code].text,
 ): RefusedFrame {
   return { type: "refused", id, code, message, retryAfter };
+}
+
+/** The refusal after a failure here. */
+export function unavailable(id: string): RefusedFrame {
+  return refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS);
 }
 
 /** Sends a frame to each socket that is still open. */

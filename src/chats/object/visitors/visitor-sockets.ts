@@ -7,6 +7,7 @@ import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import type { SeqRange } from "../log/rows.ts";
 import { Acknowledgments } from "./acknowledgments.ts";
+import { ChatOpener } from "./chat-opener.ts";
 import {
   CHAT_DELETED,
   CONNECTION_LOST,
@@ -32,10 +33,10 @@ import {
   type ServerFrame,
   sendFrame,
   storedFrame,
+  unavailable,
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
-import { type OpenedChat, openVisitorChat } from "./open-visitor-chat.ts";
 import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
 import { isOwner, SocketCheck } from "./socket-check.ts";
@@ -64,8 +65,6 @@ const MAX_WAITING_FRAMES = 100;
 const PAGE_SIZE = 100;
 /** A page that connects again gets the redactions of this many messages before its newest. */
 const REDACTION_RANGE = 1_000;
-/** When a page may try again after a failure here, in seconds. */
-const RETRY_AFTER_SECONDS = 5;
 
 /**
  * The open sockets of a web chat's visitor, one for each tab. The platform keeps them open while the object sleeps, so an
@@ -79,8 +78,7 @@ export class VisitorSockets {
   #lastMessage: Promise<void> = Promise.resolve();
   #waitingMessages = 0;
   #waitingFrames = 0;
-  /** The client networks that may not open a new chat, and until when, in Unix milliseconds. */
-  readonly #refusedUntil = new Map<string, number>();
+  readonly #opener: ChatOpener;
   readonly #acknowledgments: Acknowledgments;
   readonly #socketCheck: SocketCheck;
   readonly #frameBudget = new FrameBudget();
@@ -88,6 +86,7 @@ export class VisitorSockets {
   constructor(host: VisitorHost) {
     this.#host = host;
     this.#acknowledgments = new Acknowledgments(host.state.storage, host.log);
+    this.#opener = new ChatOpener(host.env);
     this.#socketCheck = new SocketCheck({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
@@ -220,8 +219,9 @@ export class VisitorSockets {
     const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
     const fault = contentFault(frame);
     if (fault) return refuse(fault);
-    const knownIdentity = this.#host.identity() ? null : await this.#openChat(socket, id);
-    if (knownIdentity === "refused") return;
+    const knownIdentity = this.#host.identity() ? null : await this.#opener.open(attached(socket), id);
+    if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
+    if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
     // A chat that is about to be adopted has no messages of the visitor yet.
     if (knownIdentity === null && !this.#host.isRepeated(id)) {
       const wait = this.#rateLimitWait();
@@ -239,7 +239,7 @@ export class VisitorSockets {
     };
     const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
     if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
-    if (answer.outcome === "unknown") return refuse(refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
+    if (answer.outcome === "unknown") return refuse(unavailable(id));
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
     const message = visitorMessage(JSON.parse(answer.doc) as Message);
@@ -247,43 +247,6 @@ export class VisitorSockets {
       this.#visitorSockets().filter((other) => other !== socket),
       { type: "message", message },
     );
-  }
-
-  /** Opens the chat. @returns the identity to adopt, or `refused` after the page got the reason */
-  async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
-    const { clientNetwork } = attached(socket);
-    const wait = this.#newChatWait(clientNetwork);
-    if (wait > 0) {
-      sendFrame([socket], refusedFrame(id, "rate_limited", wait, "Too many new chats"));
-      return "refused";
-    }
-    let opened: OpenedChat;
-    try {
-      opened = await openVisitorChat(this.#host.env, attached(socket));
-    } catch (error) {
-      const { chatId } = attached(socket);
-      console.error({ event: "open_chat_failed", chatId, error: causeOf(error) });
-      sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
-      return "refused";
-    }
-    switch (opened.outcome) {
-      case "opened":
-        return opened.identity;
-      case "too_many":
-        // Only for a few seconds: if the company creates the chat meanwhile, the visitor may write in it.
-        this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, RETRY_AFTER_SECONDS) * 1_000);
-        sendFrame([socket], refusedFrame(id, "rate_limited", opened.retryAfter, "Too many new chats"));
-        break;
-      case "chat_limit":
-        sendFrame([socket], refusedFrame(id, "chat_limit", null));
-        break;
-      case "deleting":
-        sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
-        break;
-      case "no_channel":
-        close(socket, NO_CHANNEL);
-    }
-    return "refused";
   }
 
   /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
@@ -301,13 +264,6 @@ export class VisitorSockets {
   #rateLimitWait(): number {
     const now = Date.now();
     return secondsToWait(inboundTimes(this.#host.state.storage.sql, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
-  }
-
-  /** The seconds until a client network may ask for a new chat again; 0 if it may now. */
-  #newChatWait(network: string): number {
-    const now = Date.now();
-    for (const [each, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(each);
-    return Math.ceil(((this.#refusedUntil.get(network) ?? now) - now) / 1_000);
   }
 
   async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
