@@ -54,6 +54,7 @@ async function usedKey(settings: Record<string, unknown> = {}) {
 /** Sends messages and reports how their attempts ended. */
 async function deliver(chat: Conversation, messages: number): Promise<void> {
   await sendMany(chat.api, chat.chatId, messages);
+  await vi.waitFor(async () => expect((await chat.queue()).depth).toBe(0));
   await chat.run();
   pass(5_000);
   await chat.run();

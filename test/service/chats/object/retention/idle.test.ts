@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { breakObjects } from "../../../../support/faults.ts";
 import { admin, created, expectError } from "../../../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../../../support/networks.ts";
@@ -73,12 +73,15 @@ test("a chat stays while one of its events waits for a webhook", async () => {
   const place = await retainedPlace("web", 1);
   let isUp = false;
   fakeReceiver(() => new Response(null, { status: isUp ? 200 : 500 }));
-  await addWebhook(place.organizationId);
+  const webhookId = await addWebhook(place.organizationId);
   await place.sendSome("one");
   await place.settle();
   await place.passDays(2);
   expect((await place.get()).body.messages).toEqual([]);
   isUp = true;
+  await place.passDays(1);
+  const line = () => admin("GET", `/webhooks/${webhookId}/chats/${place.chatId}`);
+  await vi.waitFor(async () => expect((await line()).body.pending).toBe(0));
   for (let day = 0; day < 10 && (await place.get()).status === 200; day++) await place.passDays(1);
   expectError(await place.get(), 404, "chat_not_found");
 });
