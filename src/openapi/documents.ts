@@ -5,14 +5,14 @@ import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { MESSAGE_OPERATIONS } from "./message-operations.ts";
-import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
+import { type Components, type GroupDefaults, methodAndPath, type OperationSpec, writeOperation } from "./operation.ts";
 import { auditOperations } from "./operator/audit.ts";
 import { channelOperations, resealOperations } from "./operator/channels.ts";
 import { chatOperations, erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
 import { memberOperations } from "./operator/members.ts";
 import { organizationOperations } from "./operator/organizations.ts";
-import { OPERATOR_SIDE } from "./operator/side.ts";
+import { KEY_SIDE, OPERATOR_SIDE } from "./operator/side.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { OWN_OPERATIONS } from "./own-operations.ts";
@@ -20,7 +20,7 @@ import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedule-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
 import { webhookCalls } from "./webhook-calls.ts";
-import { operatorWebhookOperations, ownWebhookOperations } from "./webhook-operations.ts";
+import { webhookOperations } from "./webhook-operations.ts";
 
 const CONVENTIONS = `Request and response bodies are JSON in UTF-8. Field names are camelCase, and times are RFC 3339 in UTC. Ids are opaque strings. In a request body, \`null\` in an optional field means that the field is absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 code units. New fields can appear in responses at any time. \`HEAD\` works like \`GET\`, without the body. Every response carries \`X-Request-Id\`. Call the API from a server, not from a browser: a key in a page would be public, so the API sends no CORS headers.
 
@@ -93,7 +93,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
         ...MESSAGE_OPERATIONS,
         ...EVENT_OPERATIONS,
         ...EXPORT_OPERATIONS,
-        ...ownWebhookOperations,
+        ...webhookOperations(KEY_SIDE),
         ...OWN_OPERATIONS,
       ],
       defaults: {
@@ -149,7 +149,7 @@ Every request that changes something, exports or searches leaves an entry in the
         ...operatorExportOperations,
         ...erasureOperations(OPERATOR_SIDE),
         ...keyOperations(OPERATOR_SIDE),
-        ...operatorWebhookOperations,
+        ...webhookOperations(OPERATOR_SIDE),
         ...auditOperations(OPERATOR_SIDE),
         ...statsOperations(OPERATOR_SIDE),
       ],
@@ -177,10 +177,11 @@ function documentOf(document: Document, version: string) {
   const { title, summary, description, server, security, tags, groups } = document;
   const components: Components = { schemas: {}, responses: {} };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { operations, defaults, server: ownServer, open } of groups) {
-    for (const operation of operations) {
-      const path = (paths[operation.path] ??= ownServer ? { servers: [ownServer] } : {});
-      path[operation.method] = { ...writeOperation(operation, defaults, components), ...(open && { security: [] }) };
+  for (const { operations: all, defaults, server: ownServer, open } of groups) {
+    for (const operation of all) {
+      const [method, path] = methodAndPath(operation);
+      const operations = (paths[path] ??= ownServer ? { servers: [ownServer] } : {});
+      operations[method] = { ...writeOperation(operation, defaults, components), ...(open && { security: [] }) };
     }
   }
   const webhooks = document.callsWebhooks ? { webhooks: webhookCalls(components.schemas) } : {};

@@ -7,7 +7,7 @@ import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
 import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
-import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { jsonResponse, tagged } from "./operation.ts";
 import { count, id, resource, time } from "./typed-schema.ts";
 
 type FullEvent<Type extends ListedType = ListedType> = Required<Omit<Event<Type>, "previous">>;
@@ -87,12 +87,10 @@ const filterKeywords = { channel: { pattern: "^chn_[0-9A-Za-z]+$" } };
 const minutes = MAX_STREAM_MS / 60_000;
 
 /** The routes of events, below `/api/v1`. */
-export const EVENT_OPERATIONS: readonly OperationSpec[] = [
+export const EVENT_OPERATIONS = tagged("Events", [
   {
-    method: "get",
-    path: "/events",
+    route: "GET /events",
     id: "listEvents",
-    tag: "Events",
     summary: "List events",
     description:
       "Lists the organization's events, oldest first. Pass the `cursor` of a response as `after` of the next request to read each event once and in order, also after a crash. Events of a chat are in the order of `number`. An event appears within a few seconds, and at once while a client waits or streams. Events are kept for 30 days, or fewer if there are very many. Events of deleted chats are left out. If the next events can't be read for a moment, the response is a 503: ask again. If a chat can't be read for two minutes, `chat.unreadable` comes in place of its events, whatever `types` says: its `data` has their numbers, and `GET /chats/{id}/events` lists them later.",
@@ -111,10 +109,8 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     errors: ["cursor_expired"],
   },
   {
-    method: "get",
-    path: "/events/stream",
+    route: "GET /events/stream",
     id: "streamEvents",
-    tag: "Events",
     summary: "Stream events",
     description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
     query: {
@@ -145,20 +141,15 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
     errors: ["stream_limit", "cursor_expired"],
   },
   {
-    method: "get",
-    path: "/events/{id}",
+    route: "GET /events/{id}",
     id: "readEvent",
-    tag: "Events",
     summary: "Read an event",
     description: "Returns one event. Events of a chat are kept as long as the chat.",
     responses: [jsonResponse(200, "The event.", z.object({ event: eventSchema }), { event })],
-    errors: ["event_not_found"],
   },
   {
-    method: "get",
-    path: "/chats/{id}/events",
+    route: "GET /chats/{id}/events",
     id: "listChatEvents",
-    tag: "Events",
     summary: "List a chat's events",
     description:
       "Lists the events of one chat, oldest first, from its creation on. They are kept as long as the chat. Here a cursor is the `number` of an event.",
@@ -173,6 +164,6 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
         cursor: String(event.number),
       }),
     ],
-    errors: ["chat_not_found", "cursor_expired"],
+    errors: ["cursor_expired"],
   },
-];
+]);

@@ -3,7 +3,7 @@ import { resendBody } from "../chats/message.ts";
 import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
 import type { ShownHistory } from "../chats/rpc.ts";
 import { examples } from "./examples.ts";
-import { jsonResponse, type OperationSpec, type RequestBodySpec } from "./operation.ts";
+import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";
 import { count, resource, time, timeOrNull } from "./typed-schema.ts";
 
@@ -57,25 +57,21 @@ const historySchema = resource<ShownHistory>()(
 );
 
 /** What clients do with a message that is stored. */
-export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
+export const MESSAGE_OPERATIONS = tagged("Messages", [
   {
-    method: "post",
-    path: "/chats/{id}/messages/{messageId}/cancel",
+    route: "POST /chats/{id}/messages/{messageId}/cancel",
     id: "cancelMessage",
-    tag: "Messages",
     summary: "Cancel a message",
     description:
       "Cancels a message that is `SCHEDULED` or `QUEUED`. Its status becomes `CANCELED`, and it is never sent. This works until the first attempt to send it begins, and again between attempts that the network refused. Canceling a canceled message changes nothing.",
     responses: [
       jsonResponse(200, "The canceled message.", oneMessage, { message: { ...message, status: "CANCELED" } }),
     ],
-    errors: ["chat_not_found", "message_not_found", "not_cancelable"],
+    errors: ["not_cancelable"],
   },
   {
-    method: "post",
-    path: "/chats/{id}/messages/{messageId}/resend",
+    route: "POST /chats/{id}/messages/{messageId}/resend",
     id: "resendMessage",
-    tag: "Messages",
     summary: "Send a failed message again",
     description:
       "Sends a `FAILED` message again, as a new message with a new `seq`: with the same text, template values, media and metadata. Its `resendOf` is the id of the failed message. Each message can be sent again once; if the new one fails too, send that one again. A repeated request returns the same new message.",
@@ -96,22 +92,11 @@ export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
         },
       ),
     ],
-    errors: [
-      "chat_not_found",
-      "message_not_found",
-      "sender_not_found",
-      "not_failed",
-      "redacted",
-      "schedule_full",
-      "chat_backlog",
-      "chat_full",
-    ],
+    errors: ["sender_not_found", "not_failed", "redacted", "schedule_full", "chat_backlog", "chat_full"],
   },
   {
-    method: "get",
-    path: "/chats/{id}/messages/{messageId}/attempts",
+    route: "GET /chats/{id}/messages/{messageId}/attempts",
     id: "listAttempts",
-    tag: "Messages",
     summary: "List a message's attempts",
     description:
       "Lists the attempts to deliver a message through its network. A web chat's message and an inbound message have none.",
@@ -131,6 +116,5 @@ export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
         nextAttemptAt: "2026-11-20T10:00:19.400Z",
       }),
     ],
-    errors: ["chat_not_found", "message_not_found"],
   },
-];
+]);

@@ -13,9 +13,8 @@ import { webhookExamples } from "./webhook-resources.ts";
 
 /** The description of a route. */
 export interface OperationSpec {
-  method: "get" | "post" | "patch" | "delete";
-  /** In the form of OpenAPI: `/chats/{id}`. */
-  path: string;
+  /** The method and the path: `GET /chats/{id}`. */
+  route: string;
   id: string;
   tag: string;
   summary: string;
@@ -25,8 +24,13 @@ export interface OperationSpec {
   headers?: readonly RequestHeader[];
   body?: RequestBodySpec;
   responses: readonly ResponseSpec[];
-  /** The errors of this route, besides those of its group. */
+  /** The errors of this route, besides those of its group and those of the ids in its path. */
   errors?: readonly ErrorCode[];
+}
+
+/** Gives operations their tag. */
+export function tagged(tag: string, operations: readonly Omit<OperationSpec, "tag">[]): readonly OperationSpec[] {
+  return operations.map((operation) => ({ ...operation, tag }));
 }
 
 interface Query {
@@ -92,32 +96,37 @@ export interface Components {
   responses: Record<string, object>;
 }
 
-/** Path parameters by the segment before them. */
-const IDS: Record<string, { description: string; example: string }> = {
-  organizations: { description: "The organization's id.", example: examples.organization.id },
-  members: { description: "The member's id.", example: examples.member.id },
-  channels: { description: "The channel's id.", example: examples.channel.id },
-  templates: { description: "The template's id.", example: examples.template.id },
-  chats: { description: "The chat's id.", example: examples.chat.id },
-  messages: { description: "The message's id.", example: examples.message.id },
-  events: { description: "The event's id.", example: examples.event.id },
-  keys: { description: "The key's id.", example: examples.key.id },
-  webhooks: { description: "The webhook's id.", example: webhookExamples.webhook.id },
-  replays: { description: "The replay's id.", example: webhookExamples.replay.id },
-  web: { description: "The web channel's id.", example: examples.channel.id },
+/** Path parameters by the segment before them, and the error if there is no such resource. */
+const IDS: Record<string, { description: string; example: string; error: ErrorCode }> = {
+  organizations: {
+    description: "The organization's id.",
+    example: examples.organization.id,
+    error: "organization_not_found",
+  },
+  members: { description: "The member's id.", example: examples.member.id, error: "member_not_found" },
+  channels: { description: "The channel's id.", example: examples.channel.id, error: "channel_not_found" },
+  templates: { description: "The template's id.", example: examples.template.id, error: "template_not_found" },
+  chats: { description: "The chat's id.", example: examples.chat.id, error: "chat_not_found" },
+  messages: { description: "The message's id.", example: examples.message.id, error: "message_not_found" },
+  events: { description: "The event's id.", example: examples.event.id, error: "event_not_found" },
+  keys: { description: "The key's id.", example: examples.key.id, error: "key_not_found" },
+  webhooks: { description: "The webhook's id.", example: webhookExamples.webhook.id, error: "webhook_not_found" },
+  replays: { description: "The replay's id.", example: webhookExamples.replay.id, error: "replay_not_found" },
+  web: { description: "The web channel's id.", example: examples.channel.id, error: "channel_not_found" },
 };
 
 /** An operation in the form of OpenAPI. Adds what the operation refers to to `components`. */
 export function writeOperation(operation: OperationSpec, defaults: GroupDefaults, components: Components) {
   const { schemas } = components;
   const { id, tag, summary, description, query, headers = [], body, responses } = operation;
-  const permission = defaults.limited ? needOf(operation) : undefined;
+  const [method, path] = methodAndPath(operation);
+  const permission = defaults.limited ? needOf(method, path) : undefined;
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: permission ? `${description}\n\n${needText(permission)}` : description,
-    parameters: [...pathParameters(operation.path), ...queryParameters(query), ...headers.map(headerParameter)],
+    parameters: [...idsIn(path).map(pathParameter), ...queryParameters(query), ...headers.map(headerParameter)],
     ...(body && { requestBody: requestBody(body, schemas) }),
     responses: {
       ...Object.fromEntries(responses.map((response) => [response.status, writeResponse(response, defaults, schemas)])),
@@ -133,12 +142,11 @@ function needText(permission: Need): string {
 }
 
 /** Every error that an operation can return. @param permission null: none. Undefined: a route without an API key */
-function errorsOf(
-  { id, method, body, errors = [] }: OperationSpec,
-  permission: Need | null | undefined,
-  defaults: GroupDefaults,
-): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...defaults.errors, ...errors]);
+function errorsOf(operation: OperationSpec, permission: Need | null | undefined, defaults: GroupDefaults): ErrorCode[] {
+  const { id, body, errors = [] } = operation;
+  const [method, path] = methodAndPath(operation);
+  const ofIds = idsIn(path).map(({ error }) => error);
+  const codes = new Set<ErrorCode>([...defaults.errors, ...ofIds, ...errors]);
   if (permission === null) codes.delete("permission_denied");
   if (permission && hasCeiling(id, method, permission)) codes.add("audit_full");
   if (body) codes.add("body_too_large").add("media_type");
@@ -157,14 +165,23 @@ function hasCeiling(id: string, method: string, permission: Need): boolean {
   return !isRead && AUDITED.includes(permission) && !STOPS.includes(id);
 }
 
-function pathParameters(path: string) {
-  return [...path.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, kind = "", name]) => ({
-    name,
-    in: "path",
-    required: true,
-    ...IDS[kind],
-    schema: { type: "string" },
-  }));
+/** An operation's method, in lower case, and its path, in the form of OpenAPI. */
+export function methodAndPath({ route }: Pick<OperationSpec, "route">): [method: string, path: string] {
+  const [method = "", path = ""] = route.split(" ");
+  return [method.toLowerCase(), path];
+}
+
+/** The ids in a path, by the segment before each. */
+function idsIn(path: string) {
+  return [...path.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, kind = "", name = ""]) => {
+    const known = IDS[kind];
+    if (!known) throw new Error(`The path ${path} has an id of an unknown kind`);
+    return { name, ...known };
+  });
+}
+
+function pathParameter({ name, description, example }: ReturnType<typeof idsIn>[number]) {
+  return { name, in: "path", required: true, description, example, schema: { type: "string" } };
 }
 
 function queryParameters(query: Query | undefined) {

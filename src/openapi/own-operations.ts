@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { examples } from "./examples.ts";
-import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "./operation.ts";
 import { auditOperations } from "./operator/audit.ts";
 import { channelOperations } from "./operator/channels.ts";
 import { erasureOperations } from "./operator/chats.ts";
@@ -15,18 +15,18 @@ const { organization } = examples;
 
 /** The operations of keys that manage their organization. */
 export const OWN_OPERATIONS: readonly OperationSpec[] = [
-  {
-    method: "get",
-    path: "/organization",
-    id: "readOwnOrganization",
-    tag: "Organization",
-    summary: "Read your organization",
-    description:
-      "Returns the organization of the key, with what the operator limits. Needs no permission. Only the operator can change it.",
-    responses: [
-      jsonResponse(200, "The organization.", z.object({ organization: organizationSchema }), { organization }),
-    ],
-  },
+  ...tagged("Organization", [
+    {
+      route: "GET /organization",
+      id: "readOwnOrganization",
+      summary: "Read your organization",
+      description:
+        "Returns the organization of the key, with what the operator limits. Needs no permission. Only the operator can change it.",
+      responses: [
+        jsonResponse(200, "The organization.", z.object({ organization: organizationSchema }), { organization }),
+      ],
+    },
+  ]),
   ...keyOperations(KEY_SIDE),
   ...channelOperations(KEY_SIDE),
   ...templateOperations(KEY_SIDE),

@@ -15,7 +15,7 @@ for (const { routes } of [ownKeyRoutes, chatRoutes, eventRoutes, ownManagementRo
 }
 
 /** The permission that a key needs for a route. Null: none. */
-export function needOf({ method, path }: { method: string; path: string }): Need | null {
+export function needOf(method: string, path: string): Need | null {
   const need = NEEDS.get(`${method} ${path}`);
   if (need === undefined) throw new Error(`${method} ${path} has no permission line`);
   return need;

@@ -3,7 +3,7 @@ import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
 import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";
-import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { jsonResponse, tagged } from "./operation.ts";
 import {
   chatSchema,
   cursorPaginationSchema,
@@ -33,13 +33,10 @@ const unchanged = {
   empty: true,
 } as const;
 
-/** The routes of the public API, below `/api/v1`. */
-export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
+const OF_CHATS = tagged("Chats", [
   {
-    method: "get",
-    path: "/chats",
+    route: "GET /chats",
     id: "listChats",
-    tag: "Chats",
     summary: "List chats",
     description:
       "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered`, `scheduled` or `search`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
@@ -57,10 +54,8 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     ],
   },
   {
-    method: "post",
-    path: "/chats",
+    route: "POST /chats",
     id: "createChat",
-    tag: "Chats",
     summary: "Create or find a chat",
     description:
       "Creates the chat with a contact on one of the organization's channels. An address has one chat on each channel: if the chat exists, the response is that chat, with its first contact name and metadata.",
@@ -72,43 +67,36 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     errors: ["missing_field", "channel_not_found", "chat_limit"],
   },
   {
-    method: "get",
-    path: "/chats/{id}",
+    route: "GET /chats/{id}",
     id: "readChat",
-    tag: "Chats",
     summary: "Read a chat",
     description: "Returns one chat as it is now, without the lag of the list.",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
-    errors: ["chat_not_found"],
   },
   {
-    method: "patch",
-    path: "/chats/{id}",
+    route: "PATCH /chats/{id}",
     id: "updateChat",
-    tag: "Chats",
     summary: "Update a chat",
     description:
       "Changes the contact's name and the chat's metadata. Fields that are absent don't change. A change creates the event `chat.updated`. A 503 means that the change may not be complete: repeat the request.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
-    errors: ["missing_field", "chat_not_found"],
+    errors: ["missing_field"],
   },
   {
-    method: "post",
-    path: "/chats/{id}/answered",
+    route: "POST /chats/{id}/answered",
     id: "markChatAnswered",
-    tag: "Chats",
     summary: "Mark a chat as answered",
     description:
       "Takes the chat off the list of unanswered chats without a message: `unansweredSince` becomes null. The contact's next message puts the chat on the list again. A 503 means that the list may not know yet: repeat the request.",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
-    errors: ["chat_not_found"],
   },
+]);
+
+const OF_MESSAGES = tagged("Messages", [
   {
-    method: "get",
-    path: "/chats/{id}/messages",
+    route: "GET /chats/{id}/messages",
     id: "listMessages",
-    tag: "Messages",
     summary: "List messages",
     description:
       "Lists a chat's messages, newest first. Use `page` to read page by page, or `before` and `after` to continue from a message. A page takes the same time at any depth. With a filter, a page examines at most 10,000 messages, and fewer if they are long, so it can be short while `hasMore` is true. Scheduled messages are not in this list.",
@@ -124,13 +112,10 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
       ),
       unchanged,
     ],
-    errors: ["chat_not_found"],
   },
   {
-    method: "post",
-    path: "/chats/{id}/messages",
+    route: "POST /chats/{id}/messages",
     id: "sendMessage",
-    tag: "Messages",
     summary: "Send a message",
     description:
       "Stores a message, and then delivers it through the chat's channel. A chat sends one message at a time, in the order of `seq`. The message's `status` shows the result. If the network refuses the message, the status is `FAILED` and `error` says why.",
@@ -162,7 +147,6 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     ],
     errors: [
       "missing_field",
-      "chat_not_found",
       "sender_not_found",
       "template_not_found",
       "chat_moved_on",
@@ -173,20 +157,15 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     ],
   },
   {
-    method: "get",
-    path: "/chats/{id}/messages/{messageId}",
+    route: "GET /chats/{id}/messages/{messageId}",
     id: "readMessage",
-    tag: "Messages",
     summary: "Read a message",
     description: "Returns one message with its status.",
     responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, status: "DELIVERED" } })],
-    errors: ["chat_not_found", "message_not_found"],
   },
   {
-    method: "get",
-    path: "/chats/{id}/messages/{messageId}/media",
+    route: "GET /chats/{id}/messages/{messageId}/media",
     id: "readMedia",
-    tag: "Messages",
     summary: "Download media",
     description:
       "Downloads the file that a contact sent, streamed from the network. The `mediaUrl` of an inbound message is the URL of this route.",
@@ -205,13 +184,14 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
         },
       },
     ],
-    errors: ["chat_not_found", "message_not_found", "media_not_found", "media_expired"],
+    errors: ["media_not_found", "media_expired"],
   },
+]);
+
+const OF_KEY = tagged("Key", [
   {
-    method: "get",
-    path: "/key",
+    route: "GET /key",
     id: "readOwnKey",
-    tag: "Key",
     summary: "Read your own key",
     description:
       "Returns the key of this request, its permissions and what it has used. Needs no permission. This counts as a request.",
@@ -222,4 +202,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
       }),
     ],
   },
-];
+]);
+
+/** The routes of the public API, below `/api/v1`. */
+export const PUBLIC_OPERATIONS = [...OF_CHATS, ...OF_MESSAGES, ...OF_KEY];

@@ -4,7 +4,7 @@ import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
 import { messagePatch } from "../chats/move-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { examples } from "./examples.ts";
-import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { jsonResponse, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";
 import { walkPaginationSchema } from "./webhook-resources.ts";
 
@@ -13,12 +13,10 @@ const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const
 const limit = 20;
 
 /** The routes of scheduled messages, below `/api/v1`. */
-export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
+export const SCHEDULE_OPERATIONS = tagged("Messages", [
   {
-    method: "get",
-    path: "/chats/{id}/scheduled",
+    route: "GET /chats/{id}/scheduled",
     id: "listScheduledMessages",
-    tag: "Messages",
     summary: "List scheduled messages",
     description: `Lists a chat's scheduled messages, soonest first. A chat has at most ${MAX_SCHEDULED.toLocaleString("en")}.`,
     query: {
@@ -36,13 +34,10 @@ export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
         { messages: [scheduled], pagination: { limit, hasMore: false, cursor: null } },
       ),
     ],
-    errors: ["chat_not_found"],
   },
   {
-    method: "patch",
-    path: "/chats/{id}/messages/{messageId}",
+    route: "PATCH /chats/{id}/messages/{messageId}",
     id: "moveMessage",
-    tag: "Messages",
     summary: "Move a scheduled message",
     description:
       "Changes when a scheduled message is sent, or when it expires. A message that is to be sent now, or at a time in the past, is stored in the chat before the response: its `status` is no longer SCHEDULED. Nothing else of a message can change.",
@@ -58,6 +53,6 @@ export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
       example: { scheduledAt },
     },
     responses: [jsonResponse(200, "The message.", z.object({ message: messageSchema }), { message: scheduled })],
-    errors: ["chat_not_found", "message_not_found", "not_scheduled", "chat_backlog", "chat_full"],
+    errors: ["not_scheduled", "chat_backlog", "chat_full"],
   },
-];
+]);

@@ -1,14 +1,12 @@
 import * as z from "zod";
 import { ROOT } from "../http/root.ts";
-import { type GroupDefaults, jsonResponse, type OperationSpec } from "./operation.ts";
+import { type GroupDefaults, jsonResponse, tagged } from "./operation.ts";
 
 /** The route at the root of the service. */
-export const ROOT_OPERATIONS: readonly OperationSpec[] = [
+export const ROOT_OPERATIONS = tagged("Service", [
   {
-    method: "get",
-    path: "/",
+    route: "GET /",
     id: "readRoot",
-    tag: "Service",
     summary: "Find the documentation",
     description: "Redirects a browser to the documentation. Returns links to any other client.",
     responses: [
@@ -38,24 +36,21 @@ export const ROOT_OPERATIONS: readonly OperationSpec[] = [
       },
     ],
   },
-];
+]);
 
 export const ROOT_DEFAULTS: GroupDefaults = { limited: false, suffix: "AtTheRoot", errors: ["internal_error"] };
 
 /** The page of the web chat. It is not below the API's prefix. */
-export const WEB_OPERATIONS: readonly OperationSpec[] = [
+export const WEB_OPERATIONS = tagged("Web chat", [
   {
-    method: "get",
-    path: "/web/{channelId}",
+    route: "GET /web/{channelId}",
     id: "openWebChat",
-    tag: "Web chat",
     summary: "Open the web chat",
     description:
       "Returns a page with the chat of a web channel. To sign in a user of your own site, add `#user=…&hash=…&expires=…`. A browser never sends this fragment. `expires` is in Unix seconds, and `hash` is the hex HMAC-SHA-512 of `<expires>.<user id>` with the channel's identity secret as the key. Without `expires`, `hash` is the hex HMAC-SHA-256 of the user id, and never expires. To show the same chat on your own page, add a script tag whose `src` is `/widget.js` and whose `data-channel` is the channel's id. If the channel does not exist, a browser (`Accept: text/html`) gets a page with status 404.",
     responses: [{ status: 200, description: "The page.", contentType: "text/html; charset=utf-8" }],
-    errors: ["channel_not_found"],
   },
-];
+]);
 
 export const WEB_DEFAULTS: GroupDefaults = {
   limited: false,

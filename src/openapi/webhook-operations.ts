@@ -11,7 +11,8 @@ import {
   webhookRotation,
   webhooksQuery,
 } from "../webhooks/fields.ts";
-import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "./operation.ts";
+import type { Side } from "./operator/side.ts";
 import {
   attemptSchema,
   lineSchema,
@@ -22,7 +23,6 @@ import {
 } from "./webhook-resources.ts";
 
 const { webhook, attempt, line, replay, secret } = webhookExamples;
-const tag = "Webhooks";
 const oneWebhook = z.object({ webhook: webhookSchema });
 const withSecret = z.object({
   webhook: webhookSchema,
@@ -41,20 +41,12 @@ const descriptions = {
   description: "What the webhook is for.",
 };
 
-/**
- * The routes of webhooks, for keys or for the operator.
- * @param list the path of an organization's webhooks
- */
-function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): readonly OperationSpec[] {
-  const isOperator = list !== "/webhooks";
-  const ofOrganization = isOperator ? (["organization_not_found"] as const) : [];
-  const whose = isOperator ? "an organization's" : "the organization's";
-  return [
+/** The routes of webhooks. */
+export function webhookOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
+  return tagged("Webhooks", [
     {
-      method: "post",
-      path: list,
+      route: `POST ${prefix}/webhooks`,
       id: "createWebhook",
-      tag,
       summary: "Create a webhook",
       description:
         "Creates a webhook. Events that happen after the response are sent to it, in order within each chat. The response is the only one that contains its `secret`. An organization can have 10 webhooks, each with another URL.",
@@ -71,13 +63,11 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           secret,
         }),
       ],
-      errors: ["missing_field", ...ofOrganization, "webhook_exists", "webhook_limit"],
+      errors: ["missing_field", "webhook_exists", "webhook_limit"],
     },
     {
-      method: "get",
-      path: list,
+      route: `GET ${prefix}/webhooks`,
       id: "listWebhooks",
-      tag,
       summary: "List webhooks",
       description: `Lists ${whose} webhooks, oldest first.`,
       query: {
@@ -92,23 +82,17 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           { webhooks: [webhook], pagination: { limit: 20, hasMore: false, cursor: null } },
         ),
       ],
-      errors: ofOrganization,
     },
     {
-      method: "get",
-      path: "/webhooks/{id}",
+      route: "GET /webhooks/{id}",
       id: "readWebhook",
-      tag,
       summary: "Read a webhook",
       description: "Returns one webhook and its state.",
       responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "patch",
-      path: "/webhooks/{id}",
+      route: "PATCH /webhooks/{id}",
       id: "changeWebhook",
-      tag,
       summary: "Change a webhook",
       description:
         "Changes the fields that the body has. Null restores a default. Filters apply to the next attempt of each event. With a new URL, the state is `trial`, and pending events go to that URL.",
@@ -120,24 +104,19 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         example: { types: ["message.received"], perSecond: 100 },
       },
       responses: [jsonResponse(200, "The changed webhook.", oneWebhook, { webhook })],
-      errors: ["missing_field", "webhook_not_found", "webhook_exists"],
+      errors: ["missing_field", "webhook_exists"],
     },
     {
-      method: "delete",
-      path: "/webhooks/{id}",
+      route: "DELETE /webhooks/{id}",
       id: "deleteWebhook",
-      tag,
       summary: "Delete a webhook",
       description:
         "Deletes a webhook with its attempts and its pending events. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
       responses: [jsonResponse(200, "The deleted webhook.", oneWebhook, { webhook })],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/rotate",
+      route: "POST /webhooks/{id}/rotate",
       id: "rotateWebhook",
-      tag,
       summary: "Rotate a webhook's secret",
       description:
         "Creates a new secret. During the overlap, the old secret signs each call too. If the response is lost, repeat the rotation: during an overlap, a rotation replaces the newest secret, and the one before it keeps its end, or ends earlier if the new overlap is shorter. With `overlapSeconds: 0`, only the new secret signs.",
@@ -152,13 +131,10 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         mayBeEmpty: true,
       },
       responses: [jsonResponse(201, "The webhook and its new secret.", withSecret, { webhook, secret })],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/ping",
+      route: "POST /webhooks/{id}/ping",
       id: "pingWebhook",
-      tag,
       summary: "Ping a webhook",
       description:
         "Calls the webhook once with a sample event and waits for its response. The event has `sample: true`, and is not sent again. One ping is made at a time, at the webhook's pace, and one per second unless its state is `ok`: sooner is a 503 with `Retry-After`.",
@@ -171,13 +147,10 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         mayBeEmpty: true,
       },
       responses: [jsonResponse(200, "The call.", z.object({ attempt: attemptSchema }), { attempt })],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/enable",
+      route: "POST /webhooks/{id}/enable",
       id: "enableWebhook",
-      tag,
       summary: "Enable a webhook",
       description: "Enables a disabled webhook. Enabling an enabled one changes nothing.",
       body: {
@@ -191,13 +164,10 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         mayBeEmpty: true,
       },
       responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/disable",
+      route: "POST /webhooks/{id}/disable",
       id: "disableWebhook",
-      tag,
       summary: "Disable a webhook",
       description: "Stops all calls. Events wait until the webhook is enabled. Safe to repeat.",
       responses: [
@@ -205,13 +175,10 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           webhook: { ...webhook, state: "disabled", reason: isOperator ? "operator" : "customer" },
         }),
       ],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "get",
-      path: "/webhooks/{id}/attempts",
+      route: "GET /webhooks/{id}/attempts",
       id: "listWebhookAttempts",
-      tag,
       summary: "List attempts",
       description: "Lists the webhook's last 1,000 calls, newest first, without their bodies.",
       query: {
@@ -231,35 +198,26 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           { attempts: [attempt], pagination: { limit: 20, hasMore: false, cursor: null } },
         ),
       ],
-      errors: ["webhook_not_found"],
     },
     {
-      method: "get",
-      path: "/webhooks/{id}/chats/{chatId}",
+      route: "GET /webhooks/{id}/chats/{chatId}",
       id: "readWebhookChat",
-      tag,
       summary: "Read a chat's deliveries",
       description:
         "Returns which events of a chat wait for the webhook, and the chat's last 20 calls of it. The chat learns of a new webhook within seconds; until then nothing waits.",
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
-      errors: ["webhook_not_found", "chat_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/chats/{chatId}/retry",
+      route: "POST /webhooks/{id}/chats/{chatId}/retry",
       id: "retryWebhookEvent",
-      tag,
       summary: "Try an event now",
       description:
         "Ends the wait of the chat's first event for its next try. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
-      errors: ["webhook_not_found", "chat_not_found"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/chats/{chatId}/skip",
+      route: "POST /webhooks/{id}/chats/{chatId}/skip",
       id: "skipWebhookEvent",
-      tag,
       summary: "Skip an event",
       description:
         "Gives up the event that the chat sends next, so that later events of the chat are sent. It counts as given up and can be replayed.",
@@ -277,13 +235,11 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           head: { eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a29", number: 9, type: "message.status", tries: 0 },
         }),
       ],
-      errors: ["missing_field", "webhook_not_found", "chat_not_found", "not_head"],
+      errors: ["missing_field", "not_head"],
     },
     {
-      method: "post",
-      path: "/webhooks/{id}/replays",
+      route: "POST /webhooks/{id}/replays",
       id: "createReplay",
-      tag,
       summary: "Send events again",
       description:
         "Sends one event again, all events that were given up, or all events of a time. New events don't wait for them. One replay of a webhook runs at a time.",
@@ -300,13 +256,11 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         example: { failed: true },
       },
       responses: [jsonResponse(202, "The replay has started.", z.object({ replay: replaySchema }), { replay })],
-      errors: ["webhook_not_found", "event_not_found", "webhook_disabled", "replay_running"],
+      errors: ["event_not_found", "webhook_disabled", "replay_running"],
     },
     {
-      method: "get",
-      path: "/webhooks/{id}/replays/{replayId}",
+      route: "GET /webhooks/{id}/replays/{replayId}",
       id: "readReplay",
-      tag,
       summary: "Read a replay",
       description: "Returns how far a replay is.",
       responses: [
@@ -314,10 +268,6 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
           replay: { ...replay, state: "done", sent: 120 },
         }),
       ],
-      errors: ["webhook_not_found", "replay_not_found"],
     },
-  ];
+  ]);
 }
-
-export const ownWebhookOperations = webhookOperations("/webhooks");
-export const operatorWebhookOperations = webhookOperations("/organizations/{id}/webhooks");

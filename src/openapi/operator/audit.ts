@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../audit/act.ts";
 import { auditQuery, type presentEntry } from "../../audit/list-entries.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { id, resource, time } from "../typed-schema.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import type { Side } from "./side.ts";
@@ -53,13 +53,11 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
 );
 
 /** The audit log. */
-export function auditOperations({ prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
-  return [
+export function auditOperations({ prefix, whose }: Side): readonly OperationSpec[] {
+  return tagged("Audit log", [
     {
-      method: "get",
-      path: `${prefix}/audit`,
+      route: `GET ${prefix}/audit`,
       id: "listAuditEntries",
-      tag: "Audit log",
       summary: "List the audit log",
       description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Revoking a key, removing a member, signing a member out and disabling a webhook don't wait for their entry. Searches of an actor in an hour share an entry, and so do the requests that continue an export. Beyond ${shown(ACTOR_ROWS_A_DAY)} entries of an actor or ${shown(ORGANIZATION_ROWS_A_DAY)} of the organization in a day (UTC), other requests than the operator's are a 409 \`audit_full\`. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
       query: {
@@ -96,7 +94,6 @@ export function auditOperations({ prefix, ofOrganization, whose }: Side): readon
           },
         ),
       ],
-      errors: [...ofOrganization],
     },
-  ];
+  ]);
 }

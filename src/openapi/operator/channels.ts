@@ -7,13 +7,12 @@ import { channelPatch, newChannelBody } from "../../management/channels.ts";
 import { overlapBody } from "../../management/overlap.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
-import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, type RequestBodySpec, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
 import { channelCheckSchema, channelSchema, registrationSchema, resealedSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { channel } = examples;
-const tag = "Channels";
 const oneChannel = z.object({ channel: channelSchema });
 
 /** A list by kind for a description: `web none; sms { accountId, token }`. */
@@ -75,14 +74,12 @@ export const overlap: RequestBodySpec = {
 
 /** Channels and their secrets. */
 export function channelOperations(side: Side): readonly OperationSpec[] {
-  const { isOperator, prefix, ofOrganization, whose } = side;
+  const { isOperator, prefix, whose } = side;
   const eraseToo = isOperator ? "" : " Setting it also needs `chats:erase`.";
-  return [
+  return tagged("Channels", [
     {
-      method: "post",
-      path: `${prefix}/channels`,
+      route: `POST ${prefix}/channels`,
       id: "createChannel",
-      tag,
       summary: "Create a channel",
       description:
         "Creates a channel. Credentials are encrypted at rest. The API shows only their last four characters.",
@@ -124,34 +121,26 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           { channel },
         ),
       ],
-      errors: ["missing_field", "channel_limit", ...ofOrganization],
+      errors: ["missing_field", "channel_limit"],
     },
     {
-      method: "get",
-      path: `${prefix}/channels`,
+      route: `GET ${prefix}/channels`,
       id: "listChannels",
-      tag,
       summary: "List channels",
       description: `Lists ${whose} channels, oldest first.`,
       query: pages,
       responses: listResponse("channels", channelSchema, channel),
-      errors: [...ofOrganization],
     },
     {
-      method: "get",
-      path: "/channels/{id}",
+      route: "GET /channels/{id}",
       id: "readChannel",
-      tag,
       summary: "Read a channel",
       description: `Returns one channel, with its health and the webhook to enter at the network.${isOperator ? "" : " The `verifyToken` is only for keys that may change channels, read and send messages, and have neither an end nor an allow-list."}`,
       responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
-      errors: ["channel_not_found"],
     },
     {
-      method: "patch",
-      path: "/channels/{id}",
+      route: "PATCH /channels/{id}",
       id: "changeChannel",
-      tag,
       summary: "Change a channel",
       description:
         "Changes the fields that the body has. Other fields, credentials and settings stay. With new credentials, a broken channel is tried again at once.",
@@ -173,24 +162,19 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
         example: { credentials: { accessToken: "EAAG...uvst" } },
       },
       responses: [jsonResponse(200, "The changed channel.", oneChannel, { channel })],
-      errors: ["missing_field", "channel_not_found"],
+      errors: ["missing_field"],
     },
     {
-      method: "delete",
-      path: "/channels/{id}",
+      route: "DELETE /channels/{id}",
       id: "deleteChannel",
-      tag,
       summary: "Delete a channel",
       description:
         "Deletes a channel with its chats and their waiting messages. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
       responses: [jsonResponse(200, "The deleted channel.", oneChannel, { channel })],
-      errors: ["channel_not_found"],
     },
     {
-      method: "post",
-      path: "/channels/{id}/webhook",
+      route: "POST /channels/{id}/webhook",
       id: "registerWebhook",
-      tag,
       summary: "Register a webhook",
       description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400: enter their webhook at the network.`,
       responses: [
@@ -198,13 +182,10 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
         }),
       ],
-      errors: ["channel_not_found"],
     },
     {
-      method: "post",
-      path: "/channels/{id}/check",
+      route: "POST /channels/{id}/check",
       id: "checkChannel",
-      tag,
       summary: "Check a channel",
       description:
         "Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.",
@@ -222,13 +203,10 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           ],
         }),
       ],
-      errors: ["channel_not_found"],
     },
     {
-      method: "post",
-      path: "/channels/{id}/identity-secret",
+      route: "POST /channels/{id}/identity-secret",
       id: "rotateIdentitySecret",
-      tag,
       summary: "Rotate an identity secret",
       description: "Creates a new identity secret for a web channel. It signs the ids of a site's own users.",
       body: overlap,
@@ -240,21 +218,18 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           { identitySecret: "w9k3Xw0aYb81LmQzTk3Xw0aYb81LmQzT" },
         ),
       ],
-      errors: ["channel_not_found"],
     },
-  ];
+  ]);
 }
 
 /** The secrets of all channels, for the operator. */
-export const resealOperations: readonly OperationSpec[] = [
+export const resealOperations = tagged("Channels", [
   {
-    method: "post",
-    path: "/reseal",
+    route: "POST /reseal",
     id: "reseal",
-    tag,
     summary: "Reseal credentials",
     description:
       "Encrypts every credential and webhook secret with the current `CREDENTIALS_KEY` that was encrypted with the previous one. If the response lists nothing as `unreadable`, you can delete the previous key. Safe to repeat.",
     responses: [jsonResponse(200, "The result.", resealedSchema, { resealed: 12, unreadable: [] })],
   },
-];
+]);

@@ -1,23 +1,20 @@
 import * as z from "zod";
 import { chatsQueryParameters, newChat } from "../chat-requests.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { chatSchema, cursorPaginationSchema, messageSchema, paginationSchema } from "../resources.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import { queueSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { chat, message, pagination } = examples;
-const tag = "Chats";
 const oneChat = z.object({ chat: chatSchema });
 
 /** Chats of all organizations, for the operator. */
-export const chatOperations: readonly OperationSpec[] = [
+export const chatOperations = tagged("Chats", [
   {
-    method: "post",
-    path: "/organizations/{id}/chats",
+    route: "POST /organizations/{id}/chats",
     id: "createChat",
-    tag,
     summary: "Create or find a chat",
     description: "Creates or finds a chat for an organization, like the public `POST /chats`.",
     body: newChat,
@@ -25,13 +22,11 @@ export const chatOperations: readonly OperationSpec[] = [
       jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null, lastMessage: null } }),
       jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
-    errors: ["missing_field", "organization_not_found", "channel_not_found", "chat_limit"],
+    errors: ["missing_field", "channel_not_found", "chat_limit"],
   },
   {
-    method: "get",
-    path: "/organizations/{id}/chats",
+    route: "GET /organizations/{id}/chats",
     id: "listChats",
-    tag,
     summary: "List chats",
     description: "Lists an organization's chats, latest activity first, like the public `GET /chats`.",
     query: chatsQueryParameters,
@@ -46,13 +41,10 @@ export const chatOperations: readonly OperationSpec[] = [
         { chats: [chat], pagination },
       ),
     ],
-    errors: ["organization_not_found"],
   },
   {
-    method: "get",
-    path: "/chats/{id}",
+    route: "GET /chats/{id}",
     id: "readChat",
-    tag,
     summary: "Read a chat",
     description: "Returns a chat of any organization, and its messages that wait for delivery.",
     responses: [
@@ -61,38 +53,35 @@ export const chatOperations: readonly OperationSpec[] = [
         queue: examples.queue,
       }),
     ],
-    errors: ["chat_not_found"],
   },
-];
+]);
 
 /** Deletes chats, and redacts messages. */
 export function erasureOperations({ isOperator }: Side): readonly OperationSpec[] {
   return [
-    {
-      method: "delete",
-      path: "/chats/{id}",
-      id: "deleteChat",
-      tag,
-      summary: "Delete a chat",
-      description:
-        "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
-      responses: [jsonResponse(200, "The deleted chat.", oneChat, { chat })],
-      errors: ["chat_not_found"],
-    },
-    {
-      method: "post",
-      path: "/chats/{id}/messages/{messageId}/redact",
-      id: "redactMessage",
-      tag: isOperator ? tag : "Messages",
-      summary: "Redact a message",
-      description:
-        "Deletes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
-      responses: [
-        jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
-          message: { ...message, content: "", text: "", status: "DELIVERED" },
-        }),
-      ],
-      errors: ["chat_not_found", "message_not_found"],
-    },
+    ...tagged("Chats", [
+      {
+        route: "DELETE /chats/{id}",
+        id: "deleteChat",
+        summary: "Delete a chat",
+        description:
+          "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
+        responses: [jsonResponse(200, "The deleted chat.", oneChat, { chat })],
+      },
+    ]),
+    ...tagged(isOperator ? "Chats" : "Messages", [
+      {
+        route: "POST /chats/{id}/messages/{messageId}/redact",
+        id: "redactMessage",
+        summary: "Redact a message",
+        description:
+          "Deletes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
+        responses: [
+          jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
+            message: { ...message, content: "", text: "", status: "DELIVERED" },
+          }),
+        ],
+      },
+    ]),
   ];
 }

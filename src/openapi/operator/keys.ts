@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../http/errors.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../keys/permissions.ts";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../management/key-settings.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";
 import { overlap } from "./channels.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -11,7 +11,6 @@ import { leftBehindSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { key, usage, secret, leftBehind } = examples;
-const tag = "Keys";
 const oneKey = z.object({ key: keySchema });
 const revoked = z.object({ key: keySchema, leftBehind: leftBehindSchema });
 const changed = z.object({ key: keySchema, leftBehind: leftBehindSchema.exactOptional() });
@@ -39,14 +38,12 @@ const CEILINGS =
   "The organization's `selfService` limits the number of keys, their rate limits and the sum of their quotas.";
 
 /** API keys. */
-export function keyOperations({ isOperator, prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function keyOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   const byKey = (...codes: ErrorCode[]) => (isOperator ? [] : codes);
-  return [
+  return tagged("Keys", [
     {
-      method: "post",
-      path: `${prefix}/keys`,
+      route: `POST ${prefix}/keys`,
       id: "createKey",
-      tag,
       summary: "Create a key",
       description: `Creates an API key. The response is the only one that contains its \`secret\`.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
       body: {
@@ -57,34 +54,26 @@ export function keyOperations({ isOperator, prefix, ofOrganization, whose }: Sid
         example: { name, permissions: ["messages:read", "messages:send"], monthlyQuota },
       },
       responses: [jsonResponse(201, "The key and its secret.", withSecret, { key, secret })],
-      errors: ["missing_field", ...ofOrganization, ...byKey("self_service_off", "key_limit")],
+      errors: ["missing_field", ...byKey("self_service_off", "key_limit")],
     },
     {
-      method: "get",
-      path: `${prefix}/keys`,
+      route: `GET ${prefix}/keys`,
       id: "listKeys",
-      tag,
       summary: "List keys",
       description: `Lists ${whose} keys, oldest first, including revoked ones.`,
       query: pages,
       responses: listResponse("keys", keySchema, key),
-      errors: [...ofOrganization],
     },
     {
-      method: "get",
-      path: "/keys/{id}",
+      route: "GET /keys/{id}",
       id: "readKey",
-      tag,
       summary: "Read a key",
       description: "Returns one key without its secret.",
       responses: [jsonResponse(200, "The key.", oneKey, { key })],
-      errors: ["key_not_found"],
     },
     {
-      method: "patch",
-      path: "/keys/{id}",
+      route: "PATCH /keys/{id}",
       id: "changeKey",
-      tag,
       summary: "Change a key",
       description: `Changes the fields that the body has. Null restores a default. The change takes effect with the key's next request. The current window keeps its start and its count.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
       body: {
@@ -99,13 +88,11 @@ export function keyOperations({ isOperator, prefix, ofOrganization, whose }: Sid
           key,
         }),
       ],
-      errors: ["missing_field", "key_not_found", ...byKey("self_service_off", "key_limit", "last_manager")],
+      errors: ["missing_field", ...byKey("self_service_off", "key_limit", "last_manager")],
     },
     {
-      method: "delete",
-      path: "/keys/{id}",
+      route: "DELETE /keys/{id}",
       id: "revokeKey",
-      tag,
       summary: "Revoke a key",
       description: `Revokes a key permanently, starting with its next request. Safe to repeat.${isOperator ? "" : " Any key can be revoked, except the last one that can manage keys."}`,
       responses: [
@@ -114,28 +101,23 @@ export function keyOperations({ isOperator, prefix, ofOrganization, whose }: Sid
           leftBehind,
         }),
       ],
-      errors: ["key_not_found", ...byKey("last_manager")],
+      errors: byKey("last_manager"),
     },
     {
-      method: "post",
-      path: "/keys/{id}/rotate",
+      route: "POST /keys/{id}/rotate",
       id: "rotateKey",
-      tag,
       summary: "Rotate a key's secret",
       description: `Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response is lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.${isOperator ? "" : ` ${WITHIN}`}`,
       body: overlap,
       responses: [jsonResponse(201, "The key and its new secret.", withSecret, { key, secret })],
-      errors: ["key_not_found", "key_revoked", ...byKey("self_service_off")],
+      errors: ["key_revoked", ...byKey("self_service_off")],
     },
     {
-      method: "get",
-      path: "/keys/{id}/usage",
+      route: "GET /keys/{id}/usage",
       id: "readUsage",
-      tag,
       summary: "Read a key's usage",
       description: "Returns what a key has used this month and in its current window.",
       responses: [jsonResponse(200, "The key's usage.", z.object({ usage: usageSchema }), { usage })],
-      errors: ["key_not_found"],
     },
-  ];
+  ]);
 }

@@ -3,13 +3,12 @@ import type { ErrorCode } from "../../http/errors.ts";
 import { PRESETS } from "../../keys/presets.ts";
 import { memberPatch, newMemberBody } from "../../management/members.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
 import { leftBehindSchema, memberSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { member, leftBehind } = examples;
-const tag = "Members";
 const oneMember = z.object({ member: memberSchema });
 const removed = z.object({ member: memberSchema, leftBehind: leftBehindSchema });
 const changed = z.object({ member: memberSchema, leftBehind: leftBehindSchema.exactOptional() });
@@ -26,15 +25,13 @@ const signInLink = z.object({
 });
 
 /** Members. */
-export function memberOperations({ isOperator, prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
+export function memberOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   const lastManager: ErrorCode[] = isOperator ? [] : ["last_manager"];
   const within = isOperator ? "" : " A key can't delete a member that has more permissions than it.";
-  return [
+  return tagged("Members", [
     {
-      method: "post",
-      path: `${prefix}/members`,
+      route: `POST ${prefix}/members`,
       id: "createMember",
-      tag,
       summary: "Add a member",
       description: `Adds a member. ${GIVEN}`,
       body: {
@@ -45,24 +42,19 @@ export function memberOperations({ isOperator, prefix, ofOrganization, whose }: 
         example: { name: "Ada", email: "ada@acme.example", permissions: "agent" },
       },
       responses: [jsonResponse(201, "The member.", oneMember, { member })],
-      errors: ["missing_field", "member_limit", ...ofOrganization],
+      errors: ["missing_field", "member_limit"],
     },
     {
-      method: "get",
-      path: `${prefix}/members`,
+      route: `GET ${prefix}/members`,
       id: "listMembers",
-      tag,
       summary: "List members",
       description: `Lists ${whose} members, oldest first. The first one is the sender of messages without a \`senderId\`.`,
       query: pages,
       responses: listResponse("members", memberSchema, member),
-      errors: [...ofOrganization],
     },
     {
-      method: "patch",
-      path: "/members/{id}",
+      route: "PATCH /members/{id}",
       id: "changeMember",
-      tag,
       summary: "Change a member",
       description: `Changes the fields that the body has. New permissions apply to the member's next request in the console. Ends a sign-in link that was not used yet. ${GIVEN} This applies to the permissions before and after the change.`,
       body: {
@@ -77,13 +69,11 @@ export function memberOperations({ isOperator, prefix, ofOrganization, whose }: 
           member,
         }),
       ],
-      errors: ["missing_field", "member_not_found", ...lastManager],
+      errors: ["missing_field", ...lastManager],
     },
     {
-      method: "post",
-      path: "/members/{id}/sign-in-link",
+      route: "POST /members/{id}/sign-in-link",
       id: "createSignInLink",
-      tag,
       summary: "Create a sign-in link",
       description: `Creates a link that signs the member in to the console once, within 24 hours. Send it over a secure channel: whoever opens it first is the member. It replaces the link before it. It works only while its maker could still make it. ${GIVEN}`,
       responses: [
@@ -92,23 +82,17 @@ export function memberOperations({ isOperator, prefix, ofOrganization, whose }: 
           expiresAt: "2026-11-21T10:00:00.000Z",
         }),
       ],
-      errors: ["member_not_found"],
     },
     {
-      method: "delete",
-      path: "/members/{id}/sessions",
+      route: "DELETE /members/{id}/sessions",
       id: "endSessions",
-      tag,
       summary: "End a member's sessions",
       description: "Signs the member out of the console everywhere, and ends its sign-in link.",
       responses: [jsonResponse(200, "The member.", oneMember, { member })],
-      errors: ["member_not_found"],
     },
     {
-      method: "delete",
-      path: "/members/{id}",
+      route: "DELETE /members/{id}",
       id: "deleteMember",
-      tag,
       summary: "Delete a member",
       description: `Deletes a member, unless it is the organization's last one.${within} Within 10 seconds the member can no longer send.`,
       responses: [
@@ -122,7 +106,7 @@ export function memberOperations({ isOperator, prefix, ofOrganization, whose }: 
           },
         ),
       ],
-      errors: ["member_not_found", "last_member", ...lastManager],
+      errors: ["last_member", ...lastManager],
     },
-  ];
+  ]);
 }

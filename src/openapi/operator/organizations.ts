@@ -3,12 +3,11 @@ import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
 import { newOrganizationBody, organizationPatch } from "../../management/organizations.ts";
 import { ROW_CEILINGS, type RowKind } from "../../management/row-kinds.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
 import { memberSchema, organizationSchema } from "./resources.ts";
 
 const { organization, member } = examples;
-const tag = "Organizations";
 const limitsOf = {
   "limits.chats": "The maximum number of chats. Null: no limit. Messages from a network are always accepted.",
   "limits.members": rowLimit("members"),
@@ -18,12 +17,10 @@ const limitsOf = {
 const oneOrganization = z.object({ organization: organizationSchema });
 
 /** Organizations, for the operator. */
-export const organizationOperations: readonly OperationSpec[] = [
+export const organizationOperations = tagged("Organizations", [
   {
-    method: "post",
-    path: "/organizations",
+    route: "POST /organizations",
     id: "createOrganization",
-    tag,
     summary: "Create an organization",
     description: "Creates an organization and its first member. An organization always has at least one member.",
     body: {
@@ -60,30 +57,23 @@ export const organizationOperations: readonly OperationSpec[] = [
     errors: ["missing_field"],
   },
   {
-    method: "get",
-    path: "/organizations",
+    route: "GET /organizations",
     id: "listOrganizations",
-    tag,
     summary: "List organizations",
     description: "Lists all organizations, oldest first.",
     query: pages,
     responses: listResponse("organizations", organizationSchema, organization),
   },
   {
-    method: "get",
-    path: "/organizations/{id}",
+    route: "GET /organizations/{id}",
     id: "readOrganization",
-    tag,
     summary: "Read an organization",
     description: "Returns one organization.",
     responses: [jsonResponse(200, "The organization.", oneOrganization, { organization })],
-    errors: ["organization_not_found"],
   },
   {
-    method: "patch",
-    path: "/organizations/{id}",
+    route: "PATCH /organizations/{id}",
     id: "changeOrganization",
-    tag,
     summary: "Change an organization",
     description: "Changes the fields that the body has. Other fields stay.",
     body: {
@@ -105,20 +95,17 @@ export const organizationOperations: readonly OperationSpec[] = [
       example: { limits: { chats: 100_000 } },
     },
     responses: [jsonResponse(200, "The changed organization.", oneOrganization, { organization })],
-    errors: ["missing_field", "organization_not_found"],
+    errors: ["missing_field"],
   },
   {
-    method: "delete",
-    path: "/organizations/{id}",
+    route: "DELETE /organizations/{id}",
     id: "deleteOrganization",
-    tag,
     summary: "Delete an organization",
     description:
       "Deletes an organization with everything in it, keys first. One request deletes up to 500 objects. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
     responses: [jsonResponse(200, "The deleted organization.", oneOrganization, { organization })],
-    errors: ["organization_not_found"],
   },
-];
+]);
 
 function rowLimit(kind: RowKind): string {
   return `The maximum number of ${kind}. Null: ${ROW_CEILINGS[kind].toLocaleString("en")}.`;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { statsQuery } from "../../management/stats.ts";
 import { historyQuery } from "../../management/stats-history.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { paginationSchema } from "../resources.ts";
 import { pages } from "./lists.ts";
 import { channelHistorySchema, channelStatsSchema, keyHistorySchema, keyStatsSchema } from "./resources.ts";
@@ -12,12 +12,10 @@ const { channelStats, keyHistory, keyStats, pagination } = examples;
 
 /** The statistics. */
 export function statsOperations({ isOperator, whose }: Side): readonly OperationSpec[] {
-  return [
+  return tagged("Statistics", [
     {
-      method: "get",
-      path: "/stats",
+      route: "GET /stats",
       id: "readStats",
-      tag: "Statistics",
       summary: "Read statistics",
       description: `Returns the waiting messages and the delivery attempts of each of ${whose} channels, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. \`page\` and \`limit\` apply to both lists, and \`pagination\` describes the longer one.`,
       query: isOperator
@@ -38,10 +36,8 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       errors: isOperator ? ["missing_field", "organization_not_found"] : [],
     },
     {
-      method: "get",
-      path: "/stats/history",
+      route: "GET /stats/history",
       id: "readStatsHistory",
-      tag: "Statistics",
       summary: "Read statistics over time",
       description:
         "Returns the accepted and refused requests of a key, or the delivery attempts of a channel, for each of the last 48 hours or 92 days, with zeros if nothing happened. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",
@@ -59,5 +55,5 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       ],
       errors: ["missing_field", "key_not_found", "channel_not_found"],
     },
-  ];
+  ]);
 }

@@ -1,13 +1,12 @@
 import * as z from "zod";
 import { newTemplateBody, templatePatch } from "../../management/templates.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
 import { templateSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { template } = examples;
-const tag = "Templates";
 const oneTemplate = z.object({ template: templateSchema });
 const { name, language, body } = template;
 
@@ -18,13 +17,11 @@ const descriptions = {
 };
 
 /** Templates. */
-export function templateOperations({ prefix, ofOrganization, whose }: Side): readonly OperationSpec[] {
-  return [
+export function templateOperations({ prefix, whose }: Side): readonly OperationSpec[] {
+  return tagged("Templates", [
     {
-      method: "post",
-      path: `${prefix}/templates`,
+      route: `POST ${prefix}/templates`,
       id: "createTemplate",
-      tag,
       summary: "Create a template",
       description: "Creates a template.",
       body: {
@@ -35,34 +32,26 @@ export function templateOperations({ prefix, ofOrganization, whose }: Side): rea
         example: { name, language, body },
       },
       responses: [jsonResponse(201, "The template.", oneTemplate, { template })],
-      errors: ["missing_field", "template_limit", ...ofOrganization],
+      errors: ["missing_field", "template_limit"],
     },
     {
-      method: "get",
-      path: `${prefix}/templates`,
+      route: `GET ${prefix}/templates`,
       id: "listTemplates",
-      tag,
       summary: "List templates",
       description: `Lists ${whose} templates, oldest first.`,
       query: pages,
       responses: listResponse("templates", templateSchema, template),
-      errors: [...ofOrganization],
     },
     {
-      method: "get",
-      path: "/templates/{id}",
+      route: "GET /templates/{id}",
       id: "readTemplate",
-      tag,
       summary: "Read a template",
       description: "Returns one template.",
       responses: [jsonResponse(200, "The template.", oneTemplate, { template })],
-      errors: ["template_not_found"],
     },
     {
-      method: "patch",
-      path: "/templates/{id}",
+      route: "PATCH /templates/{id}",
       id: "changeTemplate",
-      tag,
       summary: "Change a template",
       description: "Changes the fields that the body has. Messages that were sent with the template don't change.",
       body: {
@@ -73,17 +62,14 @@ export function templateOperations({ prefix, ofOrganization, whose }: Side): rea
         example: { body },
       },
       responses: [jsonResponse(200, "The changed template.", oneTemplate, { template })],
-      errors: ["missing_field", "template_not_found"],
+      errors: ["missing_field"],
     },
     {
-      method: "delete",
-      path: "/templates/{id}",
+      route: "DELETE /templates/{id}",
       id: "deleteTemplate",
-      tag,
       summary: "Delete a template",
       description: "Deletes a template. Messages that wait for delivery keep what they need of it.",
       responses: [jsonResponse(200, "The deleted template.", oneTemplate, { template })],
-      errors: ["template_not_found"],
     },
-  ];
+  ]);
 }
