@@ -1,192 +1,120 @@
 import { createJsonResponse, type ResponseHeaders } from "./response.ts";
 
+interface ErrorKind {
+  status: number;
+  shape: "message" | "error";
+  text: string;
+}
+
+/** Errors with the same status and shape. */
+function errors<Code extends string>(status: number, shape: ErrorKind["shape"], texts: Record<Code, string>) {
+  const kinds = Object.entries<string>(texts).map(([code, text]) => [code, { status, shape, text }]);
+  return Object.fromEntries(kinds) as Record<Code, ErrorKind>;
+}
+
 /**
  * Every error that a client can get. `shape` is the field with the text: `message` if the request itself was refused,
  * `error` if a route looked at its resources. No body has both.
  */
 export const ERRORS = {
-  missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },
-  invalid_api_key: { status: 401, shape: "message", text: "Invalid or expired API key" },
-  not_signed_in: { status: 401, shape: "message", text: "Not signed in, or the session has ended. Sign in again" },
-  wrong_token: { status: 401, shape: "message", text: "The token is wrong. It is the service's ADMIN_TOKEN" },
-  link_invalid: {
-    status: 401,
-    shape: "message",
-    text: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
-  },
-  access_invalid: {
-    status: 401,
-    shape: "message",
-    text: "Cloudflare Access has not signed this person in. Does ACCESS_AUD name the application that protects the console?",
-  },
-  access_unknown: {
-    status: 403,
-    shape: "message",
-    text: "No member has the email of this person. Ask the organization to add it to a member",
-  },
-  cross_site: {
-    status: 403,
-    shape: "message",
-    text: "Only the console's own pages can make this request. Programs call /api/v1 with an API key",
-  },
-  webhook_not_genuine: {
-    status: 401,
-    shape: "message",
-    text: "The call is not signed by the channel's network. Check the channel's credentials, and that no proxy changes the raw body",
-  },
-  handshake_refused: {
-    status: 403,
-    shape: "message",
-    text: "The handshake does not have the channel's verify token. Copy it again from the channel's screen",
-  },
-  permission_denied: { status: 403, shape: "message", text: "The API key lacks a permission. Use a key that has it" },
-  ip_not_allowed: {
-    status: 403,
-    shape: "message",
-    text: "The address is not allowed. Add it to the key's ipAllowlist",
-  },
-  self_service_off: {
-    status: 403,
-    shape: "message",
-    text: "Only the operator manages the organization's keys. Ask the operator to turn on selfService",
-  },
-  quota_exceeded: { status: 403, shape: "message", text: "Monthly quota exceeded" },
-  rate_limited: { status: 429, shape: "message", text: "Rate limit exceeded" },
-  validation_failed: { status: 400, shape: "message", text: "Validation failed" },
-  missing_field: { status: 400, shape: "error", text: "A required field is missing" },
-  organization_not_found: { status: 404, shape: "error", text: "Organization not found" },
-  member_not_found: { status: 404, shape: "error", text: "Member not found" },
-  sender_not_found: { status: 404, shape: "error", text: "Sender not found" },
-  channel_not_found: { status: 404, shape: "error", text: "Channel not found" },
-  template_not_found: { status: 404, shape: "error", text: "Template not found" },
-  chat_not_found: { status: 404, shape: "error", text: "Chat not found" },
-  message_not_found: { status: 404, shape: "error", text: "Message not found" },
-  media_not_found: { status: 404, shape: "error", text: "The message has no media" },
-  media_expired: { status: 404, shape: "error", text: "The network no longer has the media" },
-  key_not_found: { status: 404, shape: "error", text: "Key not found" },
-  webhook_not_found: { status: 404, shape: "error", text: "Webhook not found" },
-  replay_not_found: { status: 404, shape: "error", text: "Replay not found" },
-  event_not_found: { status: 404, shape: "error", text: "Event not found" },
-  not_found: { status: 404, shape: "error", text: "Not found" },
-  method_not_allowed: { status: 405, shape: "error", text: "Method not allowed" },
-  chat_backlog: {
-    status: 409,
-    shape: "error",
-    text: "Too many messages of this chat wait for delivery. Send again when some are delivered",
-  },
-  chat_full: {
-    status: 409,
-    shape: "error",
-    text: "The chat's storage is full. Delete the chat, or its old messages with the channel's retentionDays",
-  },
-  chat_moved_on: {
-    status: 409,
-    shape: "error",
-    text: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
-  },
-  schedule_full: {
-    status: 409,
-    shape: "error",
-    text: "The chat already has 1,000 scheduled messages. Cancel one, or wait until one is sent",
-  },
-  not_scheduled: {
-    status: 409,
-    shape: "error",
-    text: "The message is not scheduled. Only one with the status SCHEDULED can be moved",
-  },
-  not_cancelable: {
-    status: 409,
-    shape: "error",
-    text: "Too late to cancel: the message was sent, may have been sent, or has failed. Read its status",
-  },
-  not_failed: {
-    status: 409,
-    shape: "error",
-    text: "The message has not failed. Only one with the status FAILED can be sent again",
-  },
-  redacted: { status: 409, shape: "error", text: "The message was redacted. Send a new one" },
-  chat_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization or the channel has reached its limit of chats. Delete a chat, or ask the operator to raise limits.chats",
-  },
-  member_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization has reached its limit of members. Delete one, or ask the operator to raise limits.members",
-  },
-  template_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
-  },
-  channel_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization has reached its limit of channels. Delete one, or ask the operator to raise limits.channels",
-  },
-  audit_full: {
-    status: 409,
-    shape: "error",
-    text: "The audit log has no room left for today. Try again after 00:00 UTC",
-  },
-  last_member: {
-    status: 409,
-    shape: "error",
-    text: "The last member of an organization can't be deleted. Add another one first",
-  },
-  last_manager: {
-    status: 409,
-    shape: "error",
-    text: "The organization would have no key left that can manage keys. Create another one with keys:write first",
-  },
-  key_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization's keys have reached a ceiling. Revoke one, or ask the operator to raise selfService",
-  },
-  key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired. Create a new one" },
-  webhook_exists: {
-    status: 409,
-    shape: "error",
-    text: "The organization has a webhook with this URL. Change that one, or use another URL",
-  },
-  webhook_limit: { status: 409, shape: "error", text: "The organization already has 10 webhooks. Delete one first" },
-  webhook_disabled: { status: 409, shape: "error", text: "The webhook is disabled. Enable it first" },
-  replay_running: {
-    status: 409,
-    shape: "error",
-    text: "A replay of this webhook is running. Wait until its state is done",
-  },
-  not_head: {
-    status: 409,
-    shape: "error",
-    text: "The event is not the next one of its chat. Skip the one in `head` of GET /webhooks/{id}/chats/{chatId}",
-  },
-  stream_limit: {
-    status: 409,
-    shape: "error",
-    text: "The organization's keys already have 10 open streams. Close one first",
-  },
-  cursor_expired: {
-    status: 410,
-    shape: "error",
-    text: "The cursor is too old or from before a deletion. Start again with from=oldest",
-  },
-  body_too_large: { status: 413, shape: "message", text: "The request body is too large" },
-  media_type: {
-    status: 415,
-    shape: "error",
-    text: "The request body must not have a Content-Encoding. Send it uncompressed",
-  },
-  idempotency_mismatch: {
-    status: 422,
-    shape: "error",
-    text: "Idempotency-Key was used with another request. Use a new key for each new request",
-  },
-  internal_error: { status: 500, shape: "message", text: "Internal error" },
-  unavailable: { status: 503, shape: "message", text: "Service unavailable" },
-} as const satisfies Record<string, { status: number; shape: "message" | "error"; text: string }>;
+  ...errors(400, "message", {
+    validation_failed: "Validation failed",
+  }),
+  ...errors(400, "error", {
+    missing_field: "A required field is missing",
+  }),
+  ...errors(401, "message", {
+    missing_authorization: "Missing or invalid Authorization header",
+    invalid_api_key: "Invalid or expired API key",
+    not_signed_in: "Not signed in, or the session has ended. Sign in again",
+    wrong_token: "The token is wrong. It is the service's ADMIN_TOKEN",
+    link_invalid: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
+    access_invalid:
+      "Cloudflare Access has not signed this person in. Does ACCESS_AUD name the application that protects the console?",
+    webhook_not_genuine:
+      "The call is not signed by the channel's network. Check the channel's credentials, and that no proxy changes the raw body",
+  }),
+  ...errors(403, "message", {
+    access_unknown: "No member has the email of this person. Ask the organization to add it to a member",
+    cross_site: "Only the console's own pages can make this request. Programs call /api/v1 with an API key",
+    handshake_refused:
+      "The handshake does not have the channel's verify token. Copy it again from the channel's screen",
+    permission_denied: "The API key lacks a permission. Use a key that has it",
+    ip_not_allowed: "The address is not allowed. Add it to the key's ipAllowlist",
+    self_service_off: "Only the operator manages the organization's keys. Ask the operator to turn on selfService",
+    quota_exceeded: "Monthly quota exceeded",
+  }),
+  ...errors(404, "error", {
+    organization_not_found: "Organization not found",
+    member_not_found: "Member not found",
+    sender_not_found: "Sender not found",
+    channel_not_found: "Channel not found",
+    template_not_found: "Template not found",
+    chat_not_found: "Chat not found",
+    message_not_found: "Message not found",
+    media_not_found: "The message has no media",
+    media_expired: "The network no longer has the media",
+    key_not_found: "Key not found",
+    webhook_not_found: "Webhook not found",
+    replay_not_found: "Replay not found",
+    event_not_found: "Event not found",
+    not_found: "Not found",
+  }),
+  ...errors(405, "error", {
+    method_not_allowed: "Method not allowed",
+  }),
+  ...errors(409, "error", {
+    chat_backlog: "Too many messages of this chat wait for delivery. Send again when some are delivered",
+    chat_full: "The chat's storage is full. Delete the chat, or its old messages with the channel's retentionDays",
+    chat_moved_on: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
+    schedule_full: "The chat already has 1,000 scheduled messages. Cancel one, or wait until one is sent",
+    not_scheduled: "The message is not scheduled. Only one with the status SCHEDULED can be moved",
+    not_cancelable: "Too late to cancel: the message was sent, may have been sent, or has failed. Read its status",
+    not_failed: "The message has not failed. Only one with the status FAILED can be sent again",
+    redacted: "The message was redacted. Send a new one",
+    chat_limit:
+      "The organization or the channel has reached its limit of chats. Delete a chat, or ask the operator to raise limits.chats",
+    member_limit:
+      "The organization has reached its limit of members. Delete one, or ask the operator to raise limits.members",
+    template_limit:
+      "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
+    channel_limit:
+      "The organization has reached its limit of channels. Delete one, or ask the operator to raise limits.channels",
+    audit_full: "The audit log has no room left for today. Try again after 00:00 UTC",
+    last_member: "The last member of an organization can't be deleted. Add another one first",
+    last_manager:
+      "The organization would have no key left that can manage keys. Create another one with keys:write first",
+    key_limit: "The organization's keys have reached a ceiling. Revoke one, or ask the operator to raise selfService",
+    key_revoked: "The key is revoked or expired. Create a new one",
+    webhook_exists: "The organization has a webhook with this URL. Change that one, or use another URL",
+    webhook_limit: "The organization already has 10 webhooks. Delete one first",
+    webhook_disabled: "The webhook is disabled. Enable it first",
+    replay_running: "A replay of this webhook is running. Wait until its state is done",
+    not_head: "The event is not the next one of its chat. Skip the one in `head` of GET /webhooks/{id}/chats/{chatId}",
+    stream_limit: "The organization's keys already have 10 open streams. Close one first",
+  }),
+  ...errors(410, "error", {
+    cursor_expired: "The cursor is too old or from before a deletion. Start again with from=oldest",
+  }),
+  ...errors(413, "message", {
+    body_too_large: "The request body is too large",
+  }),
+  ...errors(415, "error", {
+    media_type: "The request body must not have a Content-Encoding. Send it uncompressed",
+  }),
+  ...errors(422, "error", {
+    idempotency_mismatch: "Idempotency-Key was used with another request. Use a new key for each new request",
+  }),
+  ...errors(429, "message", {
+    rate_limited: "Rate limit exceeded",
+  }),
+  ...errors(500, "message", {
+    internal_error: "Internal error",
+  }),
+  ...errors(503, "message", {
+    unavailable: "Service unavailable",
+  }),
+};
 
 /** The stable identifier of an error, for programs. */
 export type ErrorCode = keyof typeof ERRORS;

@@ -7,117 +7,95 @@ import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
 const shown = (count: number) => count.toLocaleString("en");
 
-/** When each error occurs. `text` is the example's text if it names something. */
-const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
-  missing_authorization: {
-    when: "There is no `Authorization: Bearer` header. Send `Authorization: Bearer` and the key.",
-  },
-  invalid_api_key: {
-    when: "The key or token is unknown, mistyped, revoked or expired. Check that all of it is sent and that it belongs to this service, or create a new one.",
-  },
-  not_signed_in: { when: "Console: there is no session, or it has ended." },
-  wrong_token: { when: "Console: the operator's token is wrong." },
-  link_invalid: {
-    when: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
-  },
-  access_invalid: { when: "Console: the request has no valid token of Cloudflare Access." },
-  access_unknown: { when: "Console: the person whom Cloudflare Access signed in is neither a member nor an operator." },
-  cross_site: { when: "Console: the request was not made by a page of the console." },
-  webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
-  handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },
-  permission_denied: {
-    when: "The key lacks the permission that the text names, or would give another key more than it has itself.",
-    text: "The API key lacks the permission messages:send. Use a key that has it",
-  },
-  ip_not_allowed: {
-    when: "The key's allow-list does not contain the client's address.",
-    text: "The address 198.51.100.7 is not allowed. Add it to the key's ipAllowlist",
-  },
-  self_service_off: { when: "The operator has not allowed the organization's keys to manage keys." },
-  quota_exceeded: {
-    when: "The key's quota for this calendar month (UTC) is used up. Wait for the next month, or raise the key's `monthlyQuota`.",
-  },
-  rate_limited: {
-    when: "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
-  },
-  validation_failed: { when: "The body, a parameter or a header is wrong. `errors` lists each problem." },
-  missing_field: {
-    when: "One required field is missing, null or blank, and nothing else is wrong.",
-    text: "content is required",
-  },
-  organization_not_found: { when: "There is no such organization." },
-  member_not_found: { when: "There is no such member." },
-  sender_not_found: { when: "`senderId` is not a member of the organization." },
-  channel_not_found: { when: "There is no such channel, or it belongs to another organization." },
-  template_not_found: { when: "There is no such template, or it belongs to another organization." },
-  chat_not_found: {
-    when: "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
-  },
-  message_not_found: { when: "The chat has no such message." },
-  media_not_found: { when: "The message has no file from a contact." },
-  media_expired: { when: "The network no longer has this file." },
-  key_not_found: { when: "There is no such key." },
-  webhook_not_found: { when: "There is no such webhook, or it belongs to another organization." },
-  replay_not_found: { when: "The webhook has no such replay. Only its last one is kept." },
-  event_not_found: { when: "There is no such event, or it belongs to another organization." },
-  not_found: { when: "There is no such route." },
-  method_not_allowed: { when: "The path has other methods. `Allow` lists them." },
-  chat_backlog: { when: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.` },
-  chat_full: { when: "The chat's storage is full." },
-  chat_moved_on: {
-    when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
-    text: "ifSeq is 7, but the chat's newest message has the seq 9. Read the newer ones, then send with ifSeq 9",
-  },
-  schedule_full: { when: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.` },
-  not_scheduled: { when: "The message is not scheduled, or no longer." },
-  not_cancelable: {
-    when: "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
-  },
-  not_failed: { when: "Only a message with the status `FAILED` can be sent again." },
-  redacted: { when: "The message was redacted, so nothing is left to send." },
-  chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
-  member_limit: {
-    when: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
-    text: "The organization has 1000 members, and its limit is 1000. Delete one, or ask the operator to raise limits.members",
-  },
-  template_limit: {
-    when: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
-  },
-  channel_limit: {
-    when: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
-  },
-  audit_full: {
-    when: "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, deleting, signing out and disabling still work.",
-    text: "This key or member has made its 2,000 entries in the audit log for today. Try again after 00:00 UTC",
-  },
-  last_member: { when: "An organization must keep at least one member." },
-  last_manager: {
-    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it. Or the member is the last one with `members:write`, and would be deleted or lose it.",
-  },
-  key_limit: {
-    when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",
-    text: "The organization has 10 keys, and its limit is 10. Revoke one, or ask the operator to raise selfService.maxKeys",
-  },
-  key_revoked: { when: "A revoked or expired key can't get a new secret." },
-  webhook_exists: {
-    when: "Another webhook of the organization has this URL. The text names its id.",
-    text: "The webhook whk_gN5cVr82KpZx0TdQ has this URL. Change that one, or use another URL",
-  },
-  webhook_limit: { when: "The organization has 10 webhooks already." },
-  webhook_disabled: { when: "The webhook is disabled. Enable it first." },
-  replay_running: { when: "A replay of this webhook is running. Wait until its `state` is `done`." },
-  not_head: { when: "The event is not the one that the chat's line attempts next, so it can't be skipped." },
-  stream_limit: { when: "The organization's keys have 10 open streams already." },
-  cursor_expired: {
-    when: "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
-  },
-  body_too_large: { when: `The body has more than ${MAX_BODY / 1_024} KiB.` },
-  media_type: { when: "The body has a `Content-Encoding`. Send it uncompressed." },
-  idempotency_mismatch: { when: "The `Idempotency-Key` was used in this chat with another body." },
-  internal_error: { when: "A fault of the service. Its log has the cause under the response's `X-Request-Id`." },
-  unavailable: {
-    when: "Something that the request needs does not respond, is still being deleted, or is not configured. Try again after `Retry-After` seconds.",
-  },
+/** When each error occurs. */
+const MEANINGS: Record<ErrorCode, string> = {
+  missing_authorization: "There is no `Authorization: Bearer` header. Send `Authorization: Bearer` and the key.",
+  invalid_api_key:
+    "The key or token is unknown, mistyped, revoked or expired. Check that all of it is sent and that it belongs to this service, or create a new one.",
+  not_signed_in: "Console: there is no session, or it has ended.",
+  wrong_token: "Console: the operator's token is wrong.",
+  link_invalid: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
+  access_invalid: "Console: the request has no valid token of Cloudflare Access.",
+  access_unknown: "Console: the person whom Cloudflare Access signed in is neither a member nor an operator.",
+  cross_site: "Console: the request was not made by a page of the console.",
+  webhook_not_genuine: "A webhook is not signed by the channel's network.",
+  handshake_refused: "A webhook's handshake does not have the channel's verify token.",
+  permission_denied:
+    "The key lacks the permission that the text names, or would give another key more than it has itself.",
+  ip_not_allowed: "The key's allow-list does not contain the client's address.",
+  self_service_off: "The operator has not allowed the organization's keys to manage keys.",
+  quota_exceeded:
+    "The key's quota for this calendar month (UTC) is used up. Wait for the next month, or raise the key's `monthlyQuota`.",
+  rate_limited:
+    "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
+  validation_failed: "The body, a parameter or a header is wrong. `errors` lists each problem.",
+  missing_field: "One required field is missing, null or blank, and nothing else is wrong.",
+  organization_not_found: "There is no such organization.",
+  member_not_found: "There is no such member.",
+  sender_not_found: "`senderId` is not a member of the organization.",
+  channel_not_found: "There is no such channel, or it belongs to another organization.",
+  template_not_found: "There is no such template, or it belongs to another organization.",
+  chat_not_found:
+    "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
+  message_not_found: "The chat has no such message.",
+  media_not_found: "The message has no file from a contact.",
+  media_expired: "The network no longer has this file.",
+  key_not_found: "There is no such key.",
+  webhook_not_found: "There is no such webhook, or it belongs to another organization.",
+  replay_not_found: "The webhook has no such replay. Only its last one is kept.",
+  event_not_found: "There is no such event, or it belongs to another organization.",
+  not_found: "There is no such route.",
+  method_not_allowed: "The path has other methods. `Allow` lists them.",
+  chat_backlog: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.`,
+  chat_full: "The chat's storage is full.",
+  chat_moved_on:
+    "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
+  schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
+  not_scheduled: "The message is not scheduled, or no longer.",
+  not_cancelable:
+    "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
+  not_failed: "Only a message with the status `FAILED` can be sent again.",
+  redacted: "The message was redacted, so nothing is left to send.",
+  chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
+  member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
+  template_limit: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
+  channel_limit: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
+  audit_full:
+    "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, deleting, signing out and disabling still work.",
+  last_member: "An organization must keep at least one member.",
+  last_manager:
+    "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it. Or the member is the last one with `members:write`, and would be deleted or lose it.",
+  key_limit:
+    "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",
+  key_revoked: "A revoked or expired key can't get a new secret.",
+  webhook_exists: "Another webhook of the organization has this URL. The text names its id.",
+  webhook_limit: "The organization has 10 webhooks already.",
+  webhook_disabled: "The webhook is disabled. Enable it first.",
+  replay_running: "A replay of this webhook is running. Wait until its `state` is `done`.",
+  not_head: "The event is not the one that the chat's line attempts next, so it can't be skipped.",
+  stream_limit: "The organization's keys have 10 open streams already.",
+  cursor_expired:
+    "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
+  body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB.`,
+  media_type: "The body has a `Content-Encoding`. Send it uncompressed.",
+  idempotency_mismatch: "The `Idempotency-Key` was used in this chat with another body.",
+  internal_error: "A fault of the service. Its log has the cause under the response's `X-Request-Id`.",
+  unavailable:
+    "Something that the request needs does not respond, is still being deleted, or is not configured. Try again after `Retry-After` seconds.",
+};
+
+/** The texts of examples, where a text names something. */
+const EXAMPLES: { [code in ErrorCode]?: string } = {
+  permission_denied: "The API key lacks the permission messages:send. Use a key that has it",
+  ip_not_allowed: "The address 198.51.100.7 is not allowed. Add it to the key's ipAllowlist",
+  missing_field: "content is required",
+  chat_moved_on: "ifSeq is 7, but the chat's newest message has the seq 9. Read the newer ones, then send with ifSeq 9",
+  member_limit:
+    "The organization has 1000 members, and its limit is 1000. Delete one, or ask the operator to raise limits.members",
+  audit_full: "This key or member has made its 2,000 entries in the audit log for today. Try again after 00:00 UTC",
+  key_limit:
+    "The organization has 10 keys, and its limit is 10. Revoke one, or ask the operator to raise selfService.maxKeys",
+  webhook_exists: "The webhook whk_gN5cVr82KpZx0TdQ has this URL. Change that one, or use another URL",
 };
 
 /** The errors of requests that match no operation: an unknown path, or a method that the path does not have. */
@@ -151,7 +129,7 @@ export function errorSchema(code: ErrorCode): JsonSchema {
   return {
     type: "object",
     title: errorName(code),
-    description: MEANINGS[code].when,
+    description: MEANINGS[code],
     properties,
     required: Object.keys(properties),
   };
@@ -173,7 +151,7 @@ const FAULT: JsonSchema = {
 export function errorContent(codes: readonly ErrorCode[], definitions: Definitions) {
   for (const code of codes) definitions[errorName(code)] = errorSchema(code);
   const references = codes.map((code) => ({ $ref: reference(errorName(code)) }));
-  const examples = codes.map((code) => [code, { summary: MEANINGS[code].when, value: exampleOf(code) }]);
+  const examples = codes.map((code) => [code, { summary: MEANINGS[code], value: exampleOf(code) }]);
   return {
     "application/json": {
       schema: references.length === 1 ? references[0] : { oneOf: references },
@@ -184,12 +162,12 @@ export function errorContent(codes: readonly ErrorCode[], definitions: Definitio
 
 /** When each of these errors occurs. */
 export function errorDescription(codes: readonly ErrorCode[]): string {
-  if (codes.length === 1) return codes.map((code) => MEANINGS[code].when).join("");
-  return codes.map((code) => `- \`${code}\`: ${MEANINGS[code].when}`).join("\n");
+  if (codes.length === 1) return codes.map((code) => MEANINGS[code]).join("");
+  return codes.map((code) => `- \`${code}\`: ${MEANINGS[code]}`).join("\n");
 }
 
 function exampleOf(code: ErrorCode) {
   const { shape, text } = ERRORS[code];
   const faults = code === "validation_failed" ? { errors: [{ path: "limit", message: "must be an integer" }] } : {};
-  return { [shape]: MEANINGS[code].text ?? text, code, ...faults };
+  return { [shape]: EXAMPLES[code] ?? text, code, ...faults };
 }

@@ -3,7 +3,7 @@ import { MESSAGE_STATUSES } from "../chats/message.ts";
 import type { ListedType } from "../events/event.ts";
 import { DISABLED_REASONS } from "../webhooks/rpc.ts";
 import { chatSchema, messageSchema } from "./resources.ts";
-import { count, id, time, timeOrNull } from "./typed-schema.ts";
+import { count, countOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 /** The `data` of events of some types. `shown` is what a `thin` event leaves out. */
 interface Variant {
@@ -16,8 +16,8 @@ const chat = chatSchema.nullable().describe("The chat as it is now. Null if it i
 const message = messageSchema.nullable().describe("The message as it is now. Null once retention has deleted it");
 const sample = z.literal(true).optional().describe("Only in a test call of a webhook");
 const ofMessage = {
-  messageId: z.string().nullable().describe("The message's id. Null once retention has deleted the message"),
-  seq: count.nullable().describe("The message's number in the chat. Null if it has no place there"),
+  messageId: textOrNull("The message's id. Null once retention has deleted the message"),
+  seq: countOrNull("The message's number in the chat. Null if it has no place there"),
 };
 
 const VARIANTS: Record<string, Variant> = {
@@ -31,11 +31,11 @@ const VARIANTS: Record<string, Variant> = {
     types: ["message.status"],
     facts: {
       ...ofMessage,
-      status: z.enum(MESSAGE_STATUSES).describe("The status that the message got. `message` has its status now"),
+      status: oneOf(MESSAGE_STATUSES, "The status that the message got. `message` has its status now"),
       error: z
         .object({
-          code: z.string().describe("A stable code"),
-          message: z.string().describe("What happened, for people"),
+          code: text("A stable code"),
+          message: text("What happened, for people"),
         })
         .nullable()
         .describe("Why the message failed"),
@@ -50,8 +50,8 @@ const VARIANTS: Record<string, Variant> = {
   ChannelHealthEventData: {
     types: ["channel.health"],
     facts: {
-      state: z.enum(["ok", "broken"]).describe("`broken`: the network refuses the channel"),
-      reason: z.string().nullable().describe("Why the channel is broken"),
+      state: oneOf(["ok", "broken"], "`broken`: the network refuses the channel"),
+      reason: textOrNull("Why the channel is broken"),
       since: time("When the state changed"),
     },
     shown: {},
@@ -60,9 +60,7 @@ const VARIANTS: Record<string, Variant> = {
     types: ["webhook.failing"],
     facts: {
       webhookId: id("webhook"),
-      reason: z
-        .enum(["no_success", "given_up"])
-        .describe("`no_success`: no call succeeds. `given_up`: events were given up"),
+      reason: oneOf(["no_success", "given_up"], "`no_success`: no call succeeds. `given_up`: events were given up"),
       givenUp: count.optional().describe("How many events were given up"),
       since: timeOrNull("Since when no call has succeeded"),
       disablesAt: timeOrNull("When the webhook will be disabled"),
@@ -73,7 +71,7 @@ const VARIANTS: Record<string, Variant> = {
     types: ["webhook.disabled"],
     facts: {
       webhookId: id("webhook"),
-      reason: z.enum(DISABLED_REASONS).describe("Why it was disabled"),
+      reason: oneOf(DISABLED_REASONS, "Why it was disabled"),
       since: time("When it was disabled"),
     },
     shown: {},

@@ -8,24 +8,21 @@ import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
-import { count, id, resource, time } from "./typed-schema.ts";
+import { countOrNull, id, oneOf, resource, text, textOrNull, time } from "./typed-schema.ts";
 
 type FullEvent<Type extends ListedType = ListedType> = Required<Omit<Event<Type>, "previous">>;
 
 const TYPE = "The type. Ignore types that you don't know: new ones can appear at any time";
 
 const fields = {
-  id: z.string().describe("The event's id. It is the same in webhooks, in lists and in streams"),
-  type: z.enum(LISTED_TYPES).describe(TYPE),
+  id: text("The event's id. It is the same in webhooks, in lists and in streams"),
+  type: oneOf(LISTED_TYPES, TYPE),
   timestamp: time("When it happened"),
   organizationId: id("organization"),
   chatId: id("chat").nullable().describe("The chat's id. Null if it is not about a chat"),
   channelId: id("channel").nullable().describe("The channel's id. Null if it is not about a channel"),
   channelKind: z.enum(CHANNEL_KINDS).nullable().describe("The kind of channel. Null if it is not about a channel"),
-  contactAddress: z
-    .string()
-    .nullable()
-    .describe("The contact's current address on the channel. Null for an event of the organization"),
+  contactAddress: textOrNull("The contact's current address on the channel. Null for an event of the organization"),
   number: z
     .int()
     .min(1)
@@ -38,11 +35,11 @@ const fields = {
 
 const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
 
-const calledFields = { ...fields, type: z.enum(EVENT_TYPES).describe(TYPE) };
+const calledFields = { ...fields, type: oneOf(EVENT_TYPES, TYPE) };
 const { contactAddress: _, ...thinFields } = calledFields;
-const previous = count
-  .nullable()
-  .describe("The number of the chat's event before this one for this webhook. Null for the first, and in a replay");
+const previous = countOrNull(
+  "The number of the chat's event before this one for this webhook. Null for the first, and in a replay",
+);
 
 /** The body of a webhook's call with the payload `full`. */
 export const webhookEventSchema = resource<FullEvent<EventType> & { previous: number | null }>()(
@@ -63,12 +60,12 @@ export const thinWebhookEventSchema = resource<
 const listedEventSchema = resource<FullEvent & { cursor: string }>()(
   "ListedEvent",
   "An event in a list.",
-  z.object({ ...fields, cursor: z.string().describe("Continues after this event, as `after` or `Last-Event-ID`") }),
+  z.object({ ...fields, cursor: text("Continues after this event, as `after` or `Last-Event-ID`") }),
 );
 
 const pageSchema = z.object({
   events: z.array(listedEventSchema),
-  cursor: z.string().describe("Continues after this page, as `after`. It moves on even if the page is empty"),
+  cursor: text("Continues after this page, as `after`. It moves on even if the page is empty"),
   hasMore: z
     .boolean()
     .describe("Whether to read on at once. The next page can be empty if the filter takes none of the events"),

@@ -2,14 +2,14 @@ import * as z from "zod";
 import type { presentSettings } from "../management/channels.ts";
 import { channelSchema, memberSchema, templateSchema } from "./operator/resources.ts";
 import { chatSchema, messageSchema } from "./resources.ts";
-import { count, id, resource } from "./typed-schema.ts";
+import { count, id, resource, text } from "./typed-schema.ts";
 
 const exportedChannel = resource<ReturnType<typeof presentSettings>>()(
   "ExportedChannel",
   "A channel in an export: its settings, without credentials and health.",
   channelSchema.omit({ credentials: true, webhook: true, health: true }),
 );
-const next = z.string().describe("Continues the export, as `after`");
+const next = text("Continues the export, as `after`");
 
 const LINES = {
   member: { member: memberSchema },

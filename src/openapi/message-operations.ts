@@ -5,7 +5,7 @@ import type { ShownHistory } from "../chats/rpc.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";
-import { count, resource, time, timeOrNull } from "./typed-schema.ts";
+import { count, countOrNull, oneOf, resource, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 const oneMessage = z.object({ message: messageSchema });
 const { message } = examples;
@@ -27,19 +27,13 @@ const resend: RequestBodySpec = {
 const attemptSchema = z.object({
   number: z.int().min(1).describe("1, 2, 3 … for the message"),
   startedAt: time("When it began"),
-  durationMs: count
-    .nullable()
-    .describe("How long it took, in milliseconds. Null if the service was interrupted during the attempt"),
-  outcome: z
-    .enum(["sent", "retry", "failed", "unknown", "moved", "channel_broken"])
-    .describe(
-      "`sent`: the network accepted the message. `retry`: it may accept it later. `failed`: it never will. `unknown`: it did not answer, so the message may have been sent. `moved`: the contact has another address. `channel_broken`: the network refused the channel itself",
-    ),
-  code: z.string().nullable().describe("A stable code, as in `error` of a message. Null if it was sent"),
-  message: z
-    .string()
-    .nullable()
-    .describe("What the network said, at most 200 characters. Null if it was sent. A redaction deletes it"),
+  durationMs: countOrNull("How long it took, in milliseconds. Null if the service was interrupted during the attempt"),
+  outcome: oneOf(
+    ["sent", "retry", "failed", "unknown", "moved", "channel_broken"],
+    "`sent`: the network accepted the message. `retry`: it may accept it later. `failed`: it never will. `unknown`: it did not answer, so the message may have been sent. `moved`: the contact has another address. `channel_broken`: the network refused the channel itself",
+  ),
+  code: textOrNull("A stable code, as in `error` of a message. Null if it was sent"),
+  message: textOrNull("What the network said, at most 200 characters. Null if it was sent. A redaction deletes it"),
 });
 
 const historySchema = resource<ShownHistory>()(

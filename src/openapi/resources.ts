@@ -9,7 +9,18 @@ import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import type { readUsage } from "../management/keys.ts";
 
-import { count, id, resource, time, timeIfSet, timeOrNull } from "./typed-schema.ts";
+import {
+  count,
+  countOrNull,
+  id,
+  oneOf,
+  resource,
+  text,
+  textOrNull,
+  time,
+  timeIfSet,
+  timeOrNull,
+} from "./typed-schema.ts";
 
 const metadata = z.record(z.string(), z.string()).describe("The client's own pairs of strings. `{}` if there are none");
 const total = count.describe("How many rows the list has");
@@ -57,14 +68,14 @@ export const chatSchema = resource<directory.Chat>()(
     channel: z
       .object({
         id: id("channel"),
-        kind: z.enum(CHANNEL_KINDS).describe("The kind of channel"),
-        name: z.string().describe("The channel's name"),
+        kind: oneOf(CHANNEL_KINDS, "The kind of channel"),
+        name: text("The channel's name"),
       })
       .describe("The channel that delivers the chat's messages"),
     contact: z
       .object({
-        address: z.string().describe("The contact's first known address on the channel. It never changes"),
-        name: z.string().nullable().describe("The contact's name, if known"),
+        address: text("The contact's first known address on the channel. It never changes"),
+        name: textOrNull("The contact's name, if known"),
       })
       .describe("The person outside the organization"),
     metadata,
@@ -76,12 +87,10 @@ export const chatSchema = resource<directory.Chat>()(
       .object({
         id: id("message"),
         seq: count.describe("The message's number in the chat"),
-        direction: z
-          .enum(["OUTBOUND", "INBOUND"])
-          .describe("OUTBOUND: sent through this API. INBOUND: from the contact"),
-        type: z.enum(MESSAGE_TYPES).describe("The kind of message"),
-        text: z.string().describe("The first 160 characters of the message's `text`. Empty after a redaction"),
-        status: z.enum(messages.MESSAGE_STATUSES).describe("The message's status"),
+        direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: sent through this API. INBOUND: from the contact"),
+        type: oneOf(MESSAGE_TYPES, "The kind of message"),
+        text: text("The first 160 characters of the message's `text`. Empty after a redaction"),
+        status: oneOf(messages.MESSAGE_STATUSES, "The message's status"),
         createdAt: time("When the message was stored"),
       })
       .nullable()
@@ -99,36 +108,28 @@ export const messageSchema = resource<messages.ShownMessage>()(
   z.object({
     id: id("message"),
     chatId: id("chat"),
-    seq: count
-      .nullable()
-      .describe(
-        "The message's number in the chat: 1, 2, 3 … without a gap above the deleted messages. Null while the message is scheduled, and if it ended before it was sent",
-      ),
-    direction: z
-      .enum(["OUTBOUND", "INBOUND"])
-      .describe("OUTBOUND: sent through this API. INBOUND: written by the contact"),
-    type: z.enum(MESSAGE_TYPES).describe("The kind of message"),
-    content: z.string().describe("The text, or the caption of the media. Empty after a redaction"),
-    mediaUrl: z
-      .string()
-      .nullable()
-      .describe("The URL of the media. For an inbound message, this is the `/media` route of this API"),
-    senderId: z.string().nullable().describe("The member who sent the message. Null if a contact wrote it"),
-    templateId: z.string().nullable().describe("The template that the message was sent with"),
+    seq: countOrNull(
+      "The message's number in the chat: 1, 2, 3 … without a gap above the deleted messages. Null while the message is scheduled, and if it ended before it was sent",
+    ),
+    direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: sent through this API. INBOUND: written by the contact"),
+    type: oneOf(MESSAGE_TYPES, "The kind of message"),
+    content: text("The text, or the caption of the media. Empty after a redaction"),
+    mediaUrl: textOrNull("The URL of the media. For an inbound message, this is the `/media` route of this API"),
+    senderId: textOrNull("The member who sent the message. Null if a contact wrote it"),
+    templateId: textOrNull("The template that the message was sent with"),
     variables: z
       .record(z.string(), z.union([z.string(), z.number()]))
       .nullable()
       .describe("The values for the template's placeholders"),
-    text: z.string().describe("The text that is delivered: the filled template, or `content`"),
-    status: z
-      .enum(messages.MESSAGE_STATUSES)
-      .describe(
-        "SCHEDULED: waits for `scheduledAt`. QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. CANCELED: taken back before it was delivered. RECEIVED: inbound",
-      ),
+    text: text("The text that is delivered: the filled template, or `content`"),
+    status: oneOf(
+      messages.MESSAGE_STATUSES,
+      "SCHEDULED: waits for `scheduledAt`. QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. CANCELED: taken back before it was delivered. RECEIVED: inbound",
+    ),
     error: z
       .object({
-        code: z.string().describe(`A stable code: ${ERROR_CODES}`),
-        message: z.string().describe("What happened, in the network's own words if it gave any"),
+        code: text(`A stable code: ${ERROR_CODES}`),
+        message: text("What happened, in the network's own words if it gave any"),
       })
       .nullable()
       .describe("Why the message failed. Null unless the status is FAILED"),
@@ -151,7 +152,7 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
   z.object({
     id: id("key"),
     organizationId: id("organization"),
-    name: z.string().describe("The key's name"),
+    name: text("The key's name"),
     permissions: z
       .array(z.enum(PERMISSIONS))
       .describe("The key's permissions. Without any, the key can only read itself"),
@@ -164,15 +165,13 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
         windowSeconds: count.describe("The length of a window in seconds"),
       })
       .describe("The rate limit. A window starts with its first request"),
-    monthlyQuota: count
-      .nullable()
-      .describe("The maximum number of requests in a calendar month in UTC. Null: no quota"),
+    monthlyQuota: countOrNull("The maximum number of requests in a calendar month in UTC. Null: no quota"),
     expiresAt: timeOrNull("When the key expires. Null: never"),
     revokedAt: timeOrNull("When it was revoked"),
     previousSecretExpiresAt: timeOrNull(
       "When the secret before the last rotation stops working. Null: only one secret works",
     ),
-    createdBy: z.string().describe("The id of the key that created it, or `operator`"),
+    createdBy: text("The id of the key that created it, or `operator`"),
     createdAt: time("When it was created"),
   }),
 );
@@ -181,9 +180,9 @@ export const usageSchema = resource<Awaited<ReturnType<typeof readUsage>>>()(
   "Usage",
   "What a key has used in this month and in its window.",
   z.object({
-    month: z.string().describe("The calendar month in UTC, such as `2026-11`"),
+    month: text("The calendar month in UTC, such as `2026-11`"),
     used: count.describe("The number of accepted requests in this month"),
-    quota: count.nullable().describe("The month's quota. Null: no quota"),
+    quota: countOrNull("The month's quota. Null: no quota"),
     window: z
       .object({
         limit: count.describe("The maximum number of requests in a window"),

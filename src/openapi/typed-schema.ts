@@ -21,4 +21,8 @@ export const id = (what: string) => z.string().describe(`The ${what}'s id, an op
 export const time = (what: string) => z.string().meta({ format: "date-time", description: `${what}. RFC 3339 in UTC` });
 export const timeOrNull = (what: string) => time(what).nullable();
 export const timeIfSet = (what: string) => time(what).optional();
+export const text = (what: string) => z.string().describe(what);
+export const textOrNull = (what: string) => z.string().nullable().describe(what);
+export const oneOf = <const T extends readonly string[]>(values: T, what: string) => z.enum(values).describe(what);
 export const count = z.int().min(0);
+export const countOrNull = (what: string) => count.nullable().describe(what);

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from "../events/event.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
 import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../webhooks/rpc.ts";
-import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
+import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
   "Webhook",
@@ -11,18 +11,17 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
   z.object({
     id: id("webhook"),
     organizationId: id("organization"),
-    url: z.string().describe("The URL, in its normalized form"),
-    description: z.string().nullable().describe("What it is for, in the client's own words"),
+    url: text("The URL, in its normalized form"),
+    description: textOrNull("What it is for, in the client's own words"),
     types: z.array(z.string()).nullable().describe("The types of events that it gets. Null: all"),
     channels: z.array(z.string()).nullable().describe("The ids of the channels whose events it gets. Null: all"),
-    payload: z.enum(PAYLOADS).describe("`thin` events have ids and facts, but no message, chat or contact's address"),
+    payload: oneOf(PAYLOADS, "`thin` events have ids and facts, but no message, chat or contact's address"),
     perSecond: count.describe("The maximum number of calls per second"),
     concurrency: count.describe("The maximum number of calls at a time"),
-    state: z
-      .enum(WEBHOOK_STATES)
-      .describe(
-        "`trial`: one call at a time until the first 2xx. `ok`: it works. `failing`: the last calls failed, and single calls test whether it works again. `disabled`: no calls; its events wait",
-      ),
+    state: oneOf(
+      WEBHOOK_STATES,
+      "`trial`: one call at a time until the first 2xx. `ok`: it works. `failing`: the last calls failed, and single calls test whether it works again. `disabled`: no calls; its events wait",
+    ),
     reason: z
       .enum(DISABLED_REASONS)
       .nullable()
@@ -38,24 +37,22 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
     previousSecretExpiresAt: timeOrNull(
       "When the secret before the last rotation stops signing. Null: only one secret signs",
     ),
-    createdBy: z.string().describe("The id of the key that created it, or `operator`"),
+    createdBy: text("The id of the key that created it, or `operator`"),
     createdAt: time("When it was created"),
   }),
 );
 
 const attemptFields = {
   eventId: id("event"),
-  type: z.enum(EVENT_TYPES).describe("The event's type"),
-  chatId: z.string().nullable().describe("The event's chat. Null for an event of the organization"),
-  number: count.nullable().describe("The event's number in its chat. Null for an event of the organization"),
+  type: oneOf(EVENT_TYPES, "The event's type"),
+  chatId: textOrNull("The event's chat. Null for an event of the organization"),
+  number: countOrNull("The event's number in its chat. Null for an event of the organization"),
   startedAt: time("When the call began"),
   durationMs: count.describe("How long it took, in milliseconds"),
-  outcome: z
-    .enum(ATTEMPT_OUTCOMES)
-    .describe("`accepted`: a 2xx. `retry`: the event is sent again. `given_up`: it is not"),
+  outcome: oneOf(ATTEMPT_OUTCOMES, "`accepted`: a 2xx. `retry`: the event is sent again. `given_up`: it is not"),
   httpStatus: count.exactOptional().describe("The status of the response. Absent without a response"),
-  code: z.string().describe("A stable code, such as `ok`, `timeout`, `connection`, `redirect` or `http_503`"),
-  message: z.string().describe("What happened, for people"),
+  code: text("A stable code, such as `ok`, `timeout`, `connection`, `redirect` or `http_503`"),
+  message: text("What happened, for people"),
 };
 
 export const attemptSchema = resource<ReturnType<typeof presentAttempt>>()(
@@ -71,12 +68,9 @@ const lineAttemptSchema = resource<Line["attempts"][number]>()(
   "One call of a webhook with an event of a chat.",
   z.object({
     ...attemptFields,
-    response: z
-      .string()
-      .nullable()
-      .describe(
-        "The first 1,024 bytes of the response's body. Null if it was empty, or after a redaction in the chat, because it may quote the message",
-      ),
+    response: textOrNull(
+      "The first 1,024 bytes of the response's body. Null if it was empty, or after a redaction in the chat, because it may quote the message",
+    ),
   }),
 );
 
@@ -86,7 +80,7 @@ const lineHeadSchema = resource<NonNullable<Line["head"]>>()(
   z.object({
     eventId: id("event"),
     number: count.describe("Its number in the chat"),
-    type: z.enum(EVENT_TYPES).describe("Its type"),
+    type: oneOf(EVENT_TYPES, "Its type"),
     tries: count.describe("The number of calls with it so far"),
   }),
 );
@@ -109,7 +103,7 @@ export const replaySchema = resource<ReplayProgress>()(
   "Events that are sent to a webhook again.",
   z.object({
     id: id("replay"),
-    state: z.enum(["running", "done"]).describe("Whether all of its events have ended"),
+    state: oneOf(["running", "done"], "Whether all of its events have ended"),
     found: count.describe("The number of events that it sends"),
     sent: count.describe("The number of events that the webhook accepted"),
   }),
@@ -122,7 +116,7 @@ export const walkPaginationSchema = resource<pages.WalkPagination>()(
     limit: count.describe("The maximum number of rows on a page"),
     total: count.optional().describe("How many rows the list has. Only in some lists"),
     hasMore: z.boolean().describe("Whether more rows follow"),
-    cursor: z.string().nullable().describe("Continues the list. Null if nothing follows"),
+    cursor: textOrNull("Continues the list. Null if nothing follows"),
   }),
 );
 

@@ -3,7 +3,7 @@ import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../audit/act.ts";
 import { auditQuery, type presentEntry } from "../../audit/list-entries.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
-import { id, resource, time } from "../typed-schema.ts";
+import { id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import type { Side } from "./side.ts";
 
@@ -18,23 +18,22 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
     at: time("When it began"),
     actor: z
       .object({
-        type: z.enum(["operator", "key", "member"]).describe("What the actor is"),
-        id: z.string().describe("The id of the key or of the member, or `operator`"),
-        name: z.string().describe("The actor's name at that time"),
+        type: oneOf(["operator", "key", "member"], "What the actor is"),
+        id: text("The id of the key or of the member, or `operator`"),
+        name: text("The actor's name at that time"),
       })
       .describe("Who did it"),
-    action: z.string().describe("What was done, as the resource and the verb, such as `key.rotate`"),
-    target: z
-      .string()
-      .nullable()
-      .describe("The id of what it was done to. Null for a search in all chats, and for an id that is malformed"),
+    action: text("What was done, as the resource and the verb, such as `key.rotate`"),
+    target: textOrNull(
+      "The id of what it was done to. Null for a search in all chats, and for an id that is malformed",
+    ),
     status: z
       .int()
       .nullable()
       .describe(
         "The status of the response. Null while the request runs. Null afterward: it was interrupted, and may be done",
       ),
-    requestId: z.string().describe("The `X-Request-Id` of the response"),
+    requestId: text("The `X-Request-Id` of the response"),
     changed: z
       .array(z.string())
       .describe("The names of the fields that the request set. Empty unless it created or changed something"),
@@ -43,12 +42,9 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
       .describe(
         "How many requests the entry stands for: the searches of an actor in an hour share one, and so do those that continue an export. Else 1",
       ),
-    linkBy: z
-      .string()
-      .nullable()
-      .describe(
-        "Who made the sign-in link with which the actor's session began: the id of a key or a member, or `operator`. Null without such a session",
-      ),
+    linkBy: textOrNull(
+      "Who made the sign-in link with which the actor's session began: the id of a key or a member, or `operator`. Null without such a session",
+    ),
   }),
 );
 

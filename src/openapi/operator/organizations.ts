@@ -14,6 +14,13 @@ const limitsOf = {
   "limits.templates": rowLimit("templates"),
   "limits.channels": rowLimit("channels"),
 };
+const ceilingsOf = {
+  "selfService.maxKeys": `The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}.`,
+  "selfService.maxPerSecond":
+    "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
+  "selfService.monthlyQuota":
+    "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
+};
 const oneOrganization = z.object({ organization: organizationSchema });
 
 /** Organizations, for the operator. */
@@ -38,11 +45,7 @@ export const organizationOperations = tagged("Organizations", [
         ...limitsOf,
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Default: only the operator manages keys.",
-        "selfService.maxKeys": `The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}.`,
-        "selfService.maxPerSecond":
-          "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
-        "selfService.monthlyQuota":
-          "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
+        ...ceilingsOf,
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
@@ -86,11 +89,7 @@ export const organizationOperations = tagged("Organizations", [
         ...limitsOf,
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Null: only the operator manages keys. Keys that are beyond a lowered ceiling stay as they are.",
-        "selfService.maxKeys": `The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}.`,
-        "selfService.maxPerSecond":
-          "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
-        "selfService.monthlyQuota":
-          "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
+        ...ceilingsOf,
       },
       example: { limits: { chats: 100_000 } },
     },

@@ -16,7 +16,7 @@ import type { channelStats, keyStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 
-import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
+import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "../typed-schema.ts";
 
 const chats = z.number().nullable().describe("The maximum number of chats. Null: no limit");
 const limits = z
@@ -36,7 +36,7 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
   "A customer of the service. An API key sees the data of one organization.",
   z.object({
     id: id("organization"),
-    name: z.string().describe("The organization's name"),
+    name: text("The organization's name"),
     jurisdiction: z
       .enum(["eu", "us"])
       .nullable()
@@ -67,15 +67,15 @@ export const memberSchema = resource<ReturnType<typeof presentMember>>()(
   z.object({
     id: id("member"),
     organizationId: id("organization"),
-    name: z.string().describe("The member's name"),
-    email: z.string().nullable().describe("The member's email address"),
+    name: text("The member's name"),
+    email: textOrNull("The member's email address"),
     permissions: z.array(z.enum(PERMISSIONS)).describe("What the member may do in the console"),
-    createdBy: z.string().describe("The id of the key or member that added the member, or `operator`"),
+    createdBy: text("The id of the key or member that added the member, or `operator`"),
     createdAt: time("When the member was added"),
   }),
 );
 
-const named = z.object({ id: z.string().describe("The id"), name: z.string().describe("The name") });
+const named = z.object({ id: text("The id"), name: text("The name") });
 const ending = z.object({ memberId: id("member"), expiresAt: time("When it ends") });
 
 export const leftBehindSchema = resource<LeftBehind>()(
@@ -87,7 +87,7 @@ export const leftBehindSchema = resource<LeftBehind>()(
     links: z.array(ending).describe("Its unused sign-in links. They work only while it could still make them"),
     sessions: z.array(ending).describe("Members with sessions that began with its links"),
     webhooks: z
-      .array(z.object({ id: id("webhook"), url: z.string().describe("The URL") }))
+      .array(z.object({ id: id("webhook"), url: text("The URL") }))
       .describe("Webhooks that it created, or whose URL or secret it set"),
     identitySecrets: z
       .array(z.object({ channelId: id("channel") }))
@@ -97,10 +97,11 @@ export const leftBehindSchema = resource<LeftBehind>()(
 );
 
 const health = {
-  state: z
-    .enum(["ok", "broken"])
-    .describe("`broken` if the network refuses the channel, for example because of an invalid token"),
-  reason: z.string().nullable().describe("Why the channel is broken"),
+  state: oneOf(
+    ["ok", "broken"],
+    "`broken` if the network refuses the channel, for example because of an invalid token",
+  ),
+  reason: textOrNull("Why the channel is broken"),
   since: time("When the state last changed"),
   isVerified: z
     .boolean()
@@ -113,8 +114,8 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
   z.object({
     id: id("channel"),
     organizationId: id("organization"),
-    kind: z.enum(CHANNEL_KINDS).describe("The kind of channel. Never changes"),
-    name: z.string().describe("The channel's name. Visitors of a web chat see it"),
+    kind: oneOf(CHANNEL_KINDS, "The kind of channel. Never changes"),
+    name: text("The channel's name. Visitors of a web chat see it"),
     settings: z
       .object({
         allowedOrigins: z
@@ -128,18 +129,17 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
       })
       .describe("The settings, with their defaults"),
     limits: channelLimits,
-    retentionDays: count.nullable().describe("After how many days messages are deleted. Null: never"),
+    retentionDays: countOrNull("After how many days messages are deleted. Null: never"),
     credentials: z
       .record(z.string(), z.string())
       .exactOptional()
       .describe(`${networkKinds()}: the last four characters of each credential`),
     webhook: z
       .object({
-        url: z.string().describe("The URL for the network to call"),
-        verifyToken: z
-          .string()
-          .nullable()
-          .describe("The token by which the service knows the network. Null if no configured key can decrypt it"),
+        url: text("The URL for the network to call"),
+        verifyToken: textOrNull(
+          "The token by which the service knows the network. Null if no configured key can decrypt it",
+        ),
       })
       .exactOptional()
       .describe(`${networkKinds()}: what to enter at the network`),
@@ -175,8 +175,8 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
   z.object({
     id: id("channel"),
     organizationId: id("organization"),
-    kind: z.enum(CHANNEL_KINDS).describe("The kind of channel"),
-    name: z.string().describe("The channel's name"),
+    kind: oneOf(CHANNEL_KINDS, "The kind of channel"),
+    name: text("The channel's name"),
     health: z
       .object({ ...health, nextProbeAt: timeOrNull("When a broken channel is tried again") })
       .describe("Whether the channel works"),
@@ -184,7 +184,7 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
       .object({
         depth: count.describe("The number of messages that wait in all chats of the channel"),
         oldest: timeOrNull("The creation time of the oldest waiting message"),
-        ageSeconds: count.nullable().describe("The age of that message in seconds"),
+        ageSeconds: countOrNull("The age of that message in seconds"),
       })
       .describe("The messages that wait for delivery"),
     attempts,
@@ -199,7 +199,7 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
   z.object({
     id: id("key"),
     organizationId: id("organization"),
-    name: z.string().describe("The key's name"),
+    name: text("The key's name"),
     admitted: count.describe("The number of accepted requests, whatever their response"),
     refused,
     updatedAt: timeOrNull("When these numbers were written. Null before the first request"),
@@ -207,7 +207,7 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
 );
 
 const start = time("When the bucket starts");
-const by = z.enum(["hour", "day"]).describe("How long a bucket is, in UTC");
+const by = oneOf(["hour", "day"], "How long a bucket is, in UTC");
 
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
@@ -215,7 +215,7 @@ export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>(
   z.object({
     id: id("channel"),
     organizationId: id("organization"),
-    name: z.string().describe("The channel's name"),
+    name: text("The channel's name"),
     by,
     buckets: z
       .array(z.object({ start, attempts, received: count.describe("The messages from contacts") }))
@@ -229,7 +229,7 @@ export const keyHistorySchema = resource<ReturnType<typeof keyHistory>>()(
   z.object({
     id: id("key"),
     organizationId: id("organization"),
-    name: z.string().describe("The key's name"),
+    name: text("The key's name"),
     by,
     buckets: z
       .array(
@@ -249,11 +249,9 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
   z.object({
     id: id("template"),
     organizationId: id("organization"),
-    name: z.string().describe("The template's name. On a network that approves templates, the name that it approved"),
-    language: z
-      .string()
-      .describe("The template's language. On a network that approves templates, the language that it approved"),
-    body: z.string().describe("The text"),
+    name: text("The template's name. On a network that approves templates, the name that it approved"),
+    language: text("The template's language. On a network that approves templates, the language that it approved"),
+    body: text("The text"),
     variables: z.array(z.string()).describe("The names of the placeholders, in the order of their first use"),
     createdAt: time("When it was created"),
     updatedAt: time("When it last changed"),
@@ -268,7 +266,7 @@ export const queueSchema = resource<Queue>()(
     oldest: timeOrNull("The creation time of the oldest waiting message"),
     nextAttemptAt: timeOrNull("When the next attempt is due"),
     lastError: z
-      .object({ code: z.string().describe("A stable code"), message: z.string().describe("What happened") })
+      .object({ code: text("A stable code"), message: text("What happened") })
       .nullable()
       .describe("Why the last attempt failed"),
   }),
@@ -278,10 +276,10 @@ export const registrationSchema = resource<Awaited<ReturnType<typeof registerCha
   "WebhookRegistration",
   "The network's response to the registration of a webhook.",
   z.object({
-    url: z.string().describe("The URL for the network to call"),
+    url: text("The URL for the network to call"),
     ok: z.boolean().describe("Whether the network accepted the webhook"),
     code: z.number().nullable().describe("The network's error code. Null after a success or without a response"),
-    description: z.string().describe("The network's own words"),
+    description: text("The network's own words"),
   }),
 );
 
@@ -289,16 +287,16 @@ export const channelCheckSchema = resource<ChannelCheck>()(
   "ChannelCheck",
   "One check of a channel.",
   z.object({
-    name: z
-      .enum(CHECK_NAMES)
-      .describe(
-        "`credentials`: whether they can be decrypted and the network accepts them. `webhook`: whether the network calls this service. `network`: whether it responds, and lets the channel send",
-      ),
-    state: z
-      .enum(CHECK_STATES)
-      .describe("`warns`: it works, but the network reports a problem. `unknown`: it could not be checked"),
-    found: z.string().describe("The finding, for people"),
-    advice: z.string().nullable().describe("What to do. Null if nothing"),
+    name: oneOf(
+      CHECK_NAMES,
+      "`credentials`: whether they can be decrypted and the network accepts them. `webhook`: whether the network calls this service. `network`: whether it responds, and lets the channel send",
+    ),
+    state: oneOf(
+      CHECK_STATES,
+      "`warns`: it works, but the network reports a problem. `unknown`: it could not be checked",
+    ),
+    found: text("The finding, for people"),
+    advice: textOrNull("What to do. Null if nothing"),
   }),
 );
 
