@@ -18,8 +18,8 @@ async function company(limits: object) {
   const chat = await createChat(await createChannel(organization));
   const { id, secret } = await createKey(organization, limits);
   return {
-    client: (method: string, path: string, body?: object, signal?: AbortSignal) =>
-      world.call(secret, method, `/api/v1${path}`, body, signal ? { signal } : {}),
+    client: (method: string, path: string, body?: object, sent?: Parameters<typeof world.call>[4]) =>
+      world.call(secret, method, `/api/v1${path}`, body, sent),
     at: `/chats/${chat.id}/messages`,
     revoke: () => world.call(world.adminToken, "DELETE", `/admin/v1/keys/${id}`),
   };
@@ -63,12 +63,29 @@ test("200 concurrent sends are each stored once, and each gets its own message",
   expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
 });
 
+test("of 200 concurrent sends with one Idempotency-Key, one stores a message, and the others are its replays", {
+  timeout: 30_000,
+}, async () => {
+  const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
+  const headers = { "Idempotency-Key": "order-7" };
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => client("POST", at, { content: "Hello" }, { headers })),
+  );
+  expect(tally(answers.map(({ status }) => status))).toEqual({ 201: 200 });
+  expect(tally(answers.map((answer) => String(answer.headers.get("Idempotent-Replayed"))))).toEqual({
+    null: 1,
+    true: 199,
+  });
+  expect(new Set(answers.map(({ body }) => body.message.id)).size).toBe(1);
+  expect((await client("GET", at)).body.pagination.total).toBe(1);
+});
+
 test("clients that disconnect don't affect the ones that wait with them", { timeout: 30_000 }, async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const hanging = new AbortController();
   const requests = Array.from({ length: 150 }, (_, n) => {
     const hangsUp = n % 3 === 0;
-    const answer = client("POST", at, { content: `No. ${n}` }, hangsUp ? hanging.signal : undefined);
+    const answer = client("POST", at, { content: `No. ${n}` }, hangsUp ? { signal: hanging.signal } : {});
     return answer.then(({ status }) => status).catch(() => "hung up");
   });
   // The first response shows that they are in progress.

@@ -26,8 +26,8 @@ export interface ReceivedCall {
   at: number;
 }
 
-/** What a call is answered: a status; `drop` closes the connection; `hang` never answers. */
-type Answering = number | "drop" | "hang";
+/** What a call is answered: a status; `drop` closes the connection. */
+type Answering = number | "drop";
 
 /** A receiver of webhooks, behind one URL. It records each call in the order of arrival. */
 export interface Endpoint {
@@ -37,8 +37,6 @@ export interface Endpoint {
   calls: ReceivedCall[];
   /** What is wrong with calls' signatures. */
   forged: string[];
-  /** The calls that wait for an answer that never comes. */
-  hanging: Set<{ destroy(): unknown }>;
   answer: (event: ReceivedEvent, attempt: number) => Answering;
   /** Runs for each call when it came. */
   onCall: ((call: ReceivedCall) => void) | null;
@@ -72,10 +70,6 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
       endpoint.calls.push(call);
       endpoint.onCall?.(call);
       if (answering === "drop") return response.destroy();
-      if (answering === "hang") {
-        endpoint.hanging.add(response);
-        return response.on("close", () => endpoint.hanging.delete(response));
-      }
       return response.writeHead(answering).end();
     });
   });
@@ -90,7 +84,6 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
         secret: null,
         calls: [],
         forged: [],
-        hanging: new Set(),
         answer: () => 200,
         onCall: null,
       };

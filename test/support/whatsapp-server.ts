@@ -17,8 +17,6 @@ export interface TakenMessage {
 
 export interface WhatsAppServer {
   base: string;
-  /** The bodies of the approved templates, by name. The fake refuses any other template. */
-  templates: Map<string, string>;
   /** The webhooks' secret and address, or null without a listener. */
   webhook: { url: string; appSecret: string; phoneNumberId: string } | null;
   /**
@@ -44,7 +42,7 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
     const body = await readBody(request);
     const isSend = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/messages$/.test(request.url ?? "");
     if (request.headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 190, "Invalid access token");
-    const text = body.type === "template" ? filled(objectIn(body, "template")) : textIn(objectIn(body, "text"), "body");
+    const text = textIn(objectIn(body, "text"), "body");
     const to = textIn(body, "to");
     if (!isSend || body.messaging_product !== "whatsapp" || to === "" || text === "") {
       return refuse(response, 400, 100, "Invalid parameter");
@@ -56,14 +54,6 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
     if (met === "busy") return refuse(response, 400, 131_056, "Pair rate limit hit");
     const contacts = [{ input: to, wa_id: to }];
     reply(response, 200, { messaging_product: "whatsapp", contacts, messages: [{ id: message.id }] });
-  }
-
-  /** What the contact sees of a template; empty if it is not approved. */
-  function filled(template: Fields): string {
-    const [component] = (template.components ?? []) as { parameters: { parameter_name: string; text: string }[] }[];
-    const values = new Map(component?.parameters.map(({ parameter_name, text }) => [parameter_name, text]));
-    const body = self.templates.get(textIn(template, "name")) ?? "";
-    return body.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values.get(name) ?? "");
   }
 
   async function post(value: Fields): Promise<number> {
@@ -81,7 +71,6 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
 
   const self: WhatsAppServer = {
     base: "",
-    templates: new Map(),
     webhook: null,
     weather: null,
     tell({ id, to, opaque }, status) {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { ReceivedCall } from "../../support/webhook-receiver.ts";
-import { deadFaults, drainFaults } from "./dead-receiver.ts";
 import { callFaults, eventFaults, feedFaults } from "./event-checks.ts";
 import type { ChatEvent, Message } from "./parley.ts";
 
@@ -81,32 +80,4 @@ test.for([
 
 test("another event's id in the feed is found", () => {
   expect(feedFaults(events.slice(0, 1), [{ number: 1, id: "evt_9" }])).toEqual(["event 1 came as evt_9"]);
-});
-
-/** The times of a breaker's last failures, which begin at 0, and of probes. */
-const failures = (count: number, ...probes: number[]) => [...Array(count).fill(0), ...probes].map((at) => ({ at }));
-
-test("the failures that open the breaker, the calls under way then, and its probes are no fault", () => {
-  expect(deadFaults(failures(24), 4_000)).toEqual([]);
-  expect(deadFaults(failures(24, 5_000, 20_000), 21_000)).toEqual([]);
-});
-
-test.for([
-  ["25 calls while it was dead, of which 0 can be probes", failures(25), 4_000],
-  ["26 calls while it was dead, of which 1 can be probes", failures(24, 5_000, 6_000), 19_000],
-] as const)("calls of a dead receiver that are too many are found: %s", ([fault, calls, back]) => {
-  expect(deadFaults([...calls], back)).toEqual([fault]);
-});
-
-test("both events of each chat in order are no fault of a receiver that is back", () => {
-  expect(drainFaults(["cht_1"], [call(2, null), call(3, 2)])).toEqual([]);
-});
-
-test.for([
-  ["an event is missing", [call(2, null)]],
-  ["the order is wrong", [call(3, 2), call(2, null)]],
-  ["an event comes twice", [call(2, null), call(2, null), call(3, 2)]],
-  ["the chain has a hole", [call(2, null), call(3, null)]],
-] as const)("a fault of a receiver that is back is found: %s", ([, calls]) => {
-  expect(drainFaults(["cht_1"], [...calls])).toHaveLength(1);
 });

@@ -1,13 +1,17 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type WebhookReceiver, webhookReceiver } from "../../support/webhook-receiver.ts";
 import { DevServer } from "../../support/world/dev-server.ts";
-import { Directory, useStormWorker } from "./directory.ts";
 import { type FakeNetwork, fakeTelegram, fakeWhatsApp } from "./network.ts";
 import type { Force, Row } from "./storm.ts";
 
-/** A server, its D1, and what it calls: the two networks, and receivers of webhooks. */
+const WORKER = "test/deep/storm/worker";
+const ENTRY = 'main = "src/index.ts"';
+const root = new URL("../../..", import.meta.url).pathname;
+
+/** A server, and what it calls: the two networks, and receivers of webhooks. */
 export interface Ground {
   server: DevServer;
-  directory: Directory;
   telegram: FakeNetwork;
   whatsapp: FakeNetwork;
   receiver: WebhookReceiver;
@@ -27,7 +31,6 @@ export async function beginGround(): Promise<Ground> {
   const receiver = await webhookReceiver();
   return {
     server,
-    directory: new Directory(server.base),
     telegram,
     whatsapp,
     receiver,
@@ -46,4 +49,13 @@ export async function alone(storm: Storm, force: Force): Promise<Row[]> {
   } finally {
     await ground.end();
   }
+}
+
+/** Makes a copy of the checkout run the storms' Worker. */
+async function useStormWorker(folder: string): Promise<void> {
+  await cp(join(root, WORKER), join(folder, WORKER), { recursive: true });
+  const path = join(folder, "wrangler.toml");
+  const text = await readFile(path, "utf8");
+  if (!text.includes(ENTRY)) throw new Error(`${path} has no ${ENTRY}`);
+  await writeFile(path, text.replace(ENTRY, `main = "${WORKER}/index.ts"`));
 }

@@ -27,21 +27,12 @@ export interface FakeNetwork {
   busySeconds: number;
   /** Contacts for whose messages WhatsApp sends no status. */
   silent: string[];
-  /** The responses to statuses that were not acknowledged; 0 without a response. */
-  refusedStatuses: number[];
   /** A channel of the organization on this network, which gets its webhooks from here. */
   channel(parley: Parley): Promise<Channel>;
   /** The network's `n`th text from a contact. Returns the webhook's response status, or 0 without a response. */
   deliver(n: number, address: string, text: string): Promise<number>;
   close(): Promise<void>;
 }
-
-/** A template that WhatsApp has approved. */
-export const TEMPLATE = {
-  name: "order_shipped",
-  language: "en",
-  body: "Hello {{name}}, order {{order}} is on its way.",
-};
 
 const BOT_TOKEN = "123456:storm-storm-storm";
 const SECRETS = { phoneNumberId: "1066", accessToken: "storm-access-token", appSecret: "storm-app-secret" };
@@ -78,7 +69,6 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
 /** WhatsApp sends a message's status until the service accepts it. */
 export async function fakeWhatsApp(): Promise<FakeNetwork> {
   const fake = await whatsappServer({ token: SECRETS.accessToken });
-  fake.templates.set(TEMPLATE.name, TEMPLATE.body);
   let isOpen = true;
   let calls = 0;
   const self: FakeNetwork = {
@@ -103,7 +93,6 @@ export async function fakeWhatsApp(): Promise<FakeNetwork> {
       while (isOpen) {
         const answered = await fake.tell(message, status).catch(() => 0);
         if (answered === 200) break;
-        self.refusedStatuses.push(answered);
         await delay(TELL_AGAIN_MS);
       }
       heard.toldAt ??= isOpen ? Date.now() : null;
@@ -120,7 +109,7 @@ export async function fakeWhatsApp(): Promise<FakeNetwork> {
 }
 
 function newJournal(): Omit<FakeNetwork, "kind" | "repeats" | "vars" | "channel" | "deliver" | "close"> {
-  return { server: null, heard: new Map(), weather: null, busy: null, busySeconds: 1, silent: [], refusedStatuses: [] };
+  return { server: null, heard: new Map(), weather: null, busy: null, busySeconds: 1, silent: [] };
 }
 
 function note({ heard, server }: FakeNetwork, address: string, content: string): Heard {

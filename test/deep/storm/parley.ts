@@ -39,35 +39,24 @@ const BACK_WITHIN_MS = 180_000;
 
 /** One organization on a server, its key, and the calls that a storm makes. */
 export class Parley {
-  readonly key: string;
   readonly #organization: Organization;
+  readonly #key: string;
 
   private constructor(organization: Organization, key: string) {
     this.#organization = organization;
-    this.key = key;
+    this.#key = key;
   }
 
+  /** The key has all permissions. Its window is short, because each kill can cost a twentieth of it. */
   static async begin({ world }: DevServer): Promise<Parley> {
-    const parley = new Parley(await createOrganization(patient(world)), "");
-    return parley.as((await parley.newKey()).secret);
+    const organization = await createOrganization(patient(world));
+    const rateLimit = { limit: 10_000, windowSeconds: 10 };
+    const { secret } = await createKey(organization, { rateLimit, permissions: [...PERMISSIONS] });
+    return new Parley(organization, secret);
   }
 
   get organizationId(): string {
     return this.#organization.id;
-  }
-
-  /**
-   * Another key of the organization, whose limit no storm reaches. The window is short, because each kill can cost a
-   * twentieth of it. It has all permissions.
-   */
-  newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
-    const rateLimit = { limit: 10_000, windowSeconds: 10 };
-    return createKey(this.#organization, { rateLimit, permissions: [...PERMISSIONS], ...settings });
-  }
-
-  /** The same organization with another key. */
-  as(secret: string): Parley {
-    return new Parley(this.#organization, secret);
   }
 
   /** A call as the operator. Never throws. */
@@ -78,19 +67,18 @@ export class Parley {
 
   /** A call with the key. Never throws. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
-    return this.#organization.world.call(this.key, method, `/api/v1${path}`, body, headers && { headers });
+    return this.#organization.world.call(this.#key, method, `/api/v1${path}`, body, headers && { headers });
   }
 
   /**
-   * Like `api`, repeated without a response or if the service asks for it. `lost` counts the calls without a response.
+   * Like `api`, repeated without a response or if the service asks for it.
    * @throws Error if the service does not recover
    */
-  async insist(...asked: Parameters<Parley["api"]>): Promise<Answer & { lost: number }> {
+  async insist(...asked: Parameters<Parley["api"]>): Promise<Answer> {
     const end = running() + BACK_WITHIN_MS;
-    for (let lost = 0; ; ) {
+    for (;;) {
       const answer = await this.api(...asked);
-      if (answer.status !== 0 && answer.status !== 503) return { ...answer, lost };
-      if (answer.status === 0) lost++;
+      if (answer.status !== 0 && answer.status !== 503) return answer;
       if (running() > end) throw new Error("the service did not come back");
       await delay(AGAIN_AFTER_MS);
     }
@@ -143,14 +131,10 @@ export class Parley {
     return webhook.id;
   }
 
-  /** The number of waiting messages in a chat. */
-  async depth(chatId: string): Promise<number> {
-    return wanted(200, await this.admin("GET", `/chats/${chatId}`)).queue.depth;
-  }
-
   /** Whether no message in these chats waits. */
   async isIdle(chatIds: string[]): Promise<boolean> {
-    return (await Promise.all(chatIds.map((id) => this.depth(id)))).every((depth) => depth === 0);
+    const chats = await Promise.all(chatIds.map((id) => this.admin("GET", `/chats/${id}`)));
+    return chats.every((answer) => wanted(200, answer).queue.depth === 0);
   }
 }
 

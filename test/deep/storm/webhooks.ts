@@ -10,7 +10,7 @@ const CONNECTIONS = 16;
 const COPIES = 5;
 const CONTACTS = ["4930001", "4930002", "4930003", "4930004"];
 /** Of each network. */
-const EVENTS_A_ROUND = { amidKills: 40, inCalm: 100 };
+const EVENTS_A_ROUND = 40;
 const PATIENCE_MS = 120_000;
 
 interface Event {
@@ -20,23 +20,14 @@ interface Event {
 }
 
 /** Webhooks repeated, at once and out of order, with kills among them: each message is stored once. */
-export function webhooks(force: Force, ground: Ground): Promise<Row[]> {
-  return storm(force, ground, true);
-}
-
-/** The same in calm weather, where it shows how long an answer takes. */
-export function burst(force: Force, ground: Ground): Promise<Row[]> {
-  return storm(force, ground, false);
-}
-
-async function storm(force: Force, { server, telegram, whatsapp }: Ground, amidKills: boolean): Promise<Row[]> {
+export async function webhooks(force: Force, { server, telegram, whatsapp }: Ground): Promise<Row[]> {
   const { rounds, random } = force;
   const networks = [telegram, whatsapp];
   const killsBefore = server.kills;
   const parley = await Parley.begin(server);
   const channels = await Promise.all(networks.map((network) => network.channel(parley)));
   const events = networks.flatMap((network) =>
-    Array.from({ length: rounds * (amidKills ? EVENTS_A_ROUND.amidKills : EVENTS_A_ROUND.inCalm) }, (_, n): Event => {
+    Array.from({ length: rounds * EVENTS_A_ROUND }, (_, n): Event => {
       return { network, n: n + 1, address: random.pick(CONTACTS) };
     }),
   );
@@ -63,7 +54,7 @@ async function storm(force: Force, { server, telegram, whatsapp }: Ground, amidK
       }
     }
   }
-  const kills = killAtRandom(server, { ...force, rounds: amidKills ? Math.ceil(rounds / 5) : 0 });
+  const kills = killAtRandom(server, { ...force, rounds: Math.ceil(rounds / 5) });
   await Promise.all([kills, ...Array.from({ length: CONNECTIONS }, post)]);
   const faults: string[] = [];
   let stored = 0;
@@ -78,7 +69,7 @@ async function storm(force: Force, { server, telegram, whatsapp }: Ground, amidK
   }
   return [
     {
-      test: amidKills ? "webhooks amid kills" : "webhook storm",
+      test: "webhooks amid kills",
       howMany: `${events.length} messages × ${COPIES}, shuffled, ${CONNECTIONS} connections, ${server.kills - killsBefore} kills`,
       held: `${howMany} acknowledged (${again} asked for again), ${stored} stored, each once; p95 ${quantile(tookMs, 0.95).toFixed(0)} ms`,
       faults,
