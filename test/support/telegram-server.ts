@@ -1,21 +1,9 @@
 /**
- * A small fake of api.telegram.org over real HTTP: run `node test/support/telegram-server.ts --port 9100`, and set
- * TELEGRAM_API_BASE=http://127.0.0.1:9100 for the service. It prints a line for each call. A line on its standard input
- * arrives as a message from a contact. `/help` lists the lines with a special meaning. Tests use `telegramServer`.
+ * A small fake of api.telegram.org over real HTTP. Set TELEGRAM_API_BASE for the service to its `base`. It accepts
+ * messages, keeps the webhook that it is told, and sends contacts' messages there.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
 import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
-
-const HELP = `  <text>                 comes in as a message from contact 42
-  /from <chat id> <text> comes in from another contact; a negative id is a group
-  /photo [caption]       comes in as a photo
-  /update <JSON>         comes in as a message with these fields
-  /again                 the last update comes in once more
-  /hook <url> <secret>   where updates go, as setWebhook would say
-  /next <status> [n]     the next call is answered with that status; n: retry_after, or migrate_to_chat_id with 400
-  /drop, /hang           the next call is carried out and its connection closed; or is never answered`;
 
 const SENDS: Record<string, string> = {
   sendMessage: "text",
@@ -24,8 +12,6 @@ const SENDS: Record<string, string> = {
   sendAudio: "audio",
   sendVideo: "video",
 };
-// One pixel.
-const PHOTO = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
 const DESCRIPTIONS: Record<number, string> = {
   400: "Bad Request: chat not found",
   401: "Unauthorized",
@@ -35,68 +21,43 @@ const DESCRIPTIONS: Record<number, string> = {
   502: "Bad Gateway",
 };
 
-/** A call of the bot, in the order of arrival. `answered` is its status, or 0 without a response. */
-export interface BotCall {
+/** A call of the bot. */
+interface BotCall {
   method: string;
   body: Fields;
-  answered: number;
 }
 
-/**
- * What happens to the next call: a status, or a connection without a response, after the call took effect or without
- * effect.
- */
-export type Fault = "drop" | "hang" | { status: number; parameters?: Fields; location?: string };
+/** What happens to a call: a status, or it takes effect and its connection is closed without a response. */
+type Fault = "drop" | { status: number; parameters?: Fields };
 
 export interface TelegramServer {
   base: string;
-  /** All calls so far, including dropped calls that took effect. */
-  calls: BotCall[];
   webhook: { url: string; secret: string } | null;
-  /** What happens to the next calls, in order. */
-  faults: Fault[];
-  /** Decides what happens to a recorded call that `faults` has nothing for. The call waits for the result. */
+  /** Decides what happens to a call, which waits for the result. */
   weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
   /** Sends an update with a message with these fields to the webhook. Returns the response status. */
   deliver(fields: Fields): Promise<number>;
-  /** Sends the last update again. */
-  repeat(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Starts the fake on the given port, or a free one. With `token`, it accepts no other token. */
-export async function telegramServer({ port = 0, token = "", log = (_line: string) => {} } = {}) {
-  const files = new Map([["P1", { path: "photos/file_1.gif", type: "image/gif", bytes: PHOTO }]]);
+/** Starts the fake on a free port. With `token`, it accepts no other token. */
+export async function telegramServer({ token = "" } = {}) {
   let lastUpdate = Math.floor(Math.random() * 1_000_000);
   let lastMessage = 0;
-  let lastSent: Fields | null = null;
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      log(`! ${String(error)}`);
-      response.destroy();
-    });
+    answer(request, response).catch(() => response.destroy());
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, file, caller = "", rest = ""] = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
+    const [, caller = "", method = ""] = /^\/bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
     const known = token === "" ? /^\d+:[\w-]+$/.test(caller) : caller === token;
-    if (file) return sendFile(response, known ? decodeURIComponent(rest) : "");
     const body = await readBody(request);
-    const call: BotCall = { method: rest, body, answered: 0 };
-    self.calls.push(call);
-    const fault = self.faults.shift() ?? (await self.weather?.(call));
-    if (fault === "hang") return log(`${rest} ${JSON.stringify(body)} -> never`);
-    const reply = typeof fault === "object" ? refusal(fault) : known ? carryOut(rest, body) : refusal({ status: 401 });
-    if (fault === "drop") {
-      log(`${rest} ${JSON.stringify(body)} -> carried out, connection closed`);
-      return void response.destroy();
-    }
-    call.answered = reply.status;
-    const text = JSON.stringify(reply.body);
-    log(`${rest} ${JSON.stringify(body)} -> ${reply.status} ${text}`);
-    const location = typeof fault === "object" && fault.location ? { Location: fault.location } : {};
-    response.writeHead(reply.status, { "Content-Type": "application/json", ...location }).end(text);
+    const fault = await self.weather?.({ method, body });
+    const reply =
+      typeof fault === "object" ? refusal(fault) : known ? carryOut(method, body) : refusal({ status: 401 });
+    if (fault === "drop") return void response.destroy();
+    response.writeHead(reply.status, { "Content-Type": "application/json" }).end(JSON.stringify(reply.body));
   }
 
   function carryOut(method: string, body: Fields): { status: number; body: Fields } {
@@ -117,19 +78,7 @@ export async function telegramServer({ port = 0, token = "", log = (_line: strin
     if (method === "getMe") {
       return { status: 200, body: { ok: true, result: { id: 123_456, is_bot: true, first_name: "Parley" } } };
     }
-    if (method !== "getFile") return refusal({ status: 404 });
-    const found = files.get(String(body.file_id));
-    if (!found) return refusal({ status: 400 }, "Bad Request: invalid file_id");
-    const result = { file_id: body.file_id, file_size: found.bytes.length, file_path: found.path };
-    return { status: 200, body: { ok: true, result } };
-  }
-
-  function sendFile(response: ServerResponse, path: string): void {
-    const found = [...files.values()].find((file) => file.path === path);
-    log(`file ${path} -> ${found ? 200 : 404}`);
-    if (found) response.writeHead(200, { "Content-Type": found.type, "Content-Length": found.bytes.length });
-    else response.writeHead(404, { "Content-Type": "application/json" });
-    response.end(found?.bytes ?? JSON.stringify(refusal({ status: 404 }).body));
+    return refusal({ status: 404 });
   }
 
   async function post(update: Fields): Promise<number> {
@@ -140,30 +89,22 @@ export async function telegramServer({ port = 0, token = "", log = (_line: strin
     };
     const response = await fetch(self.webhook.url, { method: "POST", headers, body: JSON.stringify(update) });
     await response.body?.cancel();
-    log(`update ${JSON.stringify(update)} -> ${response.status}`);
     return response.status;
   }
 
   const self: TelegramServer = {
     base: "",
-    calls: [],
     webhook: null,
-    faults: [],
     weather: null,
     deliver(fields) {
       const from = { id: 42, is_bot: false, first_name: "Ann" };
       const chat = { id: 42, type: "private", first_name: "Ann" };
       const message = { message_id: ++lastMessage, date: now(), from, chat, ...fields };
-      lastSent = { update_id: ++lastUpdate, message };
-      return post(lastSent);
-    },
-    async repeat() {
-      if (!lastSent) throw new Error("no update was sent yet");
-      return post(lastSent);
+      return post({ update_id: ++lastUpdate, message });
     },
     close: () => close(server),
   };
-  self.base = await listen(server, port);
+  self.base = await listen(server, 0);
   return self;
 }
 
@@ -183,41 +124,4 @@ function wrongIn(body: Fields, field: string): string | null {
 
 function now(): number {
   return Math.floor(Date.now() / 1_000);
-}
-
-/** Runs a typed line, and returns the text to print. */
-async function obey(line: string, server: TelegramServer): Promise<string> {
-  const [command = "", first = "", ...more] = line.split(" ");
-  const rest = more.join(" ");
-  if (!line.startsWith("/")) await server.deliver({ text: line });
-  else if (command === "/from") {
-    const group = first.startsWith("-") ? { type: "group", title: `Group ${first}` } : { type: "private" };
-    await server.deliver({ chat: { id: Number(first), first_name: `Contact ${first}`, ...group }, text: rest });
-  } else if (command === "/photo") {
-    const photo = [{ file_id: "P1", file_unique_id: "U1", width: 1, height: 1 }];
-    await server.deliver({ photo, ...(first && { caption: line.slice("/photo ".length) }) });
-  } else if (command === "/update") await server.deliver(JSON.parse(line.slice("/update ".length)) as Fields);
-  else if (command === "/again") await server.repeat();
-  else if (command === "/hook") server.webhook = { url: first, secret: rest };
-  else if (command === "/drop" || command === "/hang") server.faults.push(command === "/drop" ? "drop" : "hang");
-  else if (command === "/next" && /^[2-5]\d\d$/.test(first)) {
-    const status = Number(first);
-    const name = status === 400 ? "migrate_to_chat_id" : "retry_after";
-    server.faults.push({ status, ...(rest && { parameters: { [name]: Number(rest) } }) });
-  } else return HELP;
-  return "";
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { port: { type: "string" }, token: { type: "string" } } });
-  const server = await telegramServer({
-    port: Number(values.port ?? 9_100),
-    token: values.token ?? "",
-    log: (line) => console.log(line),
-  });
-  console.log(`The Telegram stand-in listens on ${server.base}\n${HELP}`);
-  for await (const line of createInterface({ input: process.stdin })) {
-    const said = await obey(line.trim(), server).catch((error: unknown) => `! ${String(error)}`);
-    if (said) console.log(said);
-  }
 }
