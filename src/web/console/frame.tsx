@@ -9,11 +9,12 @@ import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
-import { OpenedDialog, openDialog } from "./parts/dialog.tsx";
+import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { NotPermitted } from "./parts/not-permitted.tsx";
+import { OpenedDialog, openDialog } from "./parts/opened-dialog.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
@@ -129,11 +130,11 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
           {organization.name}
         </strong>
       </div>
-      <button type="button" class="item find" onClick={onFind}>
+      <Button class="item find" onClick={onFind}>
         <Icon name="search" />
         <span class="sidebar-label">Find</span>
         <kbd class="end">Ctrl K</kbd>
-      </button>
+      </Button>
       <ul class="sidebar-menu">
         {entries.map((entry) => {
           const isCurrent = path.startsWith(to(entry.path));

@@ -5,8 +5,9 @@ import type { Chat } from "./api.ts";
 import type { MenuEntry } from "./menu-entries.ts";
 import { contactName } from "./names.ts";
 import { useGet, usePlace } from "./organization.ts";
-import { closeDialog, Dialog } from "./parts/dialog.tsx";
+import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
+import { closeDialog } from "./parts/opened-dialog.tsx";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
@@ -40,11 +41,7 @@ export function Audit(): JSX.Element {
             <Empty
               icon="search"
               title="No matching entries"
-              action={
-                <button type="button" class="button" onClick={() => (filter.value = NO_FILTER)}>
-                  Clear the filters
-                </button>
-              }
+              action={<Button onClick={() => (filter.value = NO_FILTER)}>Clear the filters</Button>}
             >
               A filter searches 10,000 entries at a time.
             </Empty>
@@ -76,9 +73,9 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
         <Time at={at} />
       </td>
       <td>
-        <button type="button" class="link" title="Show only theirs" onClick={() => onChoose({ actor: actor.id })}>
+        <Button class="link" title="Show only theirs" onClick={() => onChoose({ actor: actor.id })}>
           <bdi>{actor.name}</bdi>
-        </button>
+        </Button>
         {actor.type !== "operator" && <p class="quiet">{actor.type === "key" ? "API key" : "Member"}</p>}
         {maker !== null && <p class="quiet">By a link of {maker}</p>}
       </td>

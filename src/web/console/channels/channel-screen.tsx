@@ -7,9 +7,11 @@ import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -67,7 +69,7 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
   const { route } = useLocation();
   const { id, name } = channel;
-  const remove = () => (
+  const remove = (
     <Confirm
       title={`Delete “${name}”?`}
       submit="Delete the channel"
@@ -88,17 +90,11 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
       <a class="button" href={to(`channels/${id}/set-up`)}>
         Set-up guide
       </a>
-      <button
-        type="button"
-        class="button"
-        onClick={() => openDialog(<SettingsDialog channel={channel} onChannel={onChannel} />)}
-      >
-        Change
-      </button>
+      <Button opens={<SettingsDialog channel={channel} onChannel={onChannel} />}>Change</Button>
       {may("chats:erase") && (
-        <button type="button" class="button button-warns" onClick={() => openDialog(remove())}>
+        <Button class="button button-warns" opens={remove}>
           Delete
-        </button>
+        </Button>
       )}
     </>
   );
@@ -138,11 +134,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
               </>
             )}
           </p>
-          {canWrite && (
-            <button type="button" class="button" onClick={replace}>
-              Replace the credentials
-            </button>
-          )}
+          {canWrite && <Button onClick={replace}>Replace the credentials</Button>}
         </div>
       )}
       <div class="grid">
@@ -233,9 +225,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
             </Facts>
             {canWrite && (
               <p>
-                <button type="button" class="button" onClick={replace}>
-                  Replace
-                </button>
+                <Button onClick={replace}>Replace</Button>
               </p>
             )}
           </section>
@@ -251,9 +241,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
             </p>
             {canRotate && (
               <p>
-                <button type="button" class="button" onClick={() => openDialog(<RotateIdentity id={id} />)}>
-                  New identity secret
-                </button>
+                <Button opens={<RotateIdentity id={id} />}>New identity secret</Button>
               </p>
             )}
           </section>
@@ -280,9 +268,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
                     : `Asks ${network} whether the credentials work and where the webhook points.`}
                 </p>
                 <p>
-                  <button type="button" class="button" onClick={() => (isAsked.value = true)}>
-                    Check now
-                  </button>
+                  <Button onClick={() => (isAsked.value = true)}>Check now</Button>
                 </p>
               </>
             )}

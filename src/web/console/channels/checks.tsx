@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
@@ -65,9 +66,9 @@ export function Checks({ checks, only, isWaiting = false }: ChecksProps): JSX.El
           </ul>
           <p class="quiet note">
             {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
-            <button type="button" class="link" onClick={reload}>
+            <Button class="link" onClick={reload}>
               Check again
-            </button>
+            </Button>
           </p>
         </div>
       )}

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { useGet, useMembers, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
@@ -77,9 +78,9 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
           </p>
           {may("messages:send") && (
             <p>
-              <button type="button" class="button" disabled={isUndecided} onClick={() => void send(chat.id)}>
+              <Button disabled={isUndecided} onClick={() => void send(chat.id)}>
                 Send a test message
-              </button>
+              </Button>
             </p>
           )}
         </>

@@ -4,9 +4,10 @@ import { useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { openDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -121,9 +122,7 @@ function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
         <Checks checks={checks} only={["credentials", "network"]} />
         {isAccepted === false && (
           <p>
-            <button type="button" class="button" onClick={replace}>
-              Replace the credentials
-            </button>
+            <Button onClick={replace}>Replace the credentials</Button>
           </p>
         )}
       </Step>
@@ -175,15 +174,14 @@ export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProp
     <>
       {!isDone && <p>{network} gets the address of this service, and a secret that proves each call.</p>}
       <p>
-        <button
-          type="button"
+        <Button
           class={isDone ? "button" : "button button-main"}
           aria-busy={isSending.value}
           disabled={isSending.value}
           onClick={() => void register()}
         >
           Register the webhook
-        </button>
+        </Button>
       </p>
       {answer.value && (
         <p class={answer.value.ok ? "" : "failed"} role="status">

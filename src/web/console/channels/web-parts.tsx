@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -69,9 +70,7 @@ export function Preview({ id, name }: { id: string; name: string }): JSX.Element
   if (!isOpen) {
     return (
       <p>
-        <button type="button" class="button" onClick={() => setOpen(true)}>
-          Open the preview
-        </button>
+        <Button onClick={() => setOpen(true)}>Open the preview</Button>
       </p>
     );
   }

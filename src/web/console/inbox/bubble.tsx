@@ -5,6 +5,7 @@ import { piecesOf, webAddress } from "../../visitor/links.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { now } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -59,8 +60,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
       <div class="bubble">
         <MessageText message={message} />
       </div>
-      <button
-        type="button"
+      <Button
         class={`message-meta message-meta-${status.toLowerCase()}`}
         title={`${exactTime(Date.parse(createdAt))}. Show details`}
         onClick={() => onChoose(message.id)}
@@ -68,7 +68,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
         {icon && <Icon name={icon} />}
         <span class={tone === "good" ? "hidden" : ""}>{word}</span>
-      </button>
+      </Button>
       {error && <p class="failed small">{error.message}</p>}
       {status === "FAILED" && <SendAgain store={store} message={message} again={again} />}
     </article>
@@ -86,9 +86,9 @@ function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "messa
     isBusy.value = false;
   };
   return (
-    <button type="button" class="button" disabled={isBusy.value} onClick={() => void send()}>
+    <Button disabled={isBusy.value} onClick={() => void send()}>
       <Icon name="again" /> Send again
-    </button>
+    </Button>
   );
 }
 
@@ -124,9 +124,9 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
         {isBeingSent ? (
           <span>Sending…</span>
         ) : (
-          <button type="button" class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
+          <Button class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
             Scheduled {fromNow(at, now.value)}
-          </button>
+          </Button>
         )}
         {!isBeingSent && (
           <ScheduledActions

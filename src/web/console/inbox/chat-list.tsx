@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { Avatar } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -40,9 +41,9 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
       <div class="chats-head">
         <div class="between">
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />
-          <button type="button" class="plain" aria-label="New chat" title="New chat" onClick={onNew}>
+          <Button class="plain" aria-label="New chat" title="New chat" onClick={onNew}>
             <Icon name="plus" />
-          </button>
+          </Button>
         </div>
         <Tabs
           label="Which chats"
@@ -109,9 +110,9 @@ function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps
       </ul>
       {hasMore && (
         <div ref={end} class="day">
-          <button type="button" class="link" onClick={() => void store.more()}>
+          <Button class="link" onClick={() => void store.more()}>
             Show more
-          </button>
+          </Button>
         </div>
       )}
     </div>

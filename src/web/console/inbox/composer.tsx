@@ -5,6 +5,7 @@ import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat, Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now } from "../parts/time.tsx";
@@ -86,21 +87,19 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
         <div class="notice tone-warn">
           <Icon name="clock" />
           <p>The contact’s last message is older than {freeTextHours} hours. Only templates are delivered.</p>
-          <button type="button" class="button" onClick={() => (open.value = "template")}>
-            Use a template
-          </button>
+          <Button onClick={() => (open.value = "template")}>Use a template</Button>
         </div>
       )}
       {conflict && (
         <div class="notice tone-warn" role="alert">
           <Icon name="warning" />
           <p>{conflict.by} Your message was not sent.</p>
-          <button type="button" class="button" disabled={isSending} onClick={() => sendAnyway(conflict)}>
+          <Button disabled={isSending} onClick={() => sendAnyway(conflict)}>
             Send anyway
-          </button>
-          <button type="button" class="plain" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)}>
+          </Button>
+          <Button class="plain" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)}>
             <Icon name="close" />
-          </button>
+          </Button>
         </div>
       )}
       <form
@@ -140,15 +139,9 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           }}
         />
         <div class="composer-bar">
-          <button
-            type="button"
-            class="plain"
-            title="Templates (/)"
-            aria-label="Templates"
-            onClick={() => (open.value = "template")}
-          >
+          <Button class="plain" title="Templates (/)" aria-label="Templates" onClick={() => (open.value = "template")}>
             <Icon name="template" />
-          </button>
+          </Button>
           {member === null && (
             <label class="line quiet note">
               as{" "}

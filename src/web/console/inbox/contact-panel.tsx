@@ -6,8 +6,9 @@ import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, FormDialog, openDialog } from "../parts/dialog.tsx";
+import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -31,7 +32,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
   const { contact, channel, metadata, createdAt, id } = chat;
   const { freeTextHours } = DESCRIPTIONS[channel.kind];
   const canWrite = may("chats:write");
-  const rename = () => (
+  const rename = (
     <FormDialog
       title="Contact’s name"
       submit="Save"
@@ -46,7 +47,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
       />
     </FormDialog>
   );
-  const erase = () => (
+  const erase = (
     <Confirm
       title="Delete this chat?"
       submit="Delete"
@@ -64,17 +65,17 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
     <>
       <header class="between">
         <h2>Contact</h2>
-        <button type="button" class="plain" aria-label="Close the details" onClick={onClose}>
+        <Button class="plain" aria-label="Close the details" onClick={onClose}>
           <Icon name="close" />
-        </button>
+        </Button>
       </header>
       <Facts>
         <Fact name="Name">
           <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
           {canWrite && (
-            <button type="button" class="link" onClick={() => openDialog(rename())}>
+            <Button class="link" opens={rename}>
               Change
-            </button>
+            </Button>
           )}
         </Fact>
         <Fact name="Address">
@@ -105,13 +106,9 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           </Facts>
         )}
         {canWrite && (
-          <button
-            type="button"
-            class="link"
-            onClick={() => openDialog(<MetadataDialog store={store} metadata={metadata} />)}
-          >
+          <Button class="link" opens={<MetadataDialog store={store} metadata={metadata} />}>
             Change the metadata
-          </button>
+          </Button>
         )}
       </section>
       <section class="panel-part">
@@ -121,9 +118,9 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           </a>
         )}
         {may("chats:erase") && (
-          <button type="button" class="link link-danger" onClick={() => openDialog(erase())}>
+          <Button class="link link-danger" opens={erase}>
             Delete this chat
-          </button>
+          </Button>
         )}
       </section>
     </>

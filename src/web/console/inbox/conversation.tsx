@@ -6,6 +6,7 @@ import type { Chat } from "../api.ts";
 import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError } from "../parts/toast.tsx";
@@ -89,13 +90,12 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
             </p>
           </div>
           {chat.unansweredSince && may("chats:write") && (
-            <button type="button" class="button" onClick={answered} title="Mark as answered (e)">
+            <Button onClick={answered} title="Mark as answered (e)">
               <Icon name="check" />
               <span class="wide-only">Mark as answered</span>
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
+          <Button
             class="plain"
             aria-label="Details"
             title="Details (i)"
@@ -103,7 +103,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
             onClick={() => (hasPanel.value = !hasPanel.value)}
           >
             <Icon name="panel" />
-          </button>
+          </Button>
         </header>
         {error && <Failure error={error} onRetry={() => void store.load()} />}
         <Messages

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
-import { openDialog } from "../parts/dialog.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Empty } from "../parts/states.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";

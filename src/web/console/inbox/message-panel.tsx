@@ -3,8 +3,9 @@ import type { Member, Message } from "../api.ts";
 import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
@@ -29,24 +30,20 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const original = resendOf && store.messages.value.find((one) => one.id === resendOf);
   const sender = members.find((member) => member.id === senderId);
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
-  const redact = () => (
+  const redact = (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
       <p>Its text, file and metadata are deleted here. The contact keeps what was delivered. This can’t be undone.</p>
     </Confirm>
   );
   const canSend = may("messages:send");
-  const cancel = canSend && (
-    <button type="button" class="button" onClick={() => run(store.cancel(id), "Canceled")}>
-      Cancel it
-    </button>
-  );
+  const cancel = canSend && <Button onClick={() => run(store.cancel(id), "Canceled")}>Cancel it</Button>;
   return (
     <>
       <header class="between">
         <h2>Message {seq}</h2>
-        <button type="button" class="plain" aria-label="Close the message’s details" onClick={onClose}>
+        <Button class="plain" aria-label="Close the message’s details" onClick={onClose}>
           <Icon name="close" />
-        </button>
+        </Button>
       </header>
       <Facts>
         <Fact name="Status">
@@ -87,9 +84,9 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
         {may("chats:erase") && !isBlank(message) && (
-          <button type="button" class="link link-danger" onClick={() => openDialog(redact())}>
+          <Button class="link link-danger" opens={redact}>
             Redact this message
-          </button>
+          </Button>
         )}
       </section>
     </>

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Member } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Skeleton } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
@@ -93,9 +94,9 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps): J
       }}
     >
       {hasOlder && (
-        <button type="button" class="link messages-older" onClick={older}>
+        <Button class="link messages-older" onClick={older}>
           Show older messages
-        </button>
+        </Button>
       )}
       {!may("messages:read") ? (
         <Empty icon="key" title="You can’t read messages">
@@ -131,9 +132,9 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps): J
         );
       })}
       {below.value > 0 && (
-        <button type="button" class="button messages-below" onClick={toEnd}>
+        <Button class="button messages-below" onClick={toEnd}>
           <Icon name="down" /> {plural(below.value, "new message")}
-        </button>
+        </Button>
       )}
     </div>
   );

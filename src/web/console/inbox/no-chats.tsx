@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { networkLabels } from "../../../channels/descriptions.ts";
 import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
@@ -42,9 +43,7 @@ export function NoChats({ filter, onFilter }: NoChatsProps): JSX.Element {
       title={title}
       action={
         shown === "all" ? null : (
-          <button type="button" class="button" onClick={() => onFilter({ view: "all", channel: null, search: "" })}>
-            Show all chats
-          </button>
+          <Button onClick={() => onFilter({ view: "all", channel: null, search: "" })}>Show all chats</Button>
         )
       }
     >

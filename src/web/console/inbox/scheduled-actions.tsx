@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
-import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { Button } from "../parts/button.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
@@ -40,15 +41,11 @@ export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }:
   const sendNow = () => run(move(null), "It is being sent");
   return (
     <>
-      {hasButton && (
-        <button type="button" class="button" onClick={sendNow}>
-          Send now
-        </button>
-      )}
+      {hasButton && <Button onClick={sendNow}>Send now</Button>}
       <Menu label={label} button={<Icon name="more" />}>
         {!hasButton && <MenuItem onChoose={sendNow}>Send now</MenuItem>}
         <MenuItem onChoose={() => run(move(new Date(at + HOUR_MS).toISOString()), "Moved")}>An hour later</MenuItem>
-        <MenuItem onChoose={() => openDialog(<MoveDialog at={at} move={move} />)}>At another time</MenuItem>
+        <MenuItem opens={<MoveDialog at={at} move={move} />}>At another time</MenuItem>
         <MenuItem danger onChoose={() => run(cancel(), "Canceled")}>
           Cancel it
         </MenuItem>

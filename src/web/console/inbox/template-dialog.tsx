@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -60,14 +61,14 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
                 <ul class="stack">
                   {found.map((template) => (
                     <li key={template.id}>
-                      <button type="button" class="choice" onClick={() => (chosen.value = template)}>
+                      <Button class="choice" onClick={() => (chosen.value = template)}>
                         <strong>
                           <bdi>{template.name}</bdi> <span class="quiet">{template.language}</span>
                         </strong>
                         <span class="quiet clip" dir="auto">
                           {template.body}
                         </span>
-                      </button>
+                      </Button>
                     </li>
                   ))}
                 </ul>

@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import { number } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { mayGive } from "../parts/permission-picker.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
@@ -40,7 +41,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
   const canChange = isOwn && mayGive(permissions);
   const { isLive } = stateOf(shown, now.value);
   if (revokedAt !== null) return null;
-  const revoke = () => (
+  const revoke = (
     <Confirm
       title={`Revoke “${name}”?`}
       submit="Revoke"
@@ -56,26 +57,15 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
     <>
       {canChange && (
         <>
-          <button
-            type="button"
-            class="button"
-            disabled={!isLive}
-            onClick={() => openDialog(<RotateDialog id={id} onKey={onKey} />)}
-          >
+          <Button disabled={!isLive} opens={<RotateDialog id={id} onKey={onKey} />}>
             Rotate
-          </button>
-          <button
-            type="button"
-            class="button"
-            onClick={() => openDialog(<EditKeyDialog shown={shown} onKey={onKey} />)}
-          >
-            Change
-          </button>
+          </Button>
+          <Button opens={<EditKeyDialog shown={shown} onKey={onKey} />}>Change</Button>
         </>
       )}
-      <button type="button" class="button button-warns" onClick={() => openDialog(revoke())}>
+      <Button class="button button-warns" opens={revoke}>
         Revoke
-      </button>
+      </Button>
     </>
   );
 }

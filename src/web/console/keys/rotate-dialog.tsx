@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
-import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { Time } from "../parts/time.tsx";

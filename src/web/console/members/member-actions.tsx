@@ -1,9 +1,11 @@
 import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { mayGive } from "../parts/permission-picker.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { Time } from "../parts/time.tsx";
@@ -33,7 +35,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
       sayError(error);
     }
   };
-  const signOut = () => (
+  const signOut = (
     <Confirm
       title={`Sign ${name} out everywhere?`}
       submit="Sign out"
@@ -45,7 +47,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
       <p>All sessions end, and an unused sign-in link stops working.</p>
     </Confirm>
   );
-  const remove = () => (
+  const remove = (
     <Confirm
       title={`Delete ${name}?`}
       submit="Delete"
@@ -60,17 +62,11 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
   );
   return (
     <div class="line row-actions">
-      {canGive && (
-        <button type="button" class="button" onClick={() => void createLink()}>
-          Sign-in link
-        </button>
-      )}
+      {canGive && <Button onClick={() => void createLink()}>Sign-in link</Button>}
       <Menu label={`More for ${name}`} button={<Icon name="more" />}>
-        {canGive && (
-          <MenuItem onChoose={() => openDialog(<MemberDialog member={member} onMember={onChange} />)}>Change</MenuItem>
-        )}
-        <MenuItem onChoose={() => openDialog(signOut())}>Sign out everywhere</MenuItem>
-        <MenuItem danger onChoose={() => openDialog(remove())}>
+        {canGive && <MenuItem opens={<MemberDialog member={member} onMember={onChange} />}>Change</MenuItem>}
+        <MenuItem opens={signOut}>Sign out everywhere</MenuItem>
+        <MenuItem danger opens={remove}>
           Delete
         </MenuItem>
       </Menu>

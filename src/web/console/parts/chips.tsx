@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { Button } from "./button.tsx";
 
 interface ChipsProps {
   choices: readonly { label: string; choose: () => void }[];
@@ -9,9 +10,9 @@ export function Chips({ choices }: ChipsProps): JSX.Element {
   return (
     <div class="line">
       {choices.map(({ label, choose }) => (
-        <button key={label} type="button" class="button" onClick={choose}>
+        <Button key={label} onClick={choose}>
           {label}
-        </button>
+        </Button>
       ))}
     </div>
   );

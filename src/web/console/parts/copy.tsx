@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 import { sayError } from "./toast.tsx";
 
@@ -19,13 +20,13 @@ function useCopying(text: string): [boolean, () => void] {
 export function Copyable({ text }: { text: string }): JSX.Element {
   const [isCopied, copy] = useCopying(text);
   return (
-    <button type="button" class="copyable" title="Copy" onClick={copy}>
+    <Button class="copyable" title="Copy" onClick={copy}>
       <code>{text}</code>
       <Icon name={isCopied ? "check" : "copy"} />
       <span class="hidden" role="status">
         {isCopied ? "Copied" : ""}
       </span>
-    </button>
+    </Button>
   );
 }
 
@@ -33,9 +34,9 @@ export function Copyable({ text }: { text: string }): JSX.Element {
 export function CopyButton({ text }: { text: string }): JSX.Element {
   const [isCopied, copy] = useCopying(text);
   return (
-    <button type="button" class="button" onClick={copy}>
+    <Button onClick={copy}>
       <Icon name={isCopied ? "check" : "copy"} />
       <span role="status">{isCopied ? "Copied" : "Copy"}</span>
-    </button>
+    </Button>
   );
 }

@@ -1,30 +1,10 @@
-import { signal } from "@preact/signals";
-import { type ComponentChildren, Fragment, type JSX } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
 import { Form, type FormProps } from "./form.tsx";
 import { Icon } from "./icon.tsx";
-
-/** The dialog that a screen opened. The key makes each a new one. */
-const opened = signal<{ key: number; dialog: JSX.Element } | null>(null);
-let count = 0;
-
-/** Shows a dialog, in place of the one before. What it shows does not follow the screen that opened it. */
-export function openDialog(dialog: JSX.Element): void {
-  opened.value = { key: ++count, dialog };
-}
-
-export function closeDialog(): void {
-  opened.value = null;
-}
-
-/** The dialog that is open. It belongs to its screen, and closes with it. */
-export function OpenedDialog(): JSX.Element | null {
-  const { path } = useLocation();
-  useEffect(() => closeDialog, [path]);
-  return opened.value && <Fragment key={opened.value.key}>{opened.value.dialog}</Fragment>;
-}
+import { closeDialog, leavesOpen } from "./opened-dialog.tsx";
 
 interface DialogProps {
   title: string;
@@ -87,9 +67,9 @@ export function Dialog({
         <header class="between">
           <h2 id={id}>{title}</h2>
           {isClosable && (
-            <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+            <Button class="plain" aria-label="Close" onClick={onClose}>
               <Icon name="close" />
-            </button>
+            </Button>
           )}
         </header>
         {children}
@@ -113,9 +93,7 @@ export function FormDialog({ title, wide, onClose = closeDialog, onSubmit, ...fo
         {...form}
         onCancel={onClose}
         onSubmit={async (entered) => {
-          const own = opened.peek();
-          await onSubmit(entered);
-          if (opened.peek() === own) onClose();
+          if (await leavesOpen(() => onSubmit(entered))) onClose();
         }}
       />
     </Dialog>

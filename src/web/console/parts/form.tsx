@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
+import { Button } from "./button.tsx";
 import { FormFaultsContext, otherFaults } from "./faults.ts";
 
 /** What was entered. */
@@ -70,11 +71,7 @@ export function Form({
         {error !== null && <Refusal error={error} />}
       </FormFaultsContext.Provider>
       <div class="form-actions">
-        {onCancel && (
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <button
           type="submit"
           class={`button ${danger ? "button-danger" : "button-main"}`}

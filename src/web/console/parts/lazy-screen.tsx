@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { Empty, Skeleton } from "./states.tsx";
 
 type Screens = typeof import("../management.ts");
@@ -39,9 +40,9 @@ function Outdated(): JSX.Element {
       icon="again"
       title="This screen can’t be loaded"
       action={
-        <button type="button" class="button button-main" onClick={() => location.reload()}>
+        <Button class="button button-main" onClick={() => location.reload()}>
           Load the page again
-        </button>
+        </Button>
       }
     >
       There is a new version, or no connection. What you wrote is kept.

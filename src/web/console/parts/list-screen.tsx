@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import type { Pages } from "../resource.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { Button } from "./button.tsx";
 import type { IconName } from "./icon.tsx";
 import { Screen } from "./screen.tsx";
 import { Empty, Listed } from "./states.tsx";
@@ -39,9 +40,9 @@ export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
       </a>
     ) : (
       create && (
-        <button type="button" class="button button-main" onClick={open}>
+        <Button class="button button-main" onClick={open}>
           {create.label}
-        </button>
+        </Button>
       )
     );
   return (

@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { openDialog } from "./opened-dialog.tsx";
 
 interface MenuProps {
   /** What the menu is for. The accessible name of the button, unless the button has a text. */
@@ -59,8 +61,7 @@ export function Menu({
 
   return (
     <div class="menu" ref={root}>
-      <button
-        type="button"
+      <Button
         class={buttonClass}
         aria-label={hasText ? undefined : label}
         title={label}
@@ -69,7 +70,7 @@ export function Menu({
         onClick={() => setOpen(!isOpen)}
       >
         {button}
-      </button>
+      </Button>
       {isOpen && (
         <div
           class={up ? "menu-list menu-up" : "menu-list"}
@@ -88,15 +89,18 @@ export function Menu({
 }
 
 interface ItemProps {
-  onChoose: () => void;
+  onChoose?: () => void;
+  /** The dialog that it opens. */
+  opens?: JSX.Element;
   danger?: boolean;
   children: ComponentChildren;
 }
 
 /** An action of a menu. */
-export function MenuItem({ onChoose, danger = false, children }: ItemProps): JSX.Element {
+export function MenuItem({ onChoose, opens, danger = false, children }: ItemProps): JSX.Element {
+  const choose = opens ? () => openDialog(opens) : onChoose;
   return (
-    <button type="button" role="menuitem" class={danger ? "item failed" : "item"} onClick={onChoose}>
+    <button type="button" role="menuitem" class={danger ? "item failed" : "item"} onClick={choose}>
       {children}
     </button>
   );

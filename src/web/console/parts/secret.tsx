@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
-import { closeDialog, Dialog } from "./dialog.tsx";
+import { Dialog } from "./dialog.tsx";
+import { closeDialog } from "./opened-dialog.tsx";
 
 interface SecretProps {
   title: string;
@@ -27,8 +29,7 @@ export function SecretDialog({ title, secret, children, onSaved }: SecretProps):
       </pre>
       <div class="form-actions">
         <CopyButton text={secret} />
-        <button
-          type="button"
+        <Button
           class="button button-main"
           onClick={() => {
             closeDialog();
@@ -36,7 +37,7 @@ export function SecretDialog({ title, secret, children, onSaved }: SecretProps):
           }}
         >
           I saved it
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { type ParleyError, textOf } from "../api.ts";
 import type { Pages, Resource } from "../resource.ts";
+import { Button } from "./button.tsx";
 import { Copyable } from "./copy.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -60,11 +61,7 @@ export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () =
           )}
         </p>
       </div>
-      {onRetry && (
-        <button type="button" class="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }
@@ -105,9 +102,9 @@ export function Listed<Row>({ pages, empty, children }: ListedProps<Row>): JSX.E
           <>
             {children(rows)}
             {pages.hasMore && (
-              <button type="button" class="button more" aria-busy={pages.isLoadingMore} onClick={pages.more}>
+              <Button class="button more" aria-busy={pages.isLoadingMore} onClick={pages.more}>
                 Show more
-              </button>
+              </Button>
             )}
           </>
         )

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { Button } from "./button.tsx";
 
 interface TabsProps<T> {
   /** What is chosen, for screen readers. */
@@ -13,15 +14,14 @@ export function Tabs<T>({ label, choices, chosen, onChoose }: TabsProps<T>): JSX
   return (
     <fieldset class="tabs" aria-label={label}>
       {choices.map((choice) => (
-        <button
+        <Button
           key={choice.value}
-          type="button"
           class="tab"
           aria-pressed={choice.value === chosen}
           onClick={() => onChoose(choice.value)}
         >
           {choice.label}
-        </button>
+        </Button>
       ))}
     </fieldset>
   );

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { textOf } from "../api.ts";
+import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 interface Toast {
@@ -50,9 +51,9 @@ export function Toasts(): JSX.Element {
           <Icon name={isError ? "warning" : "check"} />
           <span>{text}</span>
           {action && (
-            <button type="button" class="link" onClick={action.run}>
+            <Button class="link" onClick={action.run}>
               {action.label}
-            </button>
+            </Button>
           )}
         </div>
       ))}

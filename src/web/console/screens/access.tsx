@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
+import { Button } from "../parts/button.tsx";
 import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
 import { Refusal } from "./refusal.tsx";
 
@@ -31,23 +32,18 @@ export function AccessSignIn(): JSX.Element | null {
   return (
     <div class="stack">
       {choices.length === 0 ? (
-        <button type="button" class="button" aria-busy={isBusy} onClick={() => void once(ask)}>
+        <Button aria-busy={isBusy} onClick={() => void once(ask)}>
           Sign in with Access
-        </button>
+        </Button>
       ) : (
         <fieldset class="stack">
           <legend>Sign in as</legend>
           {choices.map(({ id, name, organization }) => (
-            <button
-              key={id}
-              type="button"
-              class="button"
-              onClick={() => void once(() => signIn({ access: { memberId: id } }))}
-            >
+            <Button key={id} onClick={() => void once(() => signIn({ access: { memberId: id } }))}>
               <span>
                 <bdi>{name}</bdi>, <bdi>{organization.name}</bdi>
               </span>
-            </button>
+            </Button>
           ))}
         </fieldset>
       )}

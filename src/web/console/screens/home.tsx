@@ -4,9 +4,11 @@ import { useLocation } from "preact-iso/router";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { FormDialog, OpenedDialog, openDialog } from "../parts/dialog.tsx";
+import { Button } from "../parts/button.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { ListScreen } from "../parts/list-screen.tsx";
+import { OpenedDialog, openDialog } from "../parts/opened-dialog.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
@@ -43,11 +45,7 @@ function Organizations(): JSX.Element {
         icon="members"
         pages={list}
         create={{ label: "New organization", open: () => openDialog(<NewOrganization />) }}
-        actions={
-          <button type="button" class="button" onClick={() => void signOut().catch(sayError)}>
-            Sign out
-          </button>
-        }
+        actions={<Button onClick={() => void signOut().catch(sayError)}>Sign out</Button>}
         empty={{
           title: "No organization yet",
           text: "Create one for your company.",

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { exportPart } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { sayError } from "../parts/toast.tsx";
 
 /** Downloads everything as one file. The service exports in parts, whose last lines say how to go on. */
@@ -39,9 +40,9 @@ export function Export(): JSX.Element {
       <h2>Export</h2>
       <p>All members, channels, templates, chats and messages, as lines of JSON, without secrets.</p>
       <p class="line">
-        <button type="button" class="button" onClick={() => (running.value ? running.value.abort() : void download())}>
+        <Button onClick={() => (running.value ? running.value.abort() : void download())}>
           {running.value ? "Cancel" : "Download"}
-        </button>
+        </Button>
         <span role="status">{running.value && `${plural(count.value, "part")} so far`}</span>
       </p>
     </section>

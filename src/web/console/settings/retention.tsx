@@ -3,8 +3,9 @@ import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Chips } from "../parts/chips.tsx";
-import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
@@ -42,13 +43,9 @@ export function Retention(): JSX.Element {
                   </div>
                   <span>{inWords(channel.retentionDays)}</span>
                   {canChange && (
-                    <button
-                      type="button"
-                      class="button"
-                      onClick={() => openDialog(<RetentionDialog channel={channel} onChannel={put} />)}
-                    >
+                    <Button opens={<RetentionDialog channel={channel} onChannel={put} />}>
                       Change<span class="hidden"> the retention of {channel.name}</span>
-                    </button>
+                    </Button>
                   )}
                 </li>
               ))}

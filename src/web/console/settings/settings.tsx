@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import { call, type Organization } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { openDialog } from "../parts/dialog.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
@@ -92,13 +93,9 @@ export function Settings(): JSX.Element {
           <h2>Delete the organization</h2>
           <p class="stack">All its chats, messages, channels, keys and members are deleted.</p>
           <p>
-            <button
-              type="button"
-              class="button button-warns"
-              onClick={() => openDialog(<DeleteOrganization organization={organization} />)}
-            >
+            <Button class="button button-warns" opens={<DeleteOrganization organization={organization} />}>
               Delete
-            </button>
+            </Button>
           </p>
         </section>
       )}
@@ -111,9 +108,9 @@ function BoxHead({ title, onChange }: { title: string; onChange: (() => void) | 
     <header class="between">
       <h2>{title}</h2>
       {onChange && (
-        <button type="button" class="link note" onClick={onChange}>
+        <Button class="link note" onClick={onChange}>
           Change<span class="hidden"> {title.toLowerCase()}</span>
-        </button>
+        </Button>
       )}
     </header>
   );

@@ -3,6 +3,7 @@ import type { Schemas } from "../api.ts";
 import { Health } from "../channels/channel-list.tsx";
 import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { CHANNEL_PARTS, HistoryChart, KEY_PARTS, numbersOf } from "../parts/history-chart.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
@@ -23,9 +24,9 @@ export function Statistics(): JSX.Element {
       title="Statistics"
       intro="Numbers can be a minute late. Days are in UTC."
       actions={
-        <button type="button" class="button" aria-busy={stats.isLoading} onClick={stats.reload}>
+        <Button aria-busy={stats.isLoading} onClick={stats.reload}>
           Refresh
-        </button>
+        </Button>
       }
     >
       <Loaded resource={stats}>

@@ -6,8 +6,9 @@ import type { Template } from "../api.ts";
 import { number } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
 import { useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Field, Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -51,9 +52,9 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
       actions={
         template &&
         may("templates:write") && (
-          <button type="button" class="button button-warns" onClick={() => openDialog(remove(template.name))}>
+          <Button class="button button-warns" opens={remove(template.name)}>
             Delete
-          </button>
+          </Button>
         )
       }
     >
@@ -153,9 +154,9 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         {canWrite && body.value !== stored && (
           <p class="hint">
             Not saved. This tab keeps the text.{" "}
-            <button type="button" class="link" onClick={() => write(stored)}>
+            <Button class="link" onClick={() => write(stored)}>
               Discard
-            </button>
+            </Button>
           </p>
         )}
         {template && <p class="hint">A change applies to messages sent from now on.</p>}

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { duration } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { openDialog } from "../parts/dialog.tsx";
+import { Button } from "../parts/button.tsx";
 import { Listed } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -43,9 +43,9 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
             outcome.value = one;
           }}
         />
-        <button type="button" class="link" onClick={pages.rows.reload}>
+        <Button class="link" onClick={pages.rows.reload}>
           Reload
-        </button>
+        </Button>
       </div>
       <Listed
         pages={pages}
@@ -69,13 +69,9 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
                 </td>
                 <td>
                   {type !== "ping" && (
-                    <button
-                      type="button"
-                      class="link"
-                      onClick={() => openDialog(<EventDialog id={id} eventId={eventId} />)}
-                    >
+                    <Button class="link" opens={<EventDialog id={id} eventId={eventId} />}>
                       Show
-                    </button>
+                    </Button>
                   )}
                 </td>
               </>

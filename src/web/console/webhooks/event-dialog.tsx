@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { closeDialog, Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
+import { closeDialog } from "../parts/opened-dialog.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { mayManage } from "./webhook-list.tsx";

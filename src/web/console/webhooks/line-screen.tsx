@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, openDialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -58,18 +59,12 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
           <a class="button" href={to(`inbox/${chatId}`)}>
             Open the chat
           </a>
-          <button type="button" class="button" onClick={line.reload}>
-            Reload
-          </button>
+          <Button onClick={line.reload}>Reload</Button>
+          {head && mayManage() && <Button onClick={() => void retry()}>Try now</Button>}
           {head && mayManage() && (
-            <button type="button" class="button" onClick={() => void retry()}>
-              Try now
-            </button>
-          )}
-          {head && mayManage() && (
-            <button type="button" class="button button-warns" onClick={() => openDialog(skip(head))}>
+            <Button class="button button-warns" opens={skip(head)}>
               Skip the event
-            </button>
+            </Button>
           )}
         </>
       }

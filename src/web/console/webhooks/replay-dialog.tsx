@@ -3,10 +3,12 @@ import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { closeDialog, Dialog } from "../parts/dialog.tsx";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Meter } from "../parts/meter.tsx";
+import { closeDialog } from "../parts/opened-dialog.tsx";
 import { usePolling } from "../polling.ts";
 import { serviceNow } from "../service-clock.ts";
 
@@ -49,9 +51,9 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
         </div>
         <Meter label="Accepted events" value={sent} max={found} tone="good" />
         <div class="form-actions">
-          <button type="button" class="button button-main" onClick={close}>
+          <Button class="button button-main" onClick={close}>
             Close
-          </button>
+          </Button>
         </div>
       </Dialog>
     );

@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
-import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { say } from "../parts/toast.tsx";
 import { serviceFacts } from "../service-facts.ts";

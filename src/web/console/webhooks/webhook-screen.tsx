@@ -5,11 +5,13 @@ import { useLocation } from "preact-iso/router";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { useChannels, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, FormDialog, openDialog } from "../parts/dialog.tsx";
+import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Select } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -97,7 +99,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       sayError(error);
     }
   };
-  const disable = () => (
+  const disable = (
     <Confirm
       title="Disable this webhook?"
       submit="Disable"
@@ -109,7 +111,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       <p>Events wait for up to 30 days, until you enable it.</p>
     </Confirm>
   );
-  const enable = () => (
+  const enable = (
     <FormDialog
       title="Enable this webhook"
       submit="Enable"
@@ -125,7 +127,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       </Select>
     </FormDialog>
   );
-  const rotate = () => (
+  const rotate = (
     <Confirm
       title="Rotate the signing secret?"
       submit="Rotate"
@@ -138,7 +140,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       <p>For a day each call has two signatures, so that your program can switch without a gap.</p>
     </Confirm>
   );
-  const remove = () => (
+  const remove = (
     <Confirm
       title="Delete this webhook?"
       submit="Delete the webhook"
@@ -155,30 +157,15 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
   );
   return (
     <>
-      <button type="button" class="button" onClick={() => void ping()}>
-        Ping
-      </button>
-      <button
-        type="button"
-        class="button"
-        disabled={isDisabled}
-        onClick={() => openDialog(<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />)}
-      >
+      <Button onClick={() => void ping()}>Ping</Button>
+      <Button disabled={isDisabled} opens={<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />}>
         Send again
-      </button>
-      <button
-        type="button"
-        class="button"
-        onClick={() => openDialog(<EditWebhookDialog shown={shown} onWebhook={onWebhook} />)}
-      >
-        Change
-      </button>
-      <button type="button" class="button" onClick={() => openDialog(isDisabled ? enable() : disable())}>
-        {isDisabled ? "Enable" : "Disable"}
-      </button>
+      </Button>
+      <Button opens={<EditWebhookDialog shown={shown} onWebhook={onWebhook} />}>Change</Button>
+      <Button opens={isDisabled ? enable : disable}>{isDisabled ? "Enable" : "Disable"}</Button>
       <Menu label="More actions" button={<Icon name="more" />}>
-        <MenuItem onChoose={() => openDialog(rotate())}>Rotate the secret</MenuItem>
-        <MenuItem danger onChoose={() => openDialog(remove())}>
+        <MenuItem opens={rotate}>Rotate the secret</MenuItem>
+        <MenuItem danger opens={remove}>
           Delete
         </MenuItem>
       </Menu>

@@ -1,0 +1,12 @@
+import type { JSX } from "preact";
+import { openDialog } from "./opened-dialog.tsx";
+
+interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
+  /** The dialog that it opens. */
+  opens?: JSX.Element;
+}
+
+/** A button that sends no form. Its class is `button`, unless it has another one. */
+export function Button({ opens, ...button }: ButtonProps): JSX.Element {
+  return <button type="button" class="button" onClick={opens && (() => openDialog(opens))} {...button} />;
+}
