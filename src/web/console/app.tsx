@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
-import { LocationProvider, Route, Router } from "preact-iso/router";
 import { OrganizationFrame } from "./frame.tsx";
+import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { AccessSignIn } from "./screens/access.tsx";
-import { Home } from "./screens/home.tsx";
+import { GoToInbox, Home } from "./screens/home.tsx";
 import { Elsewhere } from "./screens/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
@@ -18,12 +18,8 @@ export function App(): JSX.Element {
   }
   if (now.state === "out") return <SignIn code={now.code} />;
   return (
-    <LocationProvider scope="/console">
-      <Router>
-        <Route path="/console" component={Home} />
-        <Route path="/console/o/:organization/*" component={OrganizationFrame} />
-        <Route default component={Elsewhere} />
-      </Router>
+    <>
+      <Screens />
       {now.isLost && (
         <Dialog title="Sign in again" isClosable={false}>
           <p class="stack">Your session has ended. What you wrote is kept.</p>
@@ -32,6 +28,15 @@ export function App(): JSX.Element {
         </Dialog>
       )}
       <Toasts />
-    </LocationProvider>
+    </>
   );
+}
+
+function Screens(): JSX.Element {
+  useLinks();
+  const [, first, organization, ...parts] = currentPath.value.split("/").filter(Boolean);
+  if (first === undefined) return <Home />;
+  if (first !== "o" || organization === undefined) return <Elsewhere />;
+  if (parts.length === 0) return <GoToInbox of={organization} />;
+  return <OrganizationFrame id={organization} parts={parts} />;
 }

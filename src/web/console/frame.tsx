@@ -1,12 +1,12 @@
-import type { JSX } from "preact";
+import type { ComponentType, JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { Route, Router, useLocation } from "preact-iso/router";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
+import { currentPath, route, type ScreenParts } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
-import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
+import { addressIn, type Place, PlaceContext } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
@@ -24,20 +24,25 @@ import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
-const Channels = lazyScreen("Channels");
-const Webhooks = lazyScreen("Webhooks");
-const Keys = lazyScreen("Keys");
-const Templates = lazyScreen("Templates");
-const Members = lazyScreen("Members");
-const Audit = lazyScreen("Audit");
-const Statistics = lazyScreen("Statistics");
-const Settings = lazyScreen("Settings");
+/** By the name in the address, with how many parts may follow it. */
+const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = {
+  inbox: [Inbox, 1],
+  channels: [lazyScreen("Channels"), 2],
+  webhooks: [lazyScreen("Webhooks"), 2],
+  keys: [lazyScreen("Keys"), 1],
+  templates: [lazyScreen("Templates"), 1],
+  members: [lazyScreen("Members"), 0],
+  scheduled: [Scheduled, 0],
+  audit: [lazyScreen("Audit"), 0],
+  statistics: [lazyScreen("Statistics"), 0],
+  settings: [lazyScreen("Settings"), 0],
+};
 
 /** So many entries of the menu have a place on the bar of a phone. */
 const ON_BAR = 2;
 
 /** The screens of one organization, with the menu beside them. */
-export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
+export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }): JSX.Element {
   const organization = useResource(`organization ${id}`, async () => {
     return (await apiOf(id).GET("/organization")).organization;
   });
@@ -54,15 +59,14 @@ export function OrganizationFrame({ organization: id = "" }: { organization?: st
   };
   return (
     <PlaceContext.Provider value={place}>
-      <Frame place={place} />
+      <Frame place={place} parts={parts} />
     </PlaceContext.Provider>
   );
 }
 
-function Frame({ place }: { place: Place }): JSX.Element {
-  const { path: current, route } = useLocation();
+function Frame({ place, parts }: { place: Place; parts: string[] }): JSX.Element {
   const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
-  const refused = MENU.find((entry) => !entries.includes(entry) && current.startsWith(place.to(entry.path)));
+  const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
   const find = () => openDialog(<Palette entries={entries} />);
   const showKeys = () => openDialog(<ShortcutList />);
   useShortcuts([
@@ -90,25 +94,18 @@ function Frame({ place }: { place: Place }): JSX.Element {
         {refused?.permission ? (
           <NotPermitted permission={refused.permission} title={refused.label} />
         ) : (
-          <Router>
-            <Route path="/" component={GoToInbox} />
-            <Route path="/inbox/:chat?" component={Inbox} />
-            <Route path="/channels/:id?/:part?" component={Channels} />
-            <Route path="/webhooks/:id?/:chat?" component={Webhooks} />
-            <Route path="/keys/:id?" component={Keys} />
-            <Route path="/templates/:id?" component={Templates} />
-            <Route path="/members" component={Members} />
-            <Route path="/scheduled" component={Scheduled} />
-            <Route path="/audit" component={Audit} />
-            <Route path="/statistics" component={Statistics} />
-            <Route path="/settings" component={Settings} />
-            <Route default component={NotFound} />
-          </Router>
+          <OpenScreen parts={parts} />
         )}
       </main>
       <OpenedDialog />
     </div>
   );
+}
+
+function OpenScreen({ parts: [name = "", ...rest] }: { parts: string[] }): JSX.Element {
+  const [Screen, most = 0] = (Object.hasOwn(SCREENS, name) && SCREENS[name]) || [];
+  if (!Screen || rest.length > most) return <NotFound />;
+  return <Screen id={rest[0]} part={rest[1]} />;
 }
 
 interface SidebarProps {
@@ -119,7 +116,6 @@ interface SidebarProps {
 }
 
 function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element {
-  const { path } = useLocation();
   const { organization, to } = place;
   const { type, member } = currentSession();
   return (
@@ -137,7 +133,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
       </Button>
       <ul class="sidebar-menu">
         {entries.map((entry) => {
-          const isCurrent = path.startsWith(to(entry.path));
+          const isCurrent = currentPath.value.startsWith(to(entry.path));
           return (
             <li key={entry.path}>
               <a
@@ -198,11 +194,4 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
       </div>
     </nav>
   );
-}
-
-function GoToInbox(): JSX.Element {
-  const { route } = useLocation();
-  const { to } = usePlace();
-  useEffect(() => route(to("inbox"), true), []);
-  return <Skeleton rows={1} />;
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import type { Chat } from "./api.ts";
+import { route } from "./location.ts";
 import type { MenuEntry } from "./menu-entries.ts";
 import { contactName } from "./names.ts";
 import { useGet, usePlace } from "./organization.ts";
@@ -24,7 +24,6 @@ interface Found {
 /** Finds a screen, or a chat by its contact's name or address. */
 export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
   const { to } = usePlace();
-  const { route } = useLocation();
   const id = useId();
   const [text, setText] = useState("");
   const [settled, setSettled] = useState("");

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
+import { route } from "../location.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -67,7 +67,6 @@ interface ActionsProps {
 
 function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const { id, name } = channel;
   const remove = (
     <Confirm

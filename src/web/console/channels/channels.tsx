@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import type { ScreenParts } from "../location.ts";
 import { NotPermitted } from "../parts/not-permitted.tsx";
 import { may } from "../session.ts";
 import type { Kind } from "./channel-kinds.ts";
@@ -8,15 +9,12 @@ import { ChannelScreen } from "./channel-screen.tsx";
 import { NewChannel } from "./new-channel.tsx";
 import { SetUp } from "./set-up.tsx";
 
-interface ChannelsProps {
-  /** A channel's id, or `new`. */
-  id?: string;
-  /** A kind, below `new`; `set-up`, below a channel. */
-  part?: string;
-}
-
-/** All channels, one of them, or what sets one up. */
-export function Channels({ id, part }: ChannelsProps): JSX.Element {
+/**
+ * All channels, one of them, or what sets one up.
+ * @param id `new` for another one
+ * @param part a kind, below `new`; `set-up`, below a channel
+ */
+export function Channels({ id, part }: ScreenParts): JSX.Element {
   if (id === undefined) return <ChannelList />;
   if (id !== "new") return part === "set-up" ? <SetUp key={id} id={id} /> : <ChannelScreen key={id} id={id} />;
   if (!may("channels:write")) return <NotPermitted permission="channels:write" title="New channel" />;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -43,7 +43,6 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
 
 function Create({ kind }: { kind: Kind }): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const { label, credentials } = DESCRIPTIONS[kind];
   return (
     <Screen

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
+import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -28,7 +28,6 @@ interface PanelProps {
 /** What is known about the contact, and what can be done with the chat. */
 export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const { contact, channel, metadata, createdAt, id } = chat;
   const { freeTextHours } = DESCRIPTIONS[channel.kind];
   const canWrite = may("chats:write");

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import type { Chat } from "../api.ts";
+import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
@@ -31,7 +31,6 @@ const NARROW = "(max-width: 1350px)";
 /** One chat: its messages, the composer, and what is known about the contact or a message. */
 export function Conversation({ id, known, onChat }: ConversationProps): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
   const members = useMembers();
   const chosen = useSignal<string | null>(null);

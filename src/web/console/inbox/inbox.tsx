@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import type { Chat } from "../api.ts";
+import { route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -22,9 +22,8 @@ const FIRST: Filter = { view: "all", channel: null, search: "" };
 const AHEAD = 10;
 
 /** All chats, and the open one beside them. */
-export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.Element {
+export function Inbox({ id: openId = null }: { id: string | null | undefined }): JSX.Element {
   const { organization, to } = usePlace();
-  const { route } = useLocation();
   const channels = useChannels();
   const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
   const { view } = filter.value;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { plural } from "../format.ts";
+import { route, type ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { ListScreen } from "../parts/list-screen.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -13,13 +13,12 @@ import { KeyScreen } from "./key-screen.tsx";
 import { stateOf } from "./key-state.ts";
 
 /** All keys, or one of them. */
-export function Keys({ id }: { id?: string }): JSX.Element {
+export function Keys({ id }: ScreenParts): JSX.Element {
   return id ? <KeyScreen key={id} id={id} /> : <KeyList />;
 }
 
 function KeyList(): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const pages = usePages<ListedKey>(`list /keys ${organization.id}`, "page", async (query, signal) => {
     // Both lists have the same order and pages.
     const [{ keys, pagination }, stats] = await Promise.all([

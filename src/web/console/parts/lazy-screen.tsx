@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import type { ScreenParts } from "../location.ts";
 import { Button } from "./button.tsx";
 import { Empty, Skeleton } from "./states.tsx";
 
@@ -24,12 +25,12 @@ function load(): void {
  * A screen whose code is fetched when it is opened first. A deploy removes the files of the version before it, so a page
  * that was left open may no longer find them: then it asks to be loaded again.
  */
-export function lazyScreen(name: keyof Screens): ComponentType<object> {
-  return function LazyScreen(props: object): JSX.Element {
+export function lazyScreen(name: keyof Screens): ComponentType<ScreenParts> {
+  return function LazyScreen(props: ScreenParts): JSX.Element {
     useEffect(load, []);
     if (screens.value === "missing") return <Outdated />;
     if (screens.value === "loading") return <Skeleton rows={6} />;
-    const Screen = screens.value[name] as ComponentType<object>;
+    const Screen = screens.value[name] as ComponentType<ScreenParts>;
     return <Screen {...props} />;
   };
 }

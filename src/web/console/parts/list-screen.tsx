@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useLocation } from "preact-iso/router";
+import { route } from "../location.ts";
 import type { Pages } from "../resource.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { Button } from "./button.tsx";
@@ -27,7 +27,6 @@ interface ListScreenProps<Row> {
 /** A screen with a list, and a button and the key `n` to add to it. */
 export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
   const { title, intro, icon, pages, create, actions, empty, notice, children } = props;
-  const { route } = useLocation();
   const open = () => {
     if (typeof create?.open === "string") route(create.open);
     else create?.open();

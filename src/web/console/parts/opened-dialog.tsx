@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
+import { currentPath } from "../location.ts";
 
 /** The dialog that a screen opened. The key makes each a new one. */
 const opened = signal<{ key: number; dialog: JSX.Element } | null>(null);
@@ -25,7 +25,6 @@ export async function leavesOpen(work: () => Promise<unknown>): Promise<boolean>
 
 /** The dialog that is open. It belongs to its screen, and closes with it. */
 export function OpenedDialog(): JSX.Element | null {
-  const { path } = useLocation();
-  useEffect(() => closeDialog, [path]);
+  useEffect(() => closeDialog, [currentPath.value]);
   return opened.value && <Fragment key={opened.value.key}>{opened.value.dialog}</Fragment>;
 }

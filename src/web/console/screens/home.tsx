@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
+import { route } from "../location.ts";
 import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
@@ -22,12 +22,12 @@ interface OrganizationsPage {
 /** Where a person goes after the sign-in: a member to the inbox, the operator to the list of organizations. */
 export function Home(): JSX.Element {
   const { organization } = currentSession();
-  return organization ? <GoTo path={addressIn(organization.id, "inbox")} /> : <Organizations />;
+  return organization ? <GoToInbox of={organization.id} /> : <Organizations />;
 }
 
-function GoTo({ path }: { path: string }): JSX.Element {
-  const { route } = useLocation();
-  useEffect(() => route(path, true), [path]);
+/** Opens the inbox of an organization. */
+export function GoToInbox({ of }: { of: string }): JSX.Element {
+  useEffect(() => route(addressIn(of, "inbox"), true), [of]);
   return <main class="lone" />;
 }
 
@@ -76,7 +76,6 @@ function Organizations(): JSX.Element {
 }
 
 function NewOrganization(): JSX.Element {
-  const { route } = useLocation();
   return (
     <FormDialog
       title="New organization"

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
+import { route } from "../location.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -28,7 +28,6 @@ const MAX_LENGTH = 4_096;
 /** One template, or a new one. */
 export function TemplateScreen({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const found = useGet(id === NEW ? null : "/templates/{id}", { path: { id } });
   const template = found.data?.template;
   const remove = (name: string) => (
@@ -69,7 +68,6 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
 
 function Editor({ template }: { template: Template | null }): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const stored = template?.body ?? "";
   const draftOf = template?.id ?? `a template of ${organization.id}`;
   const body = useSignal(drafts.read(draftOf) ?? stored);

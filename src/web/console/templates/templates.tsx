@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { plural } from "../format.ts";
+import type { ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { ListScreen } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
@@ -8,7 +9,7 @@ import { may } from "../session.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
 
 /** All templates, or one of them. */
-export function Templates({ id }: { id?: string }): JSX.Element {
+export function Templates({ id }: ScreenParts): JSX.Element {
   return id ? <TemplateScreen key={id} id={id} /> : <TemplateList />;
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { number, plural } from "../format.ts";
+import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -15,7 +15,6 @@ import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 /** The organization's webhooks. */
 export function WebhookList(): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const pages = usePages(`list /webhooks ${organization.id}`, "after", async (query, signal) => {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
     return { rows: webhooks, pagination };

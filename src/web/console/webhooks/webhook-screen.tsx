@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
+import { route } from "../location.ts";
 import { useChannels, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -85,7 +85,6 @@ interface ActionsProps {
 
 function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const { id, state, url } = shown;
   const path = { id };
   const isDisabled = state === "disabled";

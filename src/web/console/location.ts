@@ -1,0 +1,44 @@
+import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+
+/** The path of the open screen. */
+export const currentPath = signal(location.pathname);
+
+/** What stands in an address behind the name of its screen, such as a channel's id and `set-up`. */
+export interface ScreenParts {
+  id: string | undefined;
+  part: string | undefined;
+}
+
+/** Opens a screen. @param replaces whether it takes the place of the one before in the history */
+export function route(to: string, replaces = false): void {
+  if (replaces) history.replaceState(null, "", to);
+  else history.pushState(null, "", to);
+  readPath();
+}
+
+/** Follows the browser's history, and opens links between screens without loading the page again. */
+export function useLinks(): void {
+  useLayoutEffect(() => {
+    addEventListener("popstate", readPath);
+    addEventListener("click", openLink);
+    return () => {
+      removeEventListener("popstate", readPath);
+      removeEventListener("click", openLink);
+    };
+  }, []);
+}
+
+function readPath(): void {
+  currentPath.value = location.pathname;
+}
+
+function openLink(event: MouseEvent): void {
+  const { target, button, ctrlKey, metaKey, altKey, shiftKey } = event;
+  const link = target instanceof Element && target.closest("a");
+  if (!link || button !== 0 || ctrlKey || metaKey || altKey || shiftKey) return;
+  const isScreen = link.getAttribute("href")?.startsWith("/console");
+  if (!isScreen || link.target !== "" || link.hasAttribute("download")) return;
+  event.preventDefault();
+  route(link.pathname);
+}
