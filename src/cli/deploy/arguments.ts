@@ -36,10 +36,7 @@ const options = {
   env: { type: "string", short: "e" },
 } as const;
 
-/**
- * Parses the arguments after `npm run deploy --`.
- * @throws CommandError with exit code 2
- */
+/** Parses the arguments after `npm run deploy --`. @throws CommandError with exit code 2 */
 export function readDeployArguments(argv: string[]): DeployArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
   const read: DeployArguments = { help: false, dryRun: false, others: [] };

@@ -42,10 +42,7 @@ const options = {
   remote: { type: "boolean", short: "r" },
 } as const;
 
-/**
- * Parses the arguments after `npm start --`.
- * @throws CommandError with exit code 2
- */
+/** Parses the arguments after `npm start --`. @throws CommandError with exit code 2 */
 export function readStartArguments(argv: string[], cwd: string): StartArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
   const read: StartArguments = {

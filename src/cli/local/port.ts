@@ -2,10 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { CommandError, reasonOf } from "../command-error.ts";
 
-/**
- * Checks that a port is free, or finds a free one for port 0.
- * @throws CommandError if another process uses it
- */
+/** Checks that a port is free, or finds a free one for port 0. @throws CommandError if another process uses it */
 export async function freePort(port: number, ip: string): Promise<number> {
   // curl tries ::1 first for localhost, so no other process may listen there either.
   const addresses = ip === "localhost" ? ["127.0.0.1", "::1"] : [ip === "*" ? "0.0.0.0" : ip];

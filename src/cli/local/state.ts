@@ -3,10 +3,7 @@ import { dirname, join } from "node:path";
 import { CommandError, reasonOf } from "../command-error.ts";
 import { localMigrations } from "../local-database.ts";
 
-/**
- * Changes nothing.
- * @throws CommandError if the data has a layout that no migration leads on from
- */
+/** Changes nothing. @throws CommandError if the data has a layout that no migration leads on from */
 export async function refuseEarlierLayout(root: string, state: string): Promise<void> {
   // What can't be read is left to wrangler, which says more.
   const { all, applied } = await localMigrations(root, state).catch(() => ({ all: [], applied: null }));

@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
 import { CommandError } from "../command-error.ts";
-import type { Command } from "./command.ts";
+import { type Command, flag, option } from "./command.ts";
 import { VARIABLE_OF_SECRET } from "./credentials.ts";
 import { nearest } from "./nearest.ts";
 
 /** The options of every command. */
 export const COMMON_OPTIONS = {
-  json: { type: "boolean", about: "Print the service's answer as JSON" },
-  profile: { type: "string", value: "name", about: "Use a profile saved by parley login instead of the environment" },
+  json: flag("Print the service's answer as JSON"),
+  profile: option("name", "Use a profile saved by parley login instead of the environment"),
   help: { type: "boolean", short: "h", about: "Show this help" },
 } as const;
 
@@ -44,10 +44,7 @@ export interface ParsedArguments {
   options: Record<string, string | boolean | (string | boolean)[] | undefined>;
 }
 
-/**
- * Refuses secrets in the arguments, without repeating them.
- * @throws CommandError with exit code 2
- */
+/** Refuses secrets in the arguments, without repeating them. @throws CommandError with exit code 2 */
 export function refuseSecrets(argv: string[]): void {
   const end = argv.indexOf("--");
   for (const argument of end === -1 ? argv : argv.slice(0, end)) {
@@ -70,10 +67,7 @@ export function refuseSecrets(argv: string[]): void {
   }
 }
 
-/**
- * Finds the command that the arguments begin with. The longest name wins.
- * @returns null if there is none
- */
+/** Finds the command that the arguments begin with. The longest name wins. @returns null if there is none */
 export function findCommand(commands: Command[], argv: string[]): { command: Command; rest: string[] } | null {
   const words = argv.findIndex((argument) => argument.startsWith("-"));
   const leading = words === -1 ? argv : argv.slice(0, words);

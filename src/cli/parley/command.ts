@@ -68,18 +68,33 @@ export function command<
   return defined as unknown as Command;
 }
 
+/** An option with a value. `value` is its placeholder in the help. */
+export function option(value: string, about: string) {
+  return { type: "string", value, about } as const;
+}
+
+/** An option with a value that can be repeated. */
+export function listOption(value: string, about: string) {
+  return { ...option(value, about), multiple: true } as const;
+}
+
+/** An option without a value. */
+export function flag(about: string) {
+  return { type: "boolean", about } as const;
+}
+
 /** The options of every list with pages. */
 export const PAGE_OPTIONS = {
-  page: { type: "string", value: "n", about: "The page; 1 by default" },
-  limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+  page: option("n", "The page; 1 by default"),
+  limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
 } as const;
 
 /** The option that selects an organization. */
 export const ORGANIZATION_OPTION = {
-  organization: { type: "string", value: "org_…", about: "The organization; not needed if there is only one" },
+  organization: option("org_…", "The organization; not needed if there is only one"),
 } as const;
 
 /** The option that confirms an irreversible action. */
 export const YES_OPTION = {
-  yes: { type: "boolean", about: "Confirm without being asked" },
+  yes: flag("Confirm without being asked"),
 } as const;

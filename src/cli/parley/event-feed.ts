@@ -3,18 +3,15 @@ import type { FollowedEvent } from "../../client/event.ts";
 import type { EventOptions } from "../../client/follow-events.ts";
 import { Parley } from "../../client/parley.ts";
 import { CommandError } from "../command-error.ts";
+import { option } from "./command.ts";
 import type { Output } from "./output.ts";
 import type { Service } from "./service.ts";
 import { printable } from "./table.ts";
 
 /** The options that choose events. */
 export const FILTER_OPTIONS = {
-  types: {
-    type: "string",
-    value: "list",
-    about: "Only these types, separated by commas, or families such as message.*",
-  },
-  channel: { type: "string", value: "chn_…", about: "Only the events of one channel" },
+  types: option("list", "Only these types, separated by commas, or families such as message.*"),
+  channel: option("chn_…", "Only the events of one channel"),
 } as const;
 
 /**

@@ -19,10 +19,7 @@ export function newSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/**
- * Parses the address of the developer's server.
- * @throws CommandError with exit code 2
- */
+/** Parses the address of the developer's server. @throws CommandError with exit code 2 */
 export function forwardTarget(text: string): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {

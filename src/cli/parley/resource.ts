@@ -1,4 +1,13 @@
-import { type Command, command, type Option, ORGANIZATION_OPTION, PAGE_OPTIONS, YES_OPTION } from "./command.ts";
+import {
+  type Command,
+  command,
+  listOption,
+  type Option,
+  ORGANIZATION_OPTION,
+  option,
+  PAGE_OPTIONS,
+  YES_OPTION,
+} from "./command.ts";
 import { VARIABLE_OF } from "./credentials.ts";
 import { confirm, deleteUntilDone } from "./deletion.ts";
 import type { Columns } from "./output.ts";
@@ -54,7 +63,7 @@ export function field(
   about: string,
   read: (given: string, flag: string) => unknown = (given) => given,
 ) {
-  return { type: "string", value, to, about, read } as const;
+  return { ...option(value, about), to, read };
 }
 
 /** A field whose option can be repeated. */
@@ -64,7 +73,7 @@ export function listField(
   about: string,
   read: (given: string[], flag: string) => unknown = (given) => given,
 ) {
-  return { type: "string", multiple: true, value, to, about, read } as const;
+  return { ...listOption(value, about), to, read };
 }
 
 /** The note on a secret that the service never shows again. */

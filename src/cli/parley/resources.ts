@@ -1,5 +1,6 @@
 import { DESCRIPTIONS, networkKinds } from "../../channels/descriptions.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
+import { flag } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
 import { listOrNull, onOrOff, orNull, presetOrList, rateLimitOf, textOf } from "./option-values.ts";
 import { field, listField, type Resource } from "./resource.ts";
@@ -17,6 +18,9 @@ If a variable is not set, the command asks for the secret or reads a line of sta
 
 const NO_LIMIT = "--max-chats default removes the limit.";
 
+/** A maximum. `default` restores the default. */
+const limitField = (to: string, about: string) => field("n", to, about, orNull(wholeNumber));
+
 /** All resources with commands of their own. */
 export const RESOURCES = {
   organizations: {
@@ -30,48 +34,21 @@ export const RESOURCES = {
       "owner-email": field("address", "owner.email", "The first member's email address"),
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay; it can't be changed"),
       region: field("region", "region", "Where the data should be, for example weur"),
-      "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
-      "max-members": field(
-        "n",
-        "limits.members",
-        "The maximum number of members; 1,000 by default",
-        orNull(wholeNumber),
-      ),
-      "max-templates": field(
-        "n",
-        "limits.templates",
-        "The maximum number of templates; 1,000 by default",
-        orNull(wholeNumber),
-      ),
-      "max-channels": field(
-        "n",
-        "limits.channels",
-        "The maximum number of channels; 200 by default",
-        orNull(wholeNumber),
-      ),
+      "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
+      "max-members": limitField("limits.members", "The maximum number of members; 1,000 by default"),
+      "max-templates": limitField("limits.templates", "The maximum number of templates; 1,000 by default"),
+      "max-channels": limitField("limits.channels", "The maximum number of channels; 200 by default"),
       "self-service": field(
         "on|off",
         "selfService",
         "Whether keys with keys:write manage keys; off by default",
         onOrOff,
       ),
-      "max-keys": field(
-        "n",
-        "selfService.maxKeys",
-        "With self-service: the maximum number of keys",
-        orNull(wholeNumber),
-      ),
-      "max-per-second": field(
-        "n",
-        "selfService.maxPerSecond",
-        "With self-service: the maximum rate limit of a key",
-        orNull(wholeNumber),
-      ),
-      "max-quota": field(
-        "n",
+      "max-keys": limitField("selfService.maxKeys", "With self-service: the maximum number of keys"),
+      "max-per-second": limitField("selfService.maxPerSecond", "With self-service: the maximum rate limit of a key"),
+      "max-quota": limitField(
         "selfService.monthlyQuota",
         "With self-service: the maximum sum of the keys' monthly quotas",
-        orNull(wholeNumber),
       ),
     },
     required: ["name", "owner"],
@@ -145,13 +122,8 @@ export const RESOURCES = {
       ),
       "per-second": field("n", "settings.perSecond", `${networkKinds()}: messages per second`, wholeNumber),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
-      "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
-      "max-origins": field(
-        "n",
-        "limits.origins",
-        "web: the maximum number of origins; 20 by default",
-        orNull(wholeNumber),
-      ),
+      "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
+      "max-origins": limitField("limits.origins", "web: the maximum number of origins; 20 by default"),
     },
     required: ["kind", "name"],
     list: { about: "List an organization's channels and their health, oldest first", details: whose("channels:read") },
@@ -207,8 +179,8 @@ export const RESOURCES = {
       contact: field("address", "", "Only the chat with this contact"),
       search: field("text", "", "Only chats whose contact has this beginning of an address, or of words of the name"),
       before: field("cht_…", "", "Instead of a page: the chats after this one in the list"),
-      unanswered: { type: "boolean", about: "Only the unanswered chats, longest wait first" },
-      scheduled: { type: "boolean", about: "Only the chats with a scheduled message, the next one due first" },
+      unanswered: flag("Only the unanswered chats, longest wait first"),
+      scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       after: field(
         "cursor",
         "",
@@ -262,7 +234,7 @@ export const RESOURCES = {
         "Requests per window in seconds, for example 300/60",
         orNull(rateLimitOf),
       ),
-      quota: field("n", "monthlyQuota", "Requests per month; no quota by default", orNull(wholeNumber)),
+      quota: limitField("monthlyQuota", "Requests per month; no quota by default"),
       expires: field(
         "time",
         "expiresAt",
@@ -307,8 +279,8 @@ export const RESOURCES = {
       type: listField("type", "types", "A type of event, or a family such as message.*; all by default", listOrNull),
       channel: listField("chn_…", "channels", "A channel whose events are sent; all by default", listOrNull),
       payload: field("full|thin", "payload", "thin: only ids and facts, no text; full by default", orNull(String)),
-      "per-second": field("n", "perSecond", "Calls per second; 50 by default", orNull(wholeNumber)),
-      concurrency: field("n", "concurrency", "Calls at the same time; 20 by default", orNull(wholeNumber)),
+      "per-second": limitField("perSecond", "Calls per second; 50 by default"),
+      concurrency: limitField("concurrency", "Calls at the same time; 20 by default"),
       description: field("text", "description", "What it is for", orNull(String)),
     },
     required: ["url"],

@@ -17,7 +17,6 @@ import { KeptLine } from "./kept-line.ts";
 import {
   afterGivingUp,
   afterLater,
-  afterReport,
   awayMs,
   EXPIRED,
   GONE,
@@ -35,6 +34,7 @@ import {
   withReplay,
 } from "./line.ts";
 import { SEARCH } from "./pending-events.ts";
+import { Unreported } from "./unreported.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
 
@@ -56,6 +56,7 @@ export class LineSender {
   readonly #host: LineHost;
   readonly #id: string;
   readonly #kept: KeptLine;
+  readonly #unreported: Unreported;
   #isBusy = false;
   /** The line asks for no permit before this time. */
   #askAt = 0;
@@ -65,15 +66,12 @@ export class LineSender {
   #noAnswers = 0;
   /** The highest refusal that the webhook's object has ended. */
   #woken = 0;
-  /** How the last attempt ended, until the webhook's object knows. */
-  #report: WebhookAttempt | null = null;
-  /** A permit that was not used, until the webhook's object knows. */
-  #unused: string | null = null;
 
   constructor(host: LineHost, id: string, line: StoredLine) {
     this.#host = host;
     this.#id = id;
     this.#kept = new KeptLine(host, id, line);
+    this.#unreported = new Unreported(host, id, this.#kept);
   }
 
   /** Whether a turn is under way. */
@@ -96,7 +94,7 @@ export class LineSender {
 
   /** When the line must take a turn; null if nothing waits. Never throws: the owner's other lines must go on. */
   dueAt(now: number): number | null {
-    const hasReport = this.#report !== null || this.#kept.line.unreported.length > 0;
+    const hasReport = this.#unreported.report !== null;
     if (hasReport || (this.#faults > 0 && this.#askAt > now)) return Math.max(now, this.#askAt);
     try {
       return this.#workAt(now);
@@ -221,7 +219,7 @@ export class LineSender {
     await this.#host.standBy(askedAt + LEASE_MS);
     if (!this.#kept.exists) return;
     const answer = await this.#ask(next);
-    if (answer?.outcome === "granted") this.#unused = answer.permit;
+    if (answer?.outcome === "granted") this.#unreported.granted(answer.permit);
     if (!answer || !this.#kept.exists) return;
     if (answer.outcome === "gone") return this.#kept.delete();
     if (answer.outcome === "changed") return this.#change(answer.filter);
@@ -232,8 +230,7 @@ export class LineSender {
 
   /** Asks for a permit. @returns null if the webhook's object did not answer */
   async #ask({ number, replayId, fact }: Next): Promise<WebhookPermitAnswer | null> {
-    const report = this.#report ?? this.#kept.line.unreported[0] ?? null;
-    const unused = this.#unused;
+    const { report, unused } = this.#unreported;
     // Only a wake-up that comes before the answer to this question can belong to it.
     this.#woken = 0;
     try {
@@ -248,8 +245,7 @@ export class LineSender {
         ...(unused !== null && { unused }),
       });
       this.#noAnswers = 0;
-      this.#unused = null;
-      if (report) this.#reported(report);
+      this.#unreported.answered(report);
       return answer;
     } catch (error) {
       this.#away(error);
@@ -279,14 +275,14 @@ export class LineSender {
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
     const result = await callWebhook(this.#host, call, mayStart);
     if (result === "stopped") return;
-    this.#unused = null;
+    this.#unreported.used();
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
     const { outcome, nextAt } = judgedAttempt(next, result, result.retryAfterMs, clock.now(), clock.random());
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
-    this.#report = attempt;
+    this.#unreported.ended(attempt);
     if (!this.#kept.exists) return;
     this.#kept.save(lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }));
   }
@@ -331,34 +327,11 @@ export class LineSender {
   async #sendReports(): Promise<void> {
     // The object did not answer a moment ago.
     if (this.#noAnswers > 0 && this.#askAt > this.#host.clock.now()) return;
-    while (!this.#kept.isDeleted) {
-      const report = this.#report ?? this.#kept.line.unreported[0];
-      if (!report) return this.#giveBack();
-      try {
-        await this.#host.webhook(this.#id).report(report);
-      } catch (error) {
-        return this.#away(error);
-      }
-      this.#noAnswers = 0;
-      this.#reported(report);
-    }
-  }
-
-  /** Gives back a permit that no call used, because the owner or the event was deleted. Otherwise others wait for it. */
-  async #giveBack(): Promise<void> {
-    const unused = this.#unused;
-    if (unused === null) return;
-    this.#unused = null;
     try {
-      await this.#host.webhook(this.#id).giveBack(this.#host.lineId, unused);
+      while (!this.#kept.isDeleted && (await this.#unreported.sendNext())) this.#noAnswers = 0;
     } catch (error) {
       this.#away(error);
     }
-  }
-
-  #reported(report: WebhookAttempt): void {
-    if (this.#report === report) this.#report = null;
-    this.#kept.save(afterReport(this.#kept.line, report));
   }
 
   #away(error: unknown): void {

@@ -1,5 +1,5 @@
 import { wholeNumber } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { SHOWN_ONCE } from "../resource.ts";
 
 /** The other actions on channels, besides those of every resource. */
@@ -19,7 +19,7 @@ export const channelCommands = [
     about: "Create a new identity secret for a web channel; it is shown only once",
     operands: ["channel"],
     options: {
-      overlap: { type: "string", value: "seconds", about: "How long the old secret still works; 0 by default" },
+      overlap: option("seconds", "How long the old secret still works; 0 by default"),
     },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/identity-secret`, {

@@ -1,5 +1,5 @@
 import { pairs } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, flag, listOption, option } from "../command.ts";
 
 /** The other actions on chats, besides those of every resource, for clients with an API key. */
 export const chatCommands = [
@@ -8,10 +8,10 @@ export const chatCommands = [
     about: "Change the name of a chat's contact, or the chat's metadata",
     operands: ["chat"],
     options: {
-      name: { type: "string", value: "name", about: "The contact's name" },
-      "remove-name": { type: "boolean", about: "Remove the contact's name" },
-      metadata: { type: "string", multiple: true, value: "name=value", about: "A pair of metadata to add or replace" },
-      "remove-metadata": { type: "string", multiple: true, value: "name", about: "A pair of metadata to remove" },
+      name: option("name", "The contact's name"),
+      "remove-name": flag("Remove the contact's name"),
+      metadata: listOption("name=value", "A pair of metadata to add or replace"),
+      "remove-metadata": listOption("name", "A pair of metadata to remove"),
     },
     async run({ operands, options, service, out }) {
       const removed = options["remove-metadata"]?.map((name) => [name, null]) ?? [];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { demoPath, readDemo } from "../../demo-file.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { defaultState } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
 import { bad, type Check, type State } from "../doctor/check.ts";
@@ -26,12 +26,8 @@ export const doctorCommands = [
 exits with 1 if something is wrong. The service asks each channel's network whether the credentials work and where the
 webhook points. The demo of npm start has examples that don't work: they are warnings.`,
     options: {
-      organization: { type: "string", value: "org_…", about: "Only this organization's channels" },
-      state: {
-        type: "string",
-        value: "folder",
-        about: "The data folder of npm start; .wrangler/state by default",
-      },
+      organization: option("org_…", "Only this organization's channels"),
+      state: option("folder", "The data folder of npm start; .wrangler/state by default"),
     },
     async run({ options, service, out }) {
       const { isHere, root } = service.connection;

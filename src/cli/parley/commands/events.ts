@@ -1,6 +1,6 @@
 import type { FollowedEvent } from "../../../client/event.ts";
 import { CommandError } from "../../command-error.ts";
-import { command } from "../command.ts";
+import { command, flag, option } from "../command.ts";
 import { FILTER_OPTIONS, feedOf, fromOf, typesOf } from "../event-feed.ts";
 import { valueAt } from "../output.ts";
 import { printable } from "../table.ts";
@@ -13,11 +13,11 @@ export const eventCommands = [
     details: `The API key needs events:read. With --follow, runs until Ctrl-C, even if the connection is lost, and begins now unless
 --from or --after says otherwise. With --follow --json, prints one line for each event.`,
     options: {
-      follow: { type: "boolean", about: "Show each new event" },
+      follow: flag("Show each new event"),
       ...FILTER_OPTIONS,
-      after: { type: "string", value: "cursor", about: "Continue after this cursor" },
-      from: { type: "string", value: "oldest|now", about: "Where to begin without a cursor" },
-      limit: { type: "string", value: "n", about: "Without --follow: events on a page, 1 to 100; 20 by default" },
+      after: option("cursor", "Continue after this cursor"),
+      from: option("oldest|now", "Where to begin without a cursor"),
+      limit: option("n", "Without --follow: events on a page, 1 to 100; 20 by default"),
     },
     async run({ options: { follow, types, channel, after, limit, ...options }, service, out }) {
       const from = fromOf(options.from);

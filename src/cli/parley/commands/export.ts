@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { command, ORGANIZATION_OPTION } from "../command.ts";
+import { command, ORGANIZATION_OPTION, option } from "../command.ts";
 import type { Output } from "../output.ts";
 import { type Service, ServiceFault, Unreachable } from "../service.ts";
 
@@ -14,7 +14,7 @@ export const exportCommands = [
 The last line has the type end. If it is missing, the command says how to continue: append with >> and --after.`,
     operands: ["[chat]"],
     options: {
-      after: { type: "string", value: "cursor", about: "Continue an export that was interrupted" },
+      after: option("cursor", "Continue an export that was interrupted"),
       ...ORGANIZATION_OPTION,
     },
     async run({ operands: { chat }, options: { after, ...options }, service, out }) {

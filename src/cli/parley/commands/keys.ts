@@ -1,5 +1,5 @@
 import { wholeNumber } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { SHOWN_ONCE } from "../resource.ts";
 
 /** The other actions on API keys, besides those of every resource. */
@@ -9,7 +9,7 @@ export const keyCommands = [
     about: "Create a new secret for an API key, shown only once; limits and usage stay",
     operands: ["key"],
     options: {
-      overlap: { type: "string", value: "seconds", about: "How long the old secret still works; 0 by default" },
+      overlap: option("seconds", "How long the old secret still works; 0 by default"),
     },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/keys/${operands.key}/rotate`, {

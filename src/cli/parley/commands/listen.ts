@@ -1,5 +1,5 @@
 import type { FollowedEvent } from "../../../client/event.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { FILTER_OPTIONS, feedOf, fromOf, typesOf } from "../event-feed.ts";
 import { type Forwarded, Forwarder, forwardTarget } from "../forward.ts";
 import { listenName, listenPath, readListenState, writeListenState } from "../listen-state.ts";
@@ -23,7 +23,7 @@ a 500. The first start begins now.`,
         about: "Your server, for example http://localhost:3000/hook",
       },
       ...FILTER_OPTIONS,
-      from: { type: "string", value: "oldest|now", about: "Where to begin, instead of where the last run stopped" },
+      from: option("oldest|now", "Where to begin, instead of where the last run stopped"),
     },
     async run({ options, service, out }) {
       const target = forwardTarget(options["forward-to"]);

@@ -1,5 +1,5 @@
 import { CommandError } from "../../command-error.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { originOf, type ServiceConnection, tokenOf } from "../connection.ts";
 import { DEFAULT_PROFILE, merged, profilesPath, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret-input.ts";
@@ -13,8 +13,8 @@ export const loginCommands = [
     details: `The command asks for the secret without showing it, or reads a line of standard input. It saves the secret in your
 configuration folder, in a file that only you can read.`,
     options: {
-      url: { type: "string", value: "address", about: "The service; PARLEY_URL or the saved profile by default" },
-      save: { type: "string", value: "name", about: `The profile to save; ${DEFAULT_PROFILE} by default` },
+      url: option("address", "The service; PARLEY_URL or the saved profile by default"),
+      save: option("name", `The profile to save; ${DEFAULT_PROFILE} by default`),
     },
     async run({ options, service, out }) {
       const name = options.save ?? DEFAULT_PROFILE;

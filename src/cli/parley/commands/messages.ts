@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { text } from "node:stream/consumers";
 import { CommandError } from "../../command-error.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
-import { command, YES_OPTION } from "../command.ts";
+import { command, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
+import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
@@ -24,20 +24,17 @@ export const messageCommands = [
     about: "List a chat's messages, newest first",
     operands: ["chat"],
     options: {
-      page: { type: "string", value: "n", about: "The page; 1 by default" },
-      before: { type: "string", value: "msg_…", about: "Instead of a page: the messages before this one" },
-      after: { type: "string", value: "msg_…", about: "Instead of a page: the next messages after this one" },
-      status: { type: "string", value: "status", about: "Only messages with this status, for example FAILED" },
-      direction: { type: "string", value: "direction", about: "Only OUTBOUND or only INBOUND messages" },
-      type: { type: "string", value: "type", about: "Only messages of this type, for example IMAGE" },
-      search: { type: "string", value: "text", about: "Only messages whose text contains this" },
-      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+      page: option("n", "The page; 1 by default"),
+      before: option("msg_…", "Instead of a page: the messages before this one"),
+      after: option("msg_…", "Instead of a page: the next messages after this one"),
+      status: option("status", "Only messages with this status, for example FAILED"),
+      direction: option("direction", "Only OUTBOUND or only INBOUND messages"),
+      type: option("type", "Only messages of this type, for example IMAGE"),
+      search: option("text", "Only messages whose text contains this"),
+      limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
     },
     async run({ operands, options, service, out }) {
-      const { page, before, after, limit, status, direction, type, search } = options;
-      const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, {
-        query: { page, before, after, limit, status, direction, type, search },
-      });
+      const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, { query: options });
       out.list(body, "messages", MESSAGE_COLUMNS);
       out.tellCursor(body, "--before");
     },
@@ -49,24 +46,20 @@ export const messageCommands = [
 doesn't answer.`,
     operands: ["chat", "text"],
     options: {
-      type: {
-        type: "string",
-        value: "type",
-        about: "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; TEXT by default",
-      },
-      media: { type: "string", value: "url", about: "The https address of the media; the text is its caption" },
-      sender: { type: "string", value: "mbr_…", about: "The member who sends the message" },
-      template: { type: "string", value: "tpl_…", about: "The template to fill" },
-      variable: { type: "string", multiple: true, value: "name=value", about: "The value of a placeholder" },
-      metadata: { type: "string", multiple: true, value: "name=value", about: "A pair of metadata" },
+      type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; TEXT by default"),
+      media: option("url", "The https address of the media; the text is its caption"),
+      sender: option("mbr_…", "The member who sends the message"),
+      template: option("tpl_…", "The template to fill"),
+      variable: listOption("name=value", "The value of a placeholder"),
+      metadata: listOption("name=value", "A pair of metadata"),
       ...TIME_OPTIONS,
-      "if-seq": { type: "string", value: "n", about: "Send only if the newest message of the chat has this number" },
-      "idempotency-key": { type: "string", value: "text", about: "Sends with the same key create one message" },
+      "if-seq": option("n", "Send only if the newest message of the chat has this number"),
+      "idempotency-key": option("text", "Sends with the same key create one message"),
     },
     async run({ operands, options, service, out }) {
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
       const times = await timesOf(options);
-      const content = operands.text === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : operands.text;
+      const content = await textOf(operands.text);
       try {
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages`, {
           headers: { "Idempotency-Key": headerText(idempotencyKey) },

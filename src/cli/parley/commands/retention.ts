@@ -1,6 +1,6 @@
 import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
-import { command, ORGANIZATION_OPTION, PAGE_OPTIONS, YES_OPTION } from "../command.ts";
+import { command, ORGANIZATION_OPTION, option, PAGE_OPTIONS, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
 import { collection } from "../resource.ts";
 import type { JsonObject } from "../service.ts";
@@ -17,11 +17,7 @@ channels:read, and for --days channels:write and chats:erase.
 --days off keeps all messages. With a number, older messages are deleted, those that are stored already too.`,
     operands: ["[channel]"],
     options: {
-      days: {
-        type: "string",
-        value: "n|off",
-        about: "Delete the channel's messages once they are this old, 1 to 3650",
-      },
+      days: option("n|off", "Delete the channel's messages once they are this old, 1 to 3650"),
       ...YES_OPTION,
       ...PAGE_OPTIONS,
       ...ORGANIZATION_OPTION,

@@ -1,11 +1,11 @@
 import { CommandError } from "../../command-error.ts";
-import { command, YES_OPTION } from "../command.ts";
+import { command, option, YES_OPTION } from "../command.ts";
 import { confirmPast, instantOf } from "../instant.ts";
 
 /** The options of each command that sets a message's times. */
 export const TIME_OPTIONS = {
-  at: { type: "string", value: "time", about: 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339' },
-  until: { type: "string", value: "time", about: "Don't try to deliver it after this time" },
+  at: option("time", 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339'),
+  until: option("time", "Don't try to deliver it after this time"),
   yes: { ...YES_OPTION.yes, about: "Send it at once if --at has passed, without being asked" },
 } as const;
 
@@ -28,8 +28,8 @@ export const scheduledCommands = [
     about: "List a chat's scheduled messages, soonest first",
     operands: ["chat"],
     options: {
-      after: { type: "string", value: "cursor", about: "Continue a list: the cursor of its last page" },
-      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+      after: option("cursor", "Continue a list: the cursor of its last page"),
+      limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
     },
     async run({ operands, options: { after, limit }, service, out }) {
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/scheduled`, { query: { after, limit } });
@@ -76,11 +76,7 @@ export const scheduledCommands = [
     operands: ["chat", "message"],
     options: {
       ...TIME_OPTIONS,
-      sender: {
-        type: "string",
-        value: "mbr_…",
-        about: "The member who sends it; by default the one of the failed message",
-      },
+      sender: option("mbr_…", "The member who sends it; by default the one of the failed message"),
     },
     async run({ operands, options, service, out }) {
       const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {

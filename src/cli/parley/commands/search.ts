@@ -1,4 +1,5 @@
-import { command, ORGANIZATION_OPTION } from "../command.ts";
+import { command, ORGANIZATION_OPTION, option } from "../command.ts";
+import { collection } from "../resource.ts";
 import { RESOURCES } from "../resources.ts";
 import { MESSAGE_COLUMNS } from "./messages.ts";
 
@@ -11,9 +12,9 @@ export const searchCommands = [
 the operator's token. With a chat: finds a text of 2 to 100 characters, newest messages first, and needs an API key.`,
     operands: ["text", "[chat]"],
     options: {
-      limit: { type: "string", value: "n", about: "Rows to show, 1 to 100; 20 by default" },
-      before: { type: "string", value: "cursor", about: "Continue a search of messages" },
-      after: { type: "string", value: "cursor", about: "Continue a search of chats" },
+      limit: option("n", "Rows to show, 1 to 100; 20 by default"),
+      before: option("cursor", "Continue a search of messages"),
+      after: option("cursor", "Continue a search of chats"),
       ...ORGANIZATION_OPTION,
     },
     async run({ operands, options, service, out }) {
@@ -27,10 +28,8 @@ the operator's token. With a chat: finds a text of 2 to 100 characters, newest m
         return;
       }
       const query = { search, limit, after };
-      const isClient = organization === undefined && service.connection.apiKey !== null;
-      const { body } = await (isClient
-        ? service.asClient("GET", "/chats", { query })
-        : service.asOperator("GET", `/organizations/${await service.organization(organization)}/chats`, { query }));
+      const [, call] = await collection(RESOURCES.chats, service, { organization });
+      const { body } = await call("GET", { query });
       out.list(body, "chats", RESOURCES.chats.columns);
       out.tellCursor(body, "--after");
     },

@@ -1,4 +1,4 @@
-import { command, ORGANIZATION_OPTION, PAGE_OPTIONS } from "../command.ts";
+import { command, ORGANIZATION_OPTION, option, PAGE_OPTIONS } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { Service } from "../service.ts";
 import { webhooksOf } from "../webhook-list.ts";
@@ -64,7 +64,7 @@ export const statsCommands = [
     about: "Show a key's requests or a channel's attempts for each of the last 48 hours or 92 days",
     details: "Uses the operator's token if it is known, else the API key, which needs stats:read. Times are in UTC.",
     operands: ["id"],
-    options: { by: { type: "string", value: "hour|day", about: "The length of a row; hour by default" } },
+    options: { by: option("hour|day", "The length of a row; hour by default") },
     async run({ operands, options: { by }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query: { of: operands.id, by } });
       if (out.json) {

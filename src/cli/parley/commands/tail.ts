@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { type Followed, Follower, secondsOf, waitAfter } from "../follow.ts";
 import { printable } from "../table.ts";
 
@@ -16,8 +16,8 @@ export const tailCommands = [
 each message. Each poll counts as a request of the API key.`,
     operands: ["chat"],
     options: {
-      lines: { type: "string", value: "n", about: "How many earlier messages to show first, 0 to 100; 10 by default" },
-      interval: { type: "string", value: "seconds", about: "The time between two polls; 2 by default" },
+      lines: option("n", "How many earlier messages to show first, 0 to 100; 10 by default"),
+      interval: option("seconds", "The time between two polls; 2 by default"),
     },
     async run({ operands, options, service, out }) {
       const lines = wholeNumber(options.lines ?? "10", "lines");

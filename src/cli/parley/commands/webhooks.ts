@@ -1,6 +1,6 @@
 import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, flag, option } from "../command.ts";
 import type { Output } from "../output.ts";
 import { SHOWN_ONCE } from "../resource.ts";
 import type { JsonObject } from "../service.ts";
@@ -14,7 +14,7 @@ export const webhookCommands = [
       "Until the overlap ends, each call has two signatures, so that you can replace the secret in the meantime.",
     operands: ["webhook"],
     options: {
-      overlap: { type: "string", value: "seconds", about: "How long the old secret signs too; 86400 by default" },
+      overlap: option("seconds", "How long the old secret signs too; 86400 by default"),
     },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
@@ -30,7 +30,7 @@ export const webhookCommands = [
     about: "Call a webhook with a test event, and show its answer",
     details: "Exits with 1 unless the answer is 2xx.",
     operands: ["webhook"],
-    options: { type: { type: "string", value: "type", about: "Send a sample of this type; ping by default" } },
+    options: { type: option("type", "Send a sample of this type; ping by default") },
     async run({ operands, options: { type }, service, out }) {
       const request = { body: { type }, optionOf: { type: "--type" } };
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/ping`, request);
@@ -43,11 +43,7 @@ export const webhookCommands = [
     about: "Enable a disabled webhook; it continues where it stopped",
     operands: ["webhook"],
     options: {
-      from: {
-        type: "string",
-        value: "pending|now",
-        about: "pending: send what waits; now: drop it. pending by default",
-      },
+      from: option("pending|now", "pending: send what waits; now: drop it. pending by default"),
     },
     async run({ operands, options: { from }, service, out }) {
       const request = { body: { from }, optionOf: { from: "--from" } };
@@ -69,10 +65,10 @@ export const webhookCommands = [
     about: "List a webhook's last calls, newest first",
     operands: ["webhook"],
     options: {
-      outcome: { type: "string", value: "outcome", about: "Only accepted, retry or given_up" },
-      chat: { type: "string", value: "cht_…", about: "Only the calls of one chat" },
-      before: { type: "string", value: "cursor", about: "Continue a list: the cursor of its last page" },
-      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+      outcome: option("outcome", "Only accepted, retry or given_up"),
+      chat: option("cht_…", "Only the calls of one chat"),
+      before: option("cursor", "Continue a list: the cursor of its last page"),
+      limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
     },
     async run({ operands, options: { outcome, chat, before, limit }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${operands.webhook}/attempts`, {
@@ -127,10 +123,10 @@ export const webhookCommands = [
 sent.`,
     operands: ["webhook", "[replay]"],
     options: {
-      event: { type: "string", value: "evt_…", about: "One event" },
-      failed: { type: "boolean", about: "All events that were given up" },
-      since: { type: "string", value: "time", about: "All events since this time, for example 2026-11-20T00:00:00Z" },
-      until: { type: "string", value: "time", about: "With --since: all events until this time" },
+      event: option("evt_…", "One event"),
+      failed: flag("All events that were given up"),
+      since: option("time", "All events since this time, for example 2026-11-20T00:00:00Z"),
+      until: option("time", "With --since: all events until this time"),
     },
     async run({ operands: { webhook, replay }, options: { event, failed, since, until }, service, out }) {
       const path = `/webhooks/${webhook}/replays`;
