@@ -69,10 +69,7 @@ async function senderOf(
   return "outcome" in chosen ? chosen : { outcome: "found", senderId: chosen.senderId };
 }
 
-/**
- * Reads the attempts of a message.
- * @throws ApiError `chat_not_found`, `message_not_found`
- */
+/** Reads the attempts of a message. @throws ApiError `chat_not_found`, `message_not_found` */
 export async function readAttempts(env: Env, caller: Caller, { chatId, messageId }: MessageIds): Promise<ShownHistory> {
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.attempts(as, messageId));
   if (answer.outcome === "no_message") throw new ApiError("message_not_found");

@@ -78,10 +78,7 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
   return calls.ask(c.executionCtx, name, () => listMatching(c.env, caller, chatId, filter, position));
 }
 
-/**
- * A page of those messages that a filter selects. It is not cached.
- * @throws ApiError as `listMessages`
- */
+/** A page of those messages that a filter selects. It is not cached. @throws ApiError as `listMessages` */
 async function listMatching(
   env: Env,
   caller: Caller,

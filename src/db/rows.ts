@@ -62,10 +62,7 @@ export async function rowsAfter<T extends ListedTable & { organizationId: SQLite
   return rows as T["$inferSelect"][];
 }
 
-/**
- * A page of an organization's rows in one table, oldest first.
- * @throws ApiError as `noOrganization`
- */
+/** A page of an organization's rows in one table, oldest first. @throws ApiError as `noOrganization` */
 export async function listOf<T extends ListedTable & { organizationId: SQLiteColumn }>(
   db: Directory,
   scope: Scope,

@@ -17,10 +17,7 @@ interface Owner {
 
 const READ_TIMEOUT_MS = 10_000;
 
-/**
- * An organization's feed, by its object and those of its chats.
- * @param count is called with each call of an object
- */
+/** An organization's feed, by its object and those of its chats. @param count is called with each call of an object */
 export function feedPort(env: Env, owner: Owner, { types }: FeedFilter, count: () => void = () => {}): FeedPort {
   const { organizationId, region } = owner;
   const ask = <R>(call: (organization: OrganizationStub) => R) => {

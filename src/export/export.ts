@@ -102,10 +102,7 @@ async function* listParts(
   return { place, isComplete: true, hasBegun };
 }
 
-/**
- * The one chat, or all chats, and the last line.
- * @param lists what stands before it in the response
- */
+/** The one chat, or all chats, and the last line. @param lists what stands before it in the response */
 async function* chatParts(
   env: Env,
   scope: Scope,

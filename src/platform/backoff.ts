@@ -4,18 +4,12 @@ export interface Backoff {
   maxMs: number;
 }
 
-/**
- * The wait after `repeats` waits before it, in milliseconds, without jitter.
- * @param repeats 0 for the first wait
- */
+/** The wait after `repeats` waits before it, in milliseconds, without jitter. @param repeats 0 for the first wait */
 export function doublingMs({ firstMs, maxMs }: Backoff, repeats: number): number {
   return Math.min(maxMs, firstMs * 2 ** Math.max(0, repeats));
 }
 
-/**
- * The same wait with jitter.
- * @param random from 0 to 1
- */
+/** The same wait with jitter. @param random from 0 to 1 */
 export function backoffMs(backoff: Backoff, repeats: number, random: number): number {
   return withJitter(doublingMs(backoff, repeats), random);
 }

@@ -69,10 +69,7 @@ export async function open(keys: SealingKeys, cell: SealedCell, sealed: string):
   );
 }
 
-/**
- * Opens a sealed text that a change would lose.
- * @throws ApiError `unavailable` if no configured key opens it
- */
+/** Opens a sealed text that a change would lose. @throws ApiError `unavailable` if no configured key opens it */
 export function openOrFail(keys: SealingKeys, cell: SealedCell, sealed: string): Promise<string> {
   return open(keys, cell, sealed).catch((error) => Promise.reject(unavailable(error)));
 }

@@ -97,10 +97,7 @@ async function lineOf(env: Env, { id, organizationId }: WebhookRow, chatId: stri
   return presentLine(chatId, answer.outcome === "ok" ? answer.line : EMPTY_LINE);
 }
 
-/**
- * Starts to send events again.
- * @throws ApiError `replay_running`, `webhook_disabled`, `event_not_found`
- */
+/** Starts to send events again. @throws ApiError `replay_running`, `webhook_disabled`, `event_not_found` */
 export async function startReplay(
   env: Env,
   scope: WebhookScope,

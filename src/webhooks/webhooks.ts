@@ -163,9 +163,7 @@ export async function patchWebhook(
   return describeWebhook(env, webhook);
 }
 
-/**
- * Deletes a webhook. If a step fails, its row still exists, and the same request continues the deletion.
- */
+/** Deletes a webhook. If a step fails, its row still exists, and the same request continues the deletion. */
 export async function deleteWebhook(env: Env, scope: WebhookScope, id: string) {
   const db = directory(env);
   const webhook = await findWebhook(env, scope, id);

@@ -126,10 +126,7 @@ export function reserveStart(
   return { at: Math.ceil(start), pace: { clock: start + 1_000 / perSecond, nextStartAt } };
 }
 
-/**
- * When the next waiting line may be woken.
- * @returns null as long as the webhook is disabled
- */
+/** When the next waiting line may be woken. @returns null as long as the webhook is disabled */
 export function wakeLinesFrom({ name, probes, pausedUntil }: WebhookState, { clock }: CallPace): number | null {
   if (name === "disabled") return null;
   if (probes) return Math.max(probes.probeAt, pausedUntil);
