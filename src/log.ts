@@ -27,5 +27,17 @@ function textOf({ name, message, stack = "" }: Error): string {
   return `${name}: ${shown}${frames}`;
 }
 
+/** Does work whose failure is only logged. */
+export async function warnIfFails(
+  fields: { event: string } & Record<string, unknown>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    console.warn({ ...fields, error: causeOf(error) });
+  }
+}
+
 /** The target of structured log lines: `console`, or nothing in a simulation. */
 export type Logger = Pick<Console, "log" | "warn" | "error">;

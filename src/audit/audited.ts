@@ -10,7 +10,7 @@ import { isSearch, readQuery } from "../http/validation.ts";
 import { type IdPrefix, isId, isMessageId, jurisdictionOf, newId, newSortableId } from "../ids.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import { type Actor, noOrganization, OPERATOR } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import {
   ACTOR_ROWS_A_DAY,
@@ -178,12 +178,10 @@ function auditFull(full: FullAudit): ApiError {
 }
 
 /** A failure is only logged, because the act is done: then its row says that it broke off. */
-async function endAct(env: Env, organizationId: string, id: string, end: ActEnd): Promise<void> {
-  try {
-    await callOrganization(env, organizationId, (object) => object.endAct(id, end));
-  } catch (error) {
-    console.warn({ event: "audit_status_lost", id, organizationId, status: end.status, error: causeOf(error) });
-  }
+function endAct(env: Env, organizationId: string, id: string, end: ActEnd): Promise<void> {
+  return warnIfFails({ event: "audit_status_lost", id, organizationId, status: end.status }, () =>
+    callOrganization(env, organizationId, (object) => object.endAct(id, end)),
+  );
 }
 
 /**

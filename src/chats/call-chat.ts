@@ -5,6 +5,12 @@ import { callOrganization, type OrganizationStub } from "../organizations/call-o
 import { callObject } from "../platform/call-object.ts";
 import type { AsOwner, ChatIdentity, Unknown } from "./rpc.ts";
 
+/** The organization for which a chat is called. */
+export interface Owner {
+  organizationId: string;
+  region?: Region | null;
+}
+
 export type ChatStub = ReturnType<Env["CHATS"]["getByName"]>;
 
 /**
@@ -15,7 +21,7 @@ export type ChatStub = ReturnType<Env["CHATS"]["getByName"]>;
  */
 export async function callChat<Answer>(
   env: Env,
-  owner: { organizationId: string; region?: Region | null },
+  owner: Owner,
   chatId: string,
   call: (chat: ChatStub, as: AsOwner) => Answer,
   known: ChatIdentity | null = null,

@@ -1,14 +1,11 @@
 import * as z from "zod/mini";
-import type { Region } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { type ChatStub, callChat } from "./call-chat.ts";
+import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
 import type { Chat } from "./chat.ts";
 import { contactName } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
 import { metadataPatch } from "./message.ts";
 import type { AsOwner, ChangeAnswer } from "./rpc.ts";
-
-type Owner = { organizationId: string; region?: Region | null };
 
 /**
  * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is null),

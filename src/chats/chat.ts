@@ -2,6 +2,7 @@ import type { MessageType } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Permission } from "../keys/permissions.ts";
+import { isoTimeOrNull } from "../platform/iso-time.ts";
 import type { Message } from "./message.ts";
 
 /** A chat's last message, shortened. */
@@ -55,10 +56,10 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
   return {
     ...chat,
     ...(details && { contact: { ...chat.contact, name: details.name }, metadata: details.metadata }),
-    lastMessageAt: timeOrNull(activity.lastMessageAt),
+    lastMessageAt: isoTimeOrNull(activity.lastMessageAt),
     lastMessage,
-    unansweredSince: timeOrNull(activity.unansweredSince),
-    nextScheduledAt: timeOrNull(activity.nextScheduledAt),
+    unansweredSince: isoTimeOrNull(activity.unansweredSince),
+    nextScheduledAt: isoTimeOrNull(activity.nextScheduledAt),
   };
 }
 
@@ -70,8 +71,4 @@ export function canReadMessages({ permissions }: { permissions: readonly Permiss
 /** The chat as a key may see it. */
 export function shownTo(caller: { permissions: readonly Permission[] }, chat: Chat): Chat {
   return canReadMessages(caller) ? chat : { ...chat, lastMessage: null };
-}
-
-function timeOrNull(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

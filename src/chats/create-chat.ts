@@ -2,12 +2,13 @@ import { and, eq, isNull } from "drizzle-orm";
 import * as z from "zod/mini";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
-import { channels, type Region } from "../db/schema.ts";
+import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import type { Owner } from "./call-chat.ts";
 import type { Chat } from "./chat.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
@@ -34,7 +35,7 @@ export const newChatBody = z.object({
  */
 export async function createChat(
   env: Env,
-  { organizationId, region }: { organizationId: string; region?: Region | null },
+  { organizationId, region }: Owner,
   body: z.output<typeof newChatBody>,
 ): Promise<{ chat: Chat; created: boolean }> {
   const channel = await findChannel(env, organizationId, body.channelId);

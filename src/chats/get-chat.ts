@@ -1,7 +1,6 @@
-import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import { callChat } from "./call-chat.ts";
+import { callChat, type Owner } from "./call-chat.ts";
 import { type Chat, withActivity } from "./chat.ts";
 import type { Queue } from "./rpc.ts";
 
@@ -10,11 +9,7 @@ import type { Queue } from "./rpc.ts";
  * behind.
  * @throws ApiError `chat_not_found`
  */
-export async function readChat(
-  env: Env,
-  owner: { organizationId: string; region?: Region | null },
-  chatId: string,
-): Promise<{ chat: Chat; queue: Queue }> {
+export async function readChat(env: Env, owner: Owner, chatId: string): Promise<{ chat: Chat; queue: Queue }> {
   const { organizationId } = owner;
   const [state, chat] = await Promise.all([
     callChat(env, owner, chatId, (object, as) => object.state(as)),

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import type { Region } from "../db/schema.ts";
 import type { JsonWithETag } from "../http/etag.ts";
 import { atMost, queryText } from "../http/fields.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
@@ -12,6 +11,7 @@ import { MAX_PLACE, parseSearch } from "../organizations/contact-search.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../organizations/rpc.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import type { Owner } from "./call-chat.ts";
 import { canReadMessages } from "./chat.ts";
 import type { ChatsContext } from "./context.ts";
 import { PageCache } from "./page-cache.ts";
@@ -48,7 +48,6 @@ export const chatsQuery = z.object({
 });
 
 type Query = z.output<typeof chatsQuery>;
-type Owner = { organizationId: string; region?: Region | null };
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),

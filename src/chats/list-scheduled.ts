@@ -1,12 +1,9 @@
 import type * as z from "zod/mini";
-import { afterQuery } from "../http/pagination.ts";
+import type { afterQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 import { parseScheduleCursor } from "./schedule-cursor.ts";
-
-/** The query of `GET /chats/{id}/scheduled`. */
-export const scheduledQuery = afterQuery;
 
 /**
  * A chat's scheduled messages, soonest first, as the JSON of the response.
@@ -16,7 +13,7 @@ export async function listScheduled(
   env: Env,
   caller: Caller,
   chatId: string,
-  { limit, after }: z.output<typeof scheduledQuery>,
+  { limit, after }: z.output<typeof afterQuery>,
 ): Promise<string> {
   const position = after === undefined ? null : parseScheduleCursor(chatId, after);
   if (after !== undefined && !position) throw fault("after", "is not a cursor of this list");

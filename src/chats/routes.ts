@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { auditedSearch } from "../audit/audited.ts";
 import { ApiError } from "../http/errors.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
+import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { daily, keyAccess } from "../keys/access.ts";
 import { requirePermission } from "../keys/guard.ts";
@@ -15,7 +16,7 @@ import { readChat } from "./get-chat.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
 import { chatsQuery, readChats, readChatsAhead } from "./list-chats.ts";
 import { messagesQuery, readMessages, readMessagesAhead } from "./list-messages.ts";
-import { listScheduled, scheduledQuery } from "./list-scheduled.ts";
+import { listScheduled } from "./list-scheduled.ts";
 import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
 import { messagePatch, moveMessage } from "./move-message.ts";
@@ -60,7 +61,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     return json(c, `{"message":${await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"))}}`);
   })
-  .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(scheduledQuery), async (c) => {
+  .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(afterQuery), async (c) => {
     return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
   })
   .post("/chats/:id/messages/:messageId/cancel", daily("messages:send", null), async (c) => {

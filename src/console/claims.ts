@@ -14,15 +14,13 @@ export const claims = z.union([
   z.object({
     kind: z.literal("member"),
     memberId: z.string(),
-    /** Absent in a session that began before sessions had it. */
-    organizationId: z.optional(z.string()),
+    organizationId: z.string(),
     email: z.nullable(z.string()),
     linkBy: z.optional(z.string()),
     ...times,
   }),
 ]);
 export type Claims = z.output<typeof claims>;
-export type MemberClaims = Claims & { kind: "member" };
 
 /** Whose session it is. `usedAt`: when its link was used up, Unix milliseconds. */
 export type Subject =

@@ -3,7 +3,6 @@ import { directory } from "../db/client.ts";
 import { endedSessions } from "../db/schema.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Claims } from "./claims.ts";
-import { organizationOf } from "./member-rows.ts";
 
 /**
  * Ends a session: its cookie counts for no request from now on, wherever there is a copy of it. A member's is stored in
@@ -20,9 +19,8 @@ export async function endSession(env: Env, claims: Claims): Promise<void> {
     ]);
     return;
   }
-  const organizationId = await organizationOf(env, claims);
-  if (organizationId === null) return;
-  const session = { memberId: claims.memberId, sessionId: id, startedAt: claims.iat };
+  const { organizationId, memberId, iat: startedAt } = claims;
+  const session = { memberId, sessionId: id, startedAt };
   await callOrganization(env, organizationId, (object) => object.endSession(organizationId, session, until));
 }
 

@@ -1,7 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
-import { type Directory, directory } from "../db/client.ts";
+import type { Directory } from "../db/client.ts";
 import { members, organizations } from "../db/schema.ts";
-import type { MemberClaims } from "./claims.ts";
 
 /** What the console reads of members in the directory. */
 interface MemberRows {
@@ -12,11 +11,6 @@ interface MemberRows {
 /** No person is a member of so many organizations. */
 export const MAX_CHOICES = 100;
 export const MAX_OF_ORGANIZATION = 3;
-
-/** The organization of a member's session. Null if an old session does not say it, and the member was removed. */
-export async function organizationOf(env: Env, { organizationId, memberId }: MemberClaims): Promise<string | null> {
-  return organizationId ?? (await findMember(directory(env), memberId))?.organization.id ?? null;
-}
 
 /** A member of an organization that is not being deleted. */
 export async function findMember(db: Directory, id: string): Promise<MemberRows | null> {

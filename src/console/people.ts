@@ -3,7 +3,6 @@ import type { MemberRecord } from "../organizations/rpc.ts";
 import { emailFromAccess, isOperatorEmail, lowerCase } from "./access.ts";
 import type { Claims } from "./claims.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";
-import { organizationOf } from "./member-rows.ts";
 
 /** Who is signed in. */
 export type Person = { kind: "operator" } | { kind: "member"; member: MemberRecord; linkBy: string | undefined };
@@ -21,9 +20,8 @@ export async function personOf(env: Env, claims: Claims, accessToken: string | u
     const isOperator = email === null || isOperatorEmail(env, email);
     return isOperator && !(await isEndedByOperator(env, claims)) ? { kind: "operator" } : null;
   }
-  const organizationId = await organizationOf(env, claims);
-  if (organizationId === null) return null;
-  const session = { memberId: claims.memberId, sessionId: claims.jti, startedAt: claims.iat };
+  const { organizationId, memberId, jti: sessionId, iat: startedAt } = claims;
+  const session = { memberId, sessionId, startedAt };
   const member = await callOrganization(env, organizationId, (object) => object.member(organizationId, session));
   if (!member || (email !== null && lowerCase(member.email ?? "") !== email)) return null;
   return { kind: "member", member, linkBy: claims.linkBy };

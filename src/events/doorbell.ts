@@ -1,4 +1,4 @@
-import type { Region } from "../db/schema.ts";
+import type { Owner } from "../chats/call-chat.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { MAX_SESSION_STREAMS, REPLACED } from "../organizations/rpc.ts";
@@ -18,11 +18,7 @@ export interface Listener {
  * Opens a doorbell at the organization's object.
  * @throws ApiError `stream_limit`; `unavailable` if the object does not answer
  */
-export async function openDoorbell(
-  env: Env,
-  { organizationId, region }: { organizationId: string; region?: Region | null },
-  listener: Listener,
-): Promise<Doorbell> {
+export async function openDoorbell(env: Env, { organizationId, region }: Owner, listener: Listener): Promise<Doorbell> {
   const url = `https://organization/doorbell?${new URLSearchParams({ ...listener }).toString()}`;
   const open = (organization: Fetcher) => organization.fetch(url, { headers: { Upgrade: "websocket" } });
   const { status, webSocket } = await callOrganization(env, organizationId, open, region);

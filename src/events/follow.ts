@@ -64,13 +64,13 @@ export async function* follow(
       if (page.hasMore && page.heldBy === undefined) continue;
       if (clock.now() >= endsAt) return;
       if (page.heldBy !== undefined) {
-        await pause(Math.min(HELD_MS, endsAt - clock.now()), ports);
+        await waitFor(Math.min(HELD_MS, endsAt - clock.now()), ports);
         if (signal.aborted) return;
         continue;
       }
       if (doorbell && !doorbell.isLost) {
         const ms = Math.min(READ_EVERY_MS, endsAt - clock.now());
-        wasSilent = !(await rings(doorbell, reader.readUpTo, ms, ports));
+        wasSilent = !(await waitFor(ms, ports, doorbell));
         if (signal.aborted || doorbell.isReplaced) return;
       } else {
         // Before the next read, so that nothing is missed in between.
@@ -82,25 +82,13 @@ export async function* follow(
   }
 }
 
-/** Waits, unless the loop ends. */
-function pause(ms: number, { clock, signal }: FollowPorts): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancelTimer = clock.timer(ms, resolve);
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort);
-  return promise.finally(() => {
-    cancelTimer();
-    signal.removeEventListener("abort", onAbort);
-  });
-}
-
-/** Waits for a ring. @returns false if none came within `ms` */
-function rings(doorbell: Doorbell, readUpTo: number, ms: number, { clock, signal }: FollowPorts): Promise<boolean> {
+/** Waits for `ms`, unless the loop ends or the doorbell rings. @returns whether it rang */
+function waitFor(ms: number, { reader, clock, signal }: FollowPorts, doorbell?: Doorbell): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const onAbort = () => resolve(false);
-  const cancelTimer = clock.timer(ms, () => resolve(false));
+  const cancelTimer = clock.timer(ms, onAbort);
   signal.addEventListener("abort", onAbort);
-  doorbell.onRing(readUpTo, () => resolve(true));
+  doorbell?.onRing(reader.readUpTo, () => resolve(true));
   return promise.finally(() => {
     cancelTimer();
     signal.removeEventListener("abort", onAbort);

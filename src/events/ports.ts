@@ -1,6 +1,5 @@
-import { callChat } from "../chats/call-chat.ts";
+import { callChat, type Owner } from "../chats/call-chat.ts";
 import type { EventsAsked } from "../chats/rpc.ts";
-import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
@@ -9,11 +8,6 @@ import type { ChatEventsPort } from "./chat-reader.ts";
 import { type EventFact, parseEventId } from "./event.ts";
 import type { FeedFilter, FeedPort, LoggedEvent, NumberRange } from "./feed-reader.ts";
 import { renderEvent, unreadableEvent } from "./render.ts";
-
-interface Owner {
-  organizationId: string;
-  region?: Region | null;
-}
 
 const READ_TIMEOUT_MS = 10_000;
 

@@ -1,4 +1,4 @@
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { Counts } from "../platform/counts.ts";
@@ -42,9 +42,7 @@ async function reportLater(env: Env, keyId: string): Promise<void> {
   const refused = takeRefusals(env, keyId);
   if (!refused) return;
   const call = crypto.randomUUID();
-  try {
-    await callObject(env.KEYS, keyId, (key) => key.countRefused(keyId, refused, call));
-  } catch (error) {
-    console.warn({ event: "refusals_not_counted", keyId, error: causeOf(error) });
-  }
+  await warnIfFails({ event: "refusals_not_counted", keyId }, () =>
+    callObject(env.KEYS, keyId, (key) => key.countRefused(keyId, refused, call)),
+  );
 }

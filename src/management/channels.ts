@@ -12,10 +12,12 @@ import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";
 import { randomBase62 } from "../ids.ts";
 import type { Actor, Scope } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { causeOf, warnIfFails } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelNumbers } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
+import { isoTime } from "../platform/iso-time.ts";
+import { pick } from "../platform/pick.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { lastingAuthority } from "./key-authority.ts";
 import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
@@ -230,25 +232,13 @@ export async function presentChannel(
 }
 
 /** What was set in a channel, without anything of its credentials. */
-export function presentSettings({
-  id,
-  organizationId,
-  kind,
-  name,
-  settings,
-  limits,
-  retentionDays,
-  createdAt,
-}: Channel) {
+export function presentSettings(channel: Channel) {
   return {
-    id,
-    organizationId,
-    kind,
-    name,
-    settings: { ...KINDS[kind].defaults, ...settings },
-    limits: presentChannelLimits(limits),
-    retentionDays,
-    createdAt: new Date(createdAt).toISOString(),
+    ...pick(channel, "id", "organizationId", "kind", "name"),
+    settings: { ...KINDS[channel.kind].defaults, ...channel.settings },
+    limits: presentChannelLimits(channel.limits),
+    retentionDays: channel.retentionDays,
+    createdAt: isoTime(channel.createdAt),
   };
 }
 
@@ -262,7 +252,7 @@ export function presentHealth(
 ) {
   const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
   const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
-  return { state, reason, since: new Date(since).toISOString(), isVerified };
+  return { state, reason, since: isoTime(since), isVerified };
 }
 
 /** What the organization's object knows of a channel; undefined if nothing. */
@@ -291,11 +281,7 @@ function reloadChannel(env: Env, id: string): Promise<void> {
 
 /** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */
 async function tryToReloadChannel(env: Env, id: string): Promise<void> {
-  try {
-    await reloadChannel(env, id);
-  } catch (error) {
-    console.warn({ event: "channel_not_reloaded", channelId: id, error: causeOf(error) });
-  }
+  await warnIfFails({ event: "channel_not_reloaded", channelId: id }, () => reloadChannel(env, id));
 }
 
 function mergeSettings(

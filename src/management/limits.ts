@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { MAX_ORIGINS, MOST_ORIGINS } from "../channels/web/spec.ts";
 import type { ChannelLimits, Limits, Region, SelfService } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { ROW_CEILINGS } from "./row-kinds.ts";
 
@@ -71,9 +71,7 @@ export function presentSelfService({ maxKeys, maxPerSecond, monthlyQuota }: Self
  * @param region where the object is created, if this is its first call
  */
 export async function refreshOrganization(env: Env, organizationId: string, region?: Region | null): Promise<void> {
-  try {
-    await callOrganization(env, organizationId, (organization) => organization.refresh(), region);
-  } catch (error) {
-    console.warn({ event: "organization_not_refreshed", organizationId, error: causeOf(error) });
-  }
+  await warnIfFails({ event: "organization_not_refreshed", organizationId }, () =>
+    callOrganization(env, organizationId, (organization) => organization.refresh(), region),
+  );
 }

@@ -9,8 +9,10 @@ import { optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
 import { PRESETS } from "../keys/presets.ts";
 import { noOrganization, OPERATOR, type Scope } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { isoTime } from "../platform/iso-time.ts";
+import { pick } from "../platform/pick.ts";
 import {
   limitsBody,
   mergeLimits,
@@ -77,12 +79,10 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
 
 /** Removes an organization that nobody knows yet. */
 async function removeNew(env: Env, id: string): Promise<void> {
-  try {
-    // It may have the row although its answer was lost.
-    await callOrganization(env, id, (organization) => organization.erase());
-  } catch (error) {
-    console.warn({ event: "organization_not_deleted", organizationId: id, error: causeOf(error) });
-  }
+  // It may have the row although its answer was lost.
+  await warnIfFails({ event: "organization_not_deleted", organizationId: id }, () =>
+    callOrganization(env, id, (organization) => organization.erase()),
+  );
   const db = directory(env);
   await db.batch([
     db.delete(members).where(eq(members.organizationId, id)),
@@ -133,14 +133,12 @@ export async function activeOrganization(db: Directory, scope: Scope, id: string
   return organization;
 }
 
-export function presentOrganization({ id, name, jurisdiction, region, limits, selfService, createdAt }: Organization) {
+export function presentOrganization(organization: Organization) {
+  const { limits, selfService, createdAt } = organization;
   return {
-    id,
-    name,
-    jurisdiction,
-    region,
+    ...pick(organization, "id", "name", "jurisdiction", "region"),
     limits: presentLimits(limits),
     selfService: selfService && presentSelfService(selfService),
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: isoTime(createdAt),
   };
 }

@@ -7,6 +7,8 @@ import { pageQuery, pagination } from "../http/pagination.ts";
 import { noOrganization, type Scope } from "../keys/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
+import { isoTimeOrNull } from "../platform/iso-time.ts";
+import { pick } from "../platform/pick.ts";
 import { presentHealth } from "./channels.ts";
 
 /** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
@@ -49,46 +51,36 @@ export async function readStats(env: Env, scope: Scope, id: string, page: z.outp
 
 /** A channel's numbers at `now`, as the API shows them. */
 export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
-  const { id, organizationId, kind, name } = row;
   const oldest = numbers?.oldest ?? null;
   const health = numbers?.health ?? null;
   const { received = 0, ...attempts } = numbers?.attempts ?? {};
   return {
-    id,
-    organizationId,
-    kind,
-    name,
-    health: { ...presentHealth(row, numbers), nextProbeAt: timeOrNull(health?.probeAt) },
+    ...pick(row, "id", "organizationId", "kind", "name"),
+    health: { ...presentHealth(row, numbers), nextProbeAt: isoTimeOrNull(health?.probeAt) },
     queue: {
       depth: numbers?.depth ?? 0,
-      oldest: timeOrNull(oldest),
+      oldest: isoTimeOrNull(oldest),
       ageSeconds: oldest === null ? null : Math.max(0, Math.floor((now - oldest) / 1_000)),
     },
     attempts: { ...NO_ATTEMPTS, ...attempts },
     received,
-    updatedAt: timeOrNull(numbers?.at),
+    updatedAt: isoTimeOrNull(numbers?.at),
   };
 }
 
 /** A key's numbers as the API shows them. */
 export function keyStats(
-  { id, organizationId, name }: Pick<typeof apiKeys.$inferSelect, "id" | "organizationId" | "name">,
+  key: Pick<typeof apiKeys.$inferSelect, "id" | "organizationId" | "name">,
   numbers: KeyNumbers | undefined,
 ) {
   return {
-    id,
-    organizationId,
-    name,
+    ...pick(key, "id", "organizationId", "name"),
     admitted: numbers?.admitted ?? 0,
     refused: { ...NO_REFUSALS, ...numbers?.refused },
-    updatedAt: timeOrNull(numbers?.at),
+    updatedAt: isoTimeOrNull(numbers?.at),
   };
 }
 
 function byId<Numbers extends { id: string }>(all: Numbers[], id: string): Numbers | undefined {
   return all.find((numbers) => numbers.id === id);
-}
-
-function timeOrNull(time: number | null | undefined): string | null {
-  return typeof time === "number" ? new Date(time).toISOString() : null;
 }

@@ -9,11 +9,14 @@ import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import type { Scope } from "../keys/scope.ts";
+import { isoTime } from "../platform/iso-time.ts";
+import { pick } from "../platform/pick.ts";
 import { insertWithRoom } from "./row-ceilings.ts";
 
 type Template = typeof templates.$inferSelect;
 
-const fields = {
+/** The body of `POST /organizations/{id}/templates`. */
+export const newTemplateBody = z.object({
   name: requiredText(512),
   language: requiredText(32),
   body: requiredText(MAX_CONTENT).check(
@@ -22,17 +25,10 @@ const fields = {
       "has a placeholder that is not closed, or whose name is not 1 to 64 letters, digits or underscores",
     ),
   ),
-};
-
-/** The body of `POST /organizations/{id}/templates`. */
-export const newTemplateBody = z.object(fields);
+});
 
 /** The body of `PATCH /templates/{id}`. */
-export const templatePatch = z.object({
-  name: z.optional(fields.name),
-  language: z.optional(fields.language),
-  body: z.optional(fields.body),
-});
+export const templatePatch = z.partial(newTemplateBody);
 
 /** Adds a template to an organization. @throws ApiError `template_limit`; as `noOrganization` */
 export async function createTemplate(env: Env, scope: Scope, act: RequestAct, body: z.output<typeof newTemplateBody>) {
@@ -69,15 +65,11 @@ export async function readTemplate(env: Env, scope: Scope, id: string) {
   return presentTemplate(await rowOf(directory(env), scope, templates, id, "template_not_found"));
 }
 
-export function presentTemplate({ id, organizationId, name, language, body, createdAt, updatedAt }: Template) {
+export function presentTemplate(template: Template) {
   return {
-    id,
-    organizationId,
-    name,
-    language,
-    body,
-    variables: placeholdersOf(body) ?? [],
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    ...pick(template, "id", "organizationId", "name", "language", "body"),
+    variables: placeholdersOf(template.body) ?? [],
+    createdAt: isoTime(template.createdAt),
+    updatedAt: isoTime(template.updatedAt),
   };
 }

@@ -1,5 +1,5 @@
 import { networkLabels } from "../channels/descriptions.ts";
-import { ERRORS } from "../http/errors.ts";
+import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
@@ -51,6 +51,16 @@ interface Group {
   open?: true;
 }
 
+/** The errors of each operation with a key or a token. */
+const ERRORS_OF_ALL = [
+  "missing_authorization",
+  "invalid_api_key",
+  "rate_limited",
+  "validation_failed",
+  "internal_error",
+  "unavailable",
+] as const satisfies ErrorCode[];
+
 const ROOT_SERVER = { url: "/", description: "The service that serves this document" };
 
 const PUBLIC: Document = {
@@ -98,17 +108,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
       ],
       defaults: {
         limited: true,
-        errors: [
-          "missing_authorization",
-          "invalid_api_key",
-          "permission_denied",
-          "ip_not_allowed",
-          "quota_exceeded",
-          "rate_limited",
-          "validation_failed",
-          "internal_error",
-          "unavailable",
-        ],
+        errors: [...ERRORS_OF_ALL, "permission_denied", "ip_not_allowed", "quota_exceeded"],
       },
     },
     { operations: WEB_OPERATIONS, defaults: WEB_DEFAULTS, server: ROOT_SERVER, open: true },
@@ -153,17 +153,7 @@ Every request that changes something, exports or searches leaves an entry in the
         ...auditOperations(OPERATOR_SIDE),
         ...statsOperations(OPERATOR_SIDE),
       ],
-      defaults: {
-        limited: false,
-        errors: [
-          "missing_authorization",
-          "invalid_api_key",
-          "rate_limited",
-          "validation_failed",
-          "internal_error",
-          "unavailable",
-        ],
-      },
+      defaults: { limited: false, errors: ERRORS_OF_ALL },
     },
   ],
 };

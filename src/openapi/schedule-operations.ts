@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { scheduledQuery } from "../chats/list-scheduled.ts";
 import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
 import { messagePatch } from "../chats/move-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
+import { afterQuery } from "../http/pagination.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";
@@ -20,7 +20,7 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
     summary: "List scheduled messages",
     description: `Lists a chat's scheduled messages, soonest first. A chat has at most ${MAX_SCHEDULED.toLocaleString("en")}.`,
     query: {
-      schema: scheduledQuery,
+      schema: afterQuery,
       descriptions: {
         limit: "The maximum number of rows on a page.",
         after: "The `cursor` of the page before.",

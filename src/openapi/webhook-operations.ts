@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { afterQuery } from "../http/pagination.ts";
 import {
   attemptsQuery,
   enableBody,
@@ -9,7 +10,6 @@ import {
   WEBHOOK_DEFAULTS,
   webhookPatch,
   webhookRotation,
-  webhooksQuery,
 } from "../webhooks/fields.ts";
 import { jsonResponse, type OperationSpec, tagged } from "./operation.ts";
 import type { Side } from "./operator/side.ts";
@@ -71,7 +71,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       summary: "List webhooks",
       description: `Lists ${whose} webhooks, oldest first.`,
       query: {
-        schema: webhooksQuery,
+        schema: afterQuery,
         descriptions: { limit, after: "The `cursor` of the page before. Without it, the list begins." },
       },
       responses: [

@@ -1,5 +1,5 @@
 import { unavailable } from "../http/errors.ts";
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 
 /** A change that nobody ended is over after this time. */
 const ENDS_AFTER_MS = 60_000;
@@ -28,12 +28,8 @@ export async function commitFenced<R>({ begin, commit, end, notEnded }: FencedCh
   const took = Date.now() - began;
   if (took > BEGIN_WITHIN_MS) throw unavailable(`telling the objects of a change took ${took} ms`);
   const result = await commit();
-  try {
-    await end(change, result);
-  } catch (error) {
-    // Not thrown, because the change is written.
-    console.warn({ ...notEnded, error: causeOf(error) });
-  }
+  // Not thrown, because the change is written.
+  await warnIfFails(notEnded, () => end(change, result));
   return result;
 }
 

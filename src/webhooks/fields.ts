@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { EVENT_TYPES } from "../events/event.ts";
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { atMost, instant, notBlankIfGiven, notEmpty, optional, requiredText, wellFormed } from "../http/fields.ts";
-import { afterQuery, beforeQuery } from "../http/pagination.ts";
+import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { ATTEMPT_OUTCOMES, PAYLOADS, type ReplayRequest } from "./rpc.ts";
 import { MAX_WEBHOOK_URL } from "./url.ts";
@@ -80,9 +80,6 @@ export const replayBody = z.object({
   since: optional(instant),
   until: optional(instant),
 });
-
-/** The query of `GET /webhooks`. */
-export const webhooksQuery = afterQuery;
 
 /** The query of `GET /webhooks/{id}/attempts`. */
 export const attemptsQuery = z.extend(beforeQuery, {

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { ManagementContext } from "../audit/audited.ts";
 import { ownHosts } from "../http/hosts.ts";
+import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
@@ -14,7 +15,6 @@ import {
   skipBody,
   webhookPatch,
   webhookRotation,
-  webhooksQuery,
 } from "./fields.ts";
 import {
   disableWebhook,
@@ -50,7 +50,7 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
     .post(list, acts("webhook.create", { body: newWebhookBody }), async (c) => {
       return c.json(await createWebhook(c.env, scopeOf(c), c.var.act, c.req.valid("json")), 201);
     })
-    .get(list, reads, validQuery(webhooksQuery), async (c) => {
+    .get(list, reads, validQuery(afterQuery), async (c) => {
       return c.json(await listWebhooks(c.env, scopeOf(c), organizationOf(c), c.req.valid("query")));
     })
     .get("/webhooks/:id", reads, noQuery, async (c) => {

@@ -12,16 +12,16 @@ import { directory } from "../db/client.ts";
 import { insertIf, rowOf } from "../db/rows.ts";
 import { organizations, webhooks } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import type { WalkPagination } from "../http/pagination.ts";
+import type { afterQuery, WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { noOrganization } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { warnIfFails } from "../log.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
 import { retryOnConflict } from "../management/retry-on-conflict.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
-import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch, type webhooksQuery } from "./fields.ts";
+import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch } from "./fields.ts";
 import { callsHostMore, checkHost } from "./host-ceiling.ts";
 import { presentWebhook } from "./present-webhook.ts";
 import { newWebhookSecret } from "./signature.ts";
@@ -108,7 +108,7 @@ export async function listWebhooks(
   env: Env,
   { scope }: WebhookScope,
   organizationId: string,
-  { limit, after }: z.output<typeof webhooksQuery>,
+  { limit, after }: z.output<typeof afterQuery>,
 ): Promise<{ webhooks: ReturnType<typeof presentWebhook>[]; pagination: WalkPagination }> {
   const db = directory(env);
   if (scope === "any") await rowOf(db, scope, organizations, organizationId, "organization_not_found");
@@ -228,11 +228,9 @@ async function refreshWebhooksOf(env: Env, organizationId: string): Promise<void
 
 /** Ignores a failure: the old secret signs too, and the object reads its row again within a minute. */
 async function tryToRefresh(env: Env, id: string): Promise<void> {
-  try {
-    await callObject(env.WEBHOOKS, id, (object) => object.refresh(id));
-  } catch (error) {
-    console.warn({ event: "webhook_not_refreshed", webhookId: id, error: causeOf(error) });
-  }
+  await warnIfFails({ event: "webhook_not_refreshed", webhookId: id }, () =>
+    callObject(env.WEBHOOKS, id, (object) => object.refresh(id)),
+  );
 }
 
 /** The normalized URL. @throws ApiError `validation_failed` */

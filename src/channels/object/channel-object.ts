@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { causeOf } from "../../log.ts";
+import { warnIfFails } from "../../log.ts";
 import { answerWithin, callObject } from "../../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
@@ -113,11 +113,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   async #wakeChat(chatId: string): Promise<void> {
-    try {
-      await answerWithin(WAKE_TIMEOUT_MS, () => callObject(this.env.CHATS, chatId, (chat) => chat.wake()));
-    } catch (error) {
-      console.warn({ event: "chat_not_woken", chatId, error: causeOf(error) });
-    }
+    const wake = () => callObject(this.env.CHATS, chatId, (chat) => chat.wake());
+    await warnIfFails({ event: "chat_not_woken", chatId }, () => answerWithin(WAKE_TIMEOUT_MS, wake));
   }
 
   async #record(channelId: string): Promise<ChannelRecord | null> {

@@ -128,18 +128,8 @@ export class ChannelTable {
     this.#sql.exec("update channels set chats = chats + ? where id = ?", chats, id);
   }
 
-  /** How many chats the given channels have. */
-  countChats(ids: string[]): number {
-    return this.#sql
-      .exec<{ total: number }>(
-        "select coalesce(sum(chats), 0) as total from channels where id in (select value from json_each(?))",
-        JSON.stringify(ids),
-      )
-      .one().total;
-  }
-
-  /** How many chats of the given channels wait for an answer, or have a scheduled message. */
-  countWaiting(what: Waiting, ids: string[]): number {
+  /** How many chats the given channels have; or how many wait for an answer, or have a scheduled message. */
+  countChats(ids: string[], what: "chats" | Waiting = "chats"): number {
     return this.#sql
       .exec<{ total: number }>(
         `select coalesce(sum(${what}), 0) as total from channels where id in (select value from json_each(?))`,

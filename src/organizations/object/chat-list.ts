@@ -131,7 +131,7 @@ export class ChatList {
         ? this.#waiting.page(waiting, ids, place, limit)
         : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, place, limit);
     const isAlone = channel === undefined && contact === undefined;
-    const total = isAlone && { total: this.#channels.countWaiting(waiting, ids) };
+    const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
     const cursor = next && printPlace(organizationId, waiting, next);
     return { rows, pagination: { limit, ...total, hasMore: cursor !== null, cursor } };
   }

@@ -5,6 +5,7 @@ import { isRecent } from "../../platform/clock.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { EventBurst, FeedAnswer, FeedPointer } from "../rpc.ts";
 import { FEED_LIMITS, FeedTables, KEPT_MS } from "./feed-tables.ts";
+import { factOf, type OwnRow } from "./own-events.ts";
 
 /** The life of a feed in event ids and cursors has this length; see `eventId`. */
 const LIFE_LENGTH = 8;
@@ -24,7 +25,6 @@ type PointerRow = {
   types: string;
   at: number;
 };
-type OwnRow = { n: number; type: EventType; note: string; at: number };
 
 /** Whose events a pointer is for. The organization's own have no chat, and some have a channel. */
 type PointedOwner = Pick<FeedPointer, "chatId" | "life" | "channelId">;
@@ -136,15 +136,7 @@ export class Feed implements DuePart {
     for (const [index, { number }] of tables.entries()) {
       const next = tables[index + 1];
       if (pointers.length === limit || (next && next.first <= after + 1)) continue;
-      const rows = this.#sql
-        .exec<PointerRow>(
-          `select position, chat_id, life, channel_id, first, last, types, at from feed_${number} where position > ?
-         order by position limit ?`,
-          after,
-          limit - pointers.length,
-        )
-        .toArray();
-      pointers.push(...rows.map(pointerOf));
+      pointers.push(...this.#pointers(number, "position > ?", [after], limit - pointers.length));
     }
     return { life: this.life, oldest, newest: this.newest, pointers };
   }
@@ -157,17 +149,8 @@ export class Feed implements DuePart {
       const next = tables[index + 1];
       if (table.since > until || pointers.length === limit) break;
       if (next && (next.since < since || next.first <= after + 1)) continue;
-      const rows = this.#sql
-        .exec<PointerRow>(
-          `select position, chat_id, life, channel_id, first, last, types, at from feed_${table.number}
-         where position > ? and at between ? and ? order by position limit ?`,
-          after,
-          since,
-          until,
-          limit - pointers.length,
-        )
-        .toArray();
-      pointers.push(...rows.map(pointerOf));
+      const where = "position > ? and at between ? and ?";
+      pointers.push(...this.#pointers(table.number, where, [after, since, until], limit - pointers.length));
     }
     return pointers;
   }
@@ -220,6 +203,15 @@ export class Feed implements DuePart {
     }
   }
 
+  #pointers(table: number, where: string, values: number[], limit: number): FeedPointer[] {
+    const query = `select position, chat_id, life, channel_id, first, last, types, at from feed_${table}
+      where ${where} order by position limit ?`;
+    return this.#sql
+      .exec<PointerRow>(query, ...values, limit)
+      .toArray()
+      .map(pointerOf);
+  }
+
   #hasOldOwn(now: number): boolean {
     const [oldest] = this.#sql
       .exec<{ n: number; at: number }>("select n, at from own_events order by n limit 1")
@@ -235,10 +227,6 @@ export class Feed implements DuePart {
   get #sql(): SqlStorage {
     return this.#storage.sql;
   }
-}
-
-function factOf({ n, type, note, at }: OwnRow): EventFact {
-  return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
 }
 
 function pointerOf({ position, chat_id, life, channel_id, first, last, types, at }: PointerRow): FeedPointer {

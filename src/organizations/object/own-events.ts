@@ -2,7 +2,8 @@ import { EVENT_TYPES, type EventFact, type EventType } from "../../events/event.
 import { matches } from "../../events/filter.ts";
 import type { EventRange, WebhookFilter } from "../../webhooks/rpc.ts";
 
-type OwnRow = { n: number; type: EventType; note: string; at: number };
+/** A row of `own_events`. */
+export type OwnRow = { n: number; type: EventType; note: string; at: number };
 
 /** What a filter lets through, as `matches` has it: an event without a channel passes a filter of channels. */
 const MATCHING = `own_events where n between ?1 and ?2 and type in (select value from json_each(?3))
@@ -23,9 +24,7 @@ export class OwnEvents {
   matching(range: EventRange, filter: WebhookFilter, limit: number): EventFact[] {
     const query = `select n, type, note, at from ${MATCHING} order by n limit ?5`;
     const rows = this.#sql.exec<OwnRow>(query, ...this.#given(range, filter), limit).toArray();
-    return rows.map(({ n, type, note, at }) => {
-      return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
-    });
+    return rows.map(factOf);
   }
 
   count(range: EventRange, filter: WebhookFilter): number {
@@ -37,4 +36,8 @@ export class OwnEvents {
     const matching = this.#types.filter((type) => matches({ types, channels: null }, type, null));
     return [first, last, JSON.stringify(matching), channels && JSON.stringify(channels)];
   }
+}
+
+export function factOf({ n, type, note, at }: OwnRow): EventFact {
+  return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
 }

@@ -1,5 +1,5 @@
 import type { Limits } from "../../db/schema.ts";
-import { causeOf } from "../../log.ts";
+import { warnIfFails } from "../../log.ts";
 import type { WebhookList } from "../../webhooks/rpc.ts";
 import type { KnownChannel } from "../rpc.ts";
 import type { ChannelTable } from "./channel-table.ts";
@@ -69,12 +69,8 @@ export class Settings {
   }
 
   /** Like `read`, but logs a failure. */
-  async readLater(organizationId: string, isReady: () => boolean): Promise<void> {
-    try {
-      await this.read(organizationId, isReady);
-    } catch (error) {
-      console.warn({ event: "configuration_not_read", organizationId, error: causeOf(error) });
-    }
+  readLater(organizationId: string, isReady: () => boolean): Promise<void> {
+    return warnIfFails({ event: "configuration_not_read", organizationId }, () => this.read(organizationId, isReady));
   }
 
   setLimit({ chats }: Limits): void {

@@ -3,6 +3,7 @@ import { directory, isOutage } from "../../db/client.ts";
 import { webhooks } from "../../db/schema.ts";
 import { unavailable } from "../../http/errors.ts";
 import { isRecent } from "../../platform/clock.ts";
+import { pick } from "../../platform/pick.ts";
 import { open, sealingKeys } from "../../secrets/sealing.ts";
 import type { Payload, WebhookFilter } from "../rpc.ts";
 
@@ -122,16 +123,10 @@ export class WebhookConfiguration {
 }
 
 function configOf({ row, secret, previous }: Opened, now: number): WebhookConfig {
-  const { id, organizationId, url, payload, perSecond, concurrency, version, types, channels, createdAt } = row;
   const inOverlap = previous !== null && (row.previousUntil ?? 0) > now;
   return {
-    organizationId,
-    url,
+    ...pick(row, "organizationId", "url", "payload", "perSecond", "concurrency", "createdAt"),
     secrets: inOverlap ? [secret, previous] : [secret],
-    payload,
-    perSecond,
-    concurrency,
-    filter: { id, version, types, channels },
-    createdAt,
+    filter: pick(row, "id", "version", "types", "channels"),
   };
 }

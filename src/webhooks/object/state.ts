@@ -1,3 +1,4 @@
+import { isoTime } from "../../platform/iso-time.ts";
 import type { AnswerClass } from "../line/retry.ts";
 import type { DisabledReason, WebhookStateName } from "../rpc.ts";
 import { afterProbe, type ProbePlan, planProbes } from "./probes.ts";
@@ -190,7 +191,7 @@ export function afterTime(webhook: Webhook, now: number): Change {
   if (due <= state.notices) return { state, tally, notices: [] };
   const notice: Notice = {
     type: "webhook.failing",
-    note: { reason: "no_success", since: isoOf(state.since), disablesAt: isoOf(disablesAt) },
+    note: { reason: "no_success", since: isoTime(state.since), disablesAt: isoTime(disablesAt) },
     id: `failing:${state.epoch}:${state.since}:${due}`,
   };
   return { state: { ...state, notices: due }, tally, notices: [notice] };
@@ -223,7 +224,7 @@ export function disable({ state, tally }: Webhook, reason: DisabledReason, now: 
   };
   const notice: Notice = {
     type: "webhook.disabled",
-    note: { reason, since: isoOf(now) },
+    note: { reason, since: isoTime(now) },
     id: `disabled:${epoch}:${now}`,
   };
   return { state: disabled, tally: { ...EMPTY_TALLY, lastSuccessAt }, notices: [notice] };
@@ -259,10 +260,6 @@ function startTrial({ state, tally }: Webhook, now: number): Change {
 
 function kept({ skipBefore, startedAt }: WebhookState): Pick<WebhookState, "skipBefore" | "startedAt"> {
   return { skipBefore, ...(startedAt !== undefined && { startedAt }) };
-}
-
-function isoOf(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Whether a change must be stored. A short pause need not be: losing it makes a few calls early. */

@@ -6,13 +6,12 @@ import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
-import { scheduledQuery } from "../../../src/chats/list-scheduled.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
-import { pageQuery } from "../../../src/http/pagination.ts";
+import { afterQuery, pageQuery } from "../../../src/http/pagination.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
@@ -30,7 +29,6 @@ import {
   skipBody,
   webhookPatch,
   webhookRotation,
-  webhooksQuery,
 } from "../../../src/webhooks/fields.ts";
 import { idOf, type Schema, valuesOf } from "./values.ts";
 
@@ -58,7 +56,7 @@ function webhookShapes(prefix: string, list: string, ids: string[]): Record<stri
   const one = `${prefix}/webhooks/:id`;
   return {
     [`POST ${prefix}${list}`]: { ids, body: newWebhookBody, weight: 2 },
-    [`GET ${prefix}${list}`]: { ids, query: webhooksQuery },
+    [`GET ${prefix}${list}`]: { ids, query: afterQuery },
     [`GET ${one}`]: { ids: webhook },
     [`PATCH ${one}`]: { ids: webhook, body: webhookPatch, weight: 2 },
     [`DELETE ${one}`]: { ids: webhook, ends: true },
@@ -140,7 +138,7 @@ const PUBLIC: Record<string, Shape> = {
   "POST /api/v1/chats/:id/messages/:messageId/cancel": { ids: message, weight: 3 },
   "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
-  "GET /api/v1/chats/:id/scheduled": { ids: chat, query: scheduledQuery, weight: 3 },
+  "GET /api/v1/chats/:id/scheduled": { ids: chat, query: afterQuery, weight: 3 },
   "GET /api/v1/chats/:id/export": { ids: chat, query: exportQuery },
   "GET /api/v1/export": { query: exportQuery },
   "GET /api/v1/events": { query: eventsQuery, weight: 3 },

@@ -216,14 +216,6 @@ test("the operator's ended sessions are deleted once they would be over", async 
   expect((await env.DB.prepare("select * from ended_sessions").all()).results).toHaveLength(1);
 });
 
-test("a session that began before sessions had their organization goes on", async () => {
-  const { ownerId, organizationId } = await newPlace();
-  const found = await import("../../../src/console/member-rows.ts");
-  const claims = { kind: "member", memberId: ownerId, email: null, jti: "j", iat: 1, seenAt: 1, exp: 2 } as const;
-  expect(await found.organizationOf(env, claims)).toBe(organizationId);
-  expect(await found.organizationOf(env, { ...claims, memberId: "mbr_none" })).toBeNull();
-});
-
 test("signing a member out also ends a session whose link was used at that moment", async () => {
   const { bea } = await newPlace();
   const newLink = async () => ({ code: codeOf(created(await admin("POST", `/members/${bea}/sign-in-link`))) });
