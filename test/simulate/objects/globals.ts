@@ -61,15 +61,17 @@ const clearSimulatedTimer = (cancel?: () => void) => cancel?.();
 
 const cloudflare = { compatibilityFlags: { handle_cross_request_promise_resolution: true } };
 
-// Node has these methods only from version 25 on.
-Object.assign(Uint8Array.prototype, {
-  toBase64(this: Uint8Array) {
-    return Buffer.from(this).toString("base64");
-  },
-  toHex(this: Uint8Array) {
-    return Buffer.from(this).toString("hex");
-  },
-});
+// Node has these methods only from version 25 on, and before with a flag.
+if (!("toBase64" in Uint8Array.prototype)) {
+  Object.assign(Uint8Array.prototype, {
+    toBase64(this: Uint8Array) {
+      return Buffer.from(this).toString("base64");
+    },
+    toHex(this: Uint8Array) {
+      return Buffer.from(this).toString("hex");
+    },
+  });
+}
 
 function missing(): never {
   throw new Error("The simulation has not begun");
