@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCursor } from "../../../src/events/cursor.ts";
 import type { EventType } from "../../../src/events/event.ts";

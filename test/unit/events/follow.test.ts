@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Doorbell, follow, READ_EVERY_MS } from "../../../src/events/follow.ts";
 import type { EventPage, EventReader } from "../../../src/events/reader.ts";
