@@ -1,21 +1,24 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
-import type { Draft, MoveBody, ResendRequest, SendAnswer } from "../../../src/chats/rpc.ts";
+import type { Draft, InboundDraft, MoveBody, ResendRequest, SendAnswer } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
+import { PageJudge } from "./pages.ts";
 import type { LifeWorld } from "./rules.ts";
 
-type Answer = { outcome: string; doc?: string; body?: string | Uint8Array; code?: string };
+type Answer = { outcome: string; doc?: string; body?: string | Uint8Array; code?: string; version?: string };
 
 /** Compares what callers of a chat are told with what the chat stores. */
 export class AnswerJudge {
   readonly #world: LifeWorld;
   readonly #judge: LifeJudge;
+  readonly #pages: PageJudge;
 
   constructor(world: LifeWorld, judge: LifeJudge) {
     this.#world = world;
     this.#judge = judge;
+    this.#pages = new PageJudge(world);
   }
 
   /** A call has arrived. @returns what to do with its answer when it leaves, after its writes are committed */
@@ -34,7 +37,8 @@ export class AnswerJudge {
       const answer = value as Answer | undefined;
       if (!answer || answer.outcome === "unknown") return;
       if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
-      else if (method === "list") this.#paged(book, given[1] as { page: number; limit: number }, answer);
+      else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
+      else if (method === "list") this.#pages.answered(book, given, answer);
       else if (method === "listScheduled") this.#listed(book, given[1] as number, given[2], answer);
       else this.#answered(chat, book, method, given, answer);
     };
@@ -67,18 +71,43 @@ export class AnswerJudge {
     if (answer.outcome === "refused") {
       if (prepared.outcome === "refused" && prepared.code === answer.code) return;
       const isEmpty = book.floor === book.newest;
-      this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
+      if (answer.code === "idempotency_mismatch") this.#mismatched(book, draft);
+      else this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
       return;
     }
     const { id, text } = JSON.parse(answer.doc) as ShownMessage;
     const row = this.#stored(book, id, answer.doc);
     if (key === null || book.purged.has(id)) return;
-    const first = book.keys.get(key);
-    if (first !== undefined) world.count(`a repeated key: ${row?.message.status}`);
-    world.check("key", (first ?? id) === id, () => `a key returns ${id}, and returned ${first} before`);
+    this.#keyed(book, `key:${key}`, row, id);
     const isOwn = prepared.outcome === "refused" || text === prepared.text || row?.columns.fingerprint === null;
     world.check("key", isOwn, () => `${id} is the message of another request`);
+  }
+
+  /** What has a key, or a network's id, is the message that came with it first. */
+  #keyed(book: Book, key: string, row: Row | undefined, id: string): void {
+    const first = book.keys.get(key);
+    if (first !== undefined) this.#world.count(`a repeated key: ${row?.message.status}`);
+    this.#world.check("key", (first ?? id) === id, () => `${key} returns ${id}, and returned ${first} before`);
     book.keys.set(key, id);
+  }
+
+  /** A key was used for another request, whose text is not redacted. */
+  #mismatched(book: Book, { idempotencyHash, fingerprint }: Draft): void {
+    const first = [...book.rows.values()].find(({ columns }) => columns.dedupe === `key:${idempotencyHash}`);
+    const stored = first?.columns.fingerprint ?? null;
+    this.#world.count("refused: idempotency_mismatch");
+    const isOther = stored !== null && stored !== fingerprint;
+    this.#world.check("refused", isOther, () => `${first?.message.id} was stored by the same request`);
+  }
+
+  #received(book: Book, draft: InboundDraft, { outcome, doc = "" }: Answer): void {
+    if (outcome === "chat_full") {
+      this.#refused(book, outcome, false);
+      return;
+    }
+    const { id } = JSON.parse(doc) as ShownMessage;
+    const row = this.#stored(book, id, doc);
+    if (!book.purged.has(id)) this.#keyed(book, `in:${draft.dedupe}`, row, id);
   }
 
   #refused(book: Book, code: string, hasMovedOn: boolean): void {
@@ -167,20 +196,6 @@ export class AnswerJudge {
     const list = `{"messages":[${expected.map(({ columns }) => columns.doc).join()}],`;
     const isShown = typeof body === "string" && body.startsWith(list);
     this.#world.check("read", isShown, () => `the list of scheduled messages is ${String(body)}, and not ${list}`);
-  }
-
-  /** A page of messages, newest first. */
-  #paged(book: Book, { page, limit }: { page: number; limit: number }, { body }: Answer): void {
-    if (!(body instanceof Uint8Array)) return;
-    const shown = JSON.parse(new TextDecoder().decode(body)) as { messages: ShownMessage[]; pagination: object };
-    const seqs = shown.messages.map(({ seq }) => seq);
-    const high = book.newest - (page - 1) * limit;
-    const expected = Array.from({ length: Math.max(0, Math.min(limit, high - book.floor)) }, (_, at) => high - at);
-    const isShown = seqs.join() === expected.join();
-    this.#world.check("read", isShown, () => `page ${page} shows ${seqs.join()}, and not ${expected.join()}`);
-    const { total } = shown.pagination as { total: number };
-    const all = book.newest - book.floor;
-    this.#world.check("read", total === all, () => `the total is ${total}, and not ${all}`);
   }
 
   /** A message that a client was told of is stored as it was shown. */

@@ -1,5 +1,6 @@
 import type { SendBody } from "../../../src/chats/message.ts";
 import type { MoveBody } from "../../../src/chats/rpc.ts";
+import type { ListPosition } from "../../../src/http/pagination.ts";
 import type { Caller } from "../../../src/keys/caller.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Isolate, Requests } from "../objects/requests.ts";
@@ -26,6 +27,8 @@ export class Clients extends Requests {
   readonly #service: Service;
   /** The requests that had an idempotency key. */
   readonly #keyed: SendRequest[] = [];
+  /** The network's ids of what the contacts wrote. */
+  readonly #received: string[] = [];
 
   constructor(world: LifeWorld, service: Service, isolates: readonly Isolate[]) {
     super(world, isolates);
@@ -41,9 +44,12 @@ export class Clients extends Requests {
     this.#send(request);
   }
 
-  /** The same request again, with its idempotency key. */
+  /** The same request again, with its idempotency key; now and then the key comes with another body. */
   repeat(): void {
-    if (this.#keyed.length > 0) this.#send(this.world.pick(this.#keyed));
+    if (this.#keyed.length === 0) return;
+    const request = this.world.pick(this.#keyed);
+    const isOther = this.world.random() < 0.2;
+    this.#send(isOther ? { ...request, body: { ...request.body, content: this.name("other") } } : request);
   }
 
   /** `PATCH /messages/{id}`. */
@@ -89,18 +95,35 @@ export class Clients extends Requests {
     this.request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
   }
 
-  /** `GET /messages`. */
-  page(chat: SimulatedObject): void {
-    const position = { page: this.world.between(1, 3), limit: this.world.between(1, 5) };
-    this.request("page", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.list(as, position)),
-    );
+  /** `GET /messages`, and soon the same page again, or the first one. @param ids of messages, for cursors */
+  page(chat: SimulatedObject, ids: readonly string[]): void {
+    const { world } = this;
+    const limit = world.pick([1, 3, 5]);
+    const position = world.pick<ListPosition>([
+      { page: world.pick([1, 1, 2, 3]), limit },
+      { before: world.pick(ids), limit },
+      { after: world.pick(ids), limit },
+    ]);
+    const versions = new Map<ListPosition, string>();
+    const read = (at: ListPosition) =>
+      this.request("page", ({ env }) =>
+        this.#service.callChat(env, CALLER, chat.name, async (stub, as) => {
+          const answer = await stub.list(as, at, versions.get(at));
+          if (answer.outcome === "ok") versions.set(at, answer.version);
+          return answer;
+        }),
+      );
+    read(position);
+    const next = world.pick([position, position, { page: 1, limit: 2 }]);
+    world.after(world.between(50, world.pick([500, 30_000])), () => read(next));
   }
 
-  /** The contact writes. */
+  /** The contact writes. The network may call again with the same id. */
   write(chat: SimulatedObject): void {
     const text = this.name("inbound");
-    const dedupe = this.name("network id");
+    const isAgain = this.#received.length > 0 && this.world.random() < 0.3;
+    const dedupe = isAgain ? this.world.pick(this.#received) : this.name("network id");
+    this.#received.push(dedupe);
     const draft = { id: this.#service.newId("msg", null), dedupe, type: "TEXT" as const, content: text };
     this.request("write", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, as) =>

@@ -130,6 +130,8 @@ export class LifeJudge {
       const seq = floor + index + 1;
       const isNext = columns.seq === seq && message.seq === seq;
       world.check("dense", isNext, () => `${message.id} has the seq ${message.seq}, not ${seq}`);
+      const { createdAt = "" } = placed[index - 1]?.message ?? {};
+      world.check("times", createdAt <= message.createdAt, () => `${message.id} is older than the one before it`);
     }
     const newest = floor + placed.length;
     const isOn = floor >= book.floor && newest >= book.newest;

@@ -1,4 +1,5 @@
 import type { Replacement } from "../objects/bundle.ts";
+import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 
 const actions = "src/chats/object/message-actions.ts";
 const chat = "src/chats/object/chat-object.ts";
@@ -217,4 +218,4 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
 };
 
-export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...RARE_SABOTEURS };
+export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...RARE_SABOTEURS };

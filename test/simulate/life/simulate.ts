@@ -122,7 +122,7 @@ class Simulation {
       [2, () => this.#with(chat, "SCHEDULED", (id) => clients.redact(chat, id))],
       [2, () => this.#with(chat, null, (id) => this.#changeAny(chat, id))],
       [2, () => clients.list(chat)],
-      [2, () => clients.page(chat)],
+      [3, () => clients.page(chat, this.#cursors(chat))],
       [this.#retains ? 4 : 0, () => this.#retain()],
       [2, () => clients.write(chat)],
       [7, () => this.#race(chat)],
@@ -216,6 +216,12 @@ class Simulation {
       const ms = Math.max(0, dueAt(row) - chat.now + world.between(-50, world.pick([50, 1_000])));
       world.after(ms, () => this.#changeAny(chat, row.message.id));
     }
+  }
+
+  /** What a client may have as a cursor: ids of messages, and one that is of none. */
+  #cursors(chat: SimulatedObject): string[] {
+    const book = this.#judge.book(chat);
+    return ["msg_none", ...(book?.in("messages") ?? []).map(({ message }) => message.id)];
   }
 
   /** @param status null for any */
