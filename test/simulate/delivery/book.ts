@@ -1,5 +1,5 @@
 import { expiryOf, type Message } from "../../../src/chats/message.ts";
-import type { Delivery } from "../../../src/chats/object/delivery/retry.ts";
+import type { Delivery, DeliveryError } from "../../../src/chats/object/delivery/retry.ts";
 import type { StatusNews } from "../../../src/chats/rpc.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 
@@ -7,7 +7,7 @@ import type { ObjectStorage } from "../objects/storage.ts";
 export interface Row {
   seq: number;
   message: Message;
-  delivery: Delivery & { parts: string[] };
+  delivery: Delivery & { parts: string[]; lastError: DeliveryError | null };
   /** The columns that it was read from. */
   text: string;
 }

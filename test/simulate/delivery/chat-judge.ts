@@ -1,6 +1,7 @@
 import type { Outcome } from "../../../src/channels/adapter.ts";
+import { expiryOf } from "../../../src/chats/message.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
-import type { StatusNews } from "../../../src/chats/rpc.ts";
+import type { StateAnswer, StatusNews } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, expiresAt, isQueued, type Row } from "./book.ts";
 import type { Grant } from "./channel-judge.ts";
@@ -10,6 +11,7 @@ const DAY = 86_400_000;
 /** After a loss, the alarm may be this much later than the queue is due. */
 const LEASE_MS = 60_000;
 const UNKNOWN_WAIT_MS = 90_000;
+const TIMES = { SENT: "sentAt", DELIVERED: "deliveredAt", READ: "readAt", FAILED: "failedAt" } as const;
 const RANK: Record<string, number> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
 
 type OwedReport = "reportBroken" | "slowDown" | "reportProbe";
@@ -71,9 +73,18 @@ export class ChatJudge {
     this.#acknowledged = Math.max(this.#acknowledged, seq);
   }
 
-  /** A status arrives. */
-  arrived(status: StatusNews): void {
-    this.#news = { event: this.#world.events, status };
+  /** A status arrives. @returns what to look at when it is answered */
+  arrived(news: StatusNews): (() => void) | undefined {
+    this.#news = { event: this.#world.events, status: news };
+    const before = this.book.rows.find(({ message }) => message.id === news.messageId);
+    if (!before || news.status !== "FAILED" || before.delivery.attempts < 2) return undefined;
+    const { parts } = before.delivery;
+    if (parts.length === 0 || parts.includes(news.networkId)) return undefined;
+    return () => {
+      const status = this.book.byId(before.message.id)?.message.status;
+      const text = () => `message ${before.seq} is ${status} by a copy, and was ${before.message.status}`;
+      this.#world.check("copy", status === before.message.status, text);
+    };
   }
 
   /** The chat is about to call the network. */
@@ -244,6 +255,7 @@ export class ChatJudge {
     const text = () => `message ${seq} went from ${was} to ${status} (${error?.code ?? "no error"}), told ${news}`;
     const isProven = news === "DELIVERED" || news === "READ" || this.#proven.has(seq);
     const isLate = before.message.error?.code === "redacted";
+    this.#timed(before, after);
     if (status === "CANCELED") {
       this.#canceled(before);
       return;
@@ -294,6 +306,31 @@ export class ChatJudge {
     });
     const text = () => `message ${seq} was ${message.status}, and may have been sent, when it was canceled`;
     this.#world.check("canceled", message.status === "QUEUED" && isCertain, text);
+  }
+
+  /** A client is told of the queue. */
+  described(answer: StateAnswer): void {
+    if (answer.outcome !== "ok") return;
+    const { head, rows } = this.book;
+    const next = head && wakeAt(head.delivery, this.#chat.now, expiryOf(head.message));
+    const right = {
+      depth: rows.filter(isQueued).length,
+      oldest: head?.message.createdAt ?? null,
+      nextAttemptAt: next === undefined ? null : new Date(next).toISOString(),
+      lastError: head?.delivery.lastError ?? null,
+    };
+    const [told, text] = [JSON.stringify(answer.queue), JSON.stringify(right)];
+    this.#world.check("queue", told === text, () => `the queue is told as ${told}, and is ${text}`);
+  }
+
+  /** A status has its own time, and the times before it stay. */
+  #timed({ message: before }: Row, { seq, message }: Row): void {
+    const now = Math.max(this.#chat.now, Date.parse(before.updatedAt));
+    const isNow = Date.parse(message.updatedAt) === now;
+    const isRight = Object.entries(TIMES).every(([status, field]) => {
+      return message[field] === (status === message.status ? message.updatedAt : before[field]);
+    });
+    this.#world.check("times", isNow && isRight, () => `message ${seq}: ${JSON.stringify([before, message])}`);
   }
 
   /** A client wanted to cancel a message. @param row as it was then */

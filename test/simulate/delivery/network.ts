@@ -13,6 +13,7 @@ const RETRY = {
   wholeChannel: false,
   parts: [],
 } satisfies Outcome;
+const UNDELIVERABLE = { code: "undeliverable", message: "No" };
 const UNKNOWN: Outcome = { outcome: "unknown", message: "No answer", parts: [] };
 
 /** A network that takes calls, refuses them, loses answers, and tells what became of a message. */
@@ -66,8 +67,12 @@ export class Network {
     chat.judge.accepted(call);
     const id = `network-${++this.#ids}`;
     world.note(() => `${chat.object.name} message ${call.seq} part ${call.part} accepted as ${id}`);
-    if (chat.identity.channelKind === "whatsapp") this.#tell(chat, call, id, reached + took);
-    if (world.fault("accepted and dropped", 0.2)) return [UNKNOWN, reached];
+    const isDropped = world.fault("accepted and dropped", 0.2);
+    if (chat.identity.channelKind === "whatsapp") {
+      if (isDropped && world.fault("a copy fails late", 0.3)) this.#failLate(chat, call, id);
+      else this.#tell(chat, call, id, reached + took);
+    }
+    if (isDropped) return [UNKNOWN, reached];
     if (world.fault("answer after the deadline", 0.05)) return nothing;
     return [{ outcome: "sent", parts: [id], addresses: [] }, reached + took];
   }
@@ -87,6 +92,14 @@ export class Network {
     return null;
   }
 
+  /** The network gives up a call that it took and nobody heard of, perhaps after the message was sent again. */
+  #failLate(chat: Chat, call: Call, networkId: string): void {
+    const messageId = chat.judge.book.rows[call.seq - 1]?.message.id ?? null;
+    const news: StatusNews = { messageId, networkId, status: "FAILED", error: UNDELIVERABLE, addresses: [] };
+    chat.judge.failedLater(call.seq);
+    this.#world.after(this.#world.between(60, 900) * 1_000, () => this.#report(chat, news, call));
+  }
+
   /** What the network tells of a message that it took. */
   #tell(chat: Chat, call: Call, id: string, answeredMs: number): void {
     const world = this.#world;
@@ -96,7 +109,7 @@ export class Network {
     const told: StatusNews[] = [news, { ...news, status: "DELIVERED" }, { ...news, status: "READ" }];
     if (world.fault("status FAILED", 0.15)) {
       const isBroken = world.fault("channel broken by a status", 0.3);
-      const error = { code: "undeliverable", message: "No", ...(isBroken && { broken: "No money" }) };
+      const error = { ...UNDELIVERABLE, ...(isBroken && { broken: "No money" }) };
       chat.judge.failedLater(call.seq);
       told.splice(world.between(0, 2), told.length, { ...news, status: "FAILED", error });
       // Proven wrong later, as it may be.

@@ -37,6 +37,7 @@ export const DELIVERY_FAULTS = [
   "status without our id",
   "status of another program",
   "status FAILED",
+  "a copy fails late",
   "redacted",
 ] as const;
 /** The calls of clients and of the organization always arrive here, and there is no D1. */
@@ -56,6 +57,9 @@ export const DELIVERY_INVARIANTS = {
   schedule: "attempts keep the back-off and the network's wish",
   forward: "a status goes forward; FAILED is final unless proven wrong",
   cause: "a status has a cause: SENT a call that was accepted, FAILED a refusal or its time",
+  times: "each status of a message has the time at which it came, and keeps it",
+  copy: "a copy that failed does not fail the message that was sent again",
+  queue: "a client is told of the queue as it is",
   told: "a message ends as what the network told of it",
   alarm: "an alarm stands while a message waits",
   due: "it stands no later than the message is due, after a crash a minute later",

@@ -7,6 +7,7 @@ const pace = "src/channels/object/pace.ts";
 const parts = "src/chats/object/delivery/parts.ts";
 const queue = "src/chats/object/delivery/queue.ts";
 const reports = "src/chats/object/delivery/channel-reports.ts";
+const status = "src/chats/object/message-status.ts";
 const retry = "src/chats/object/delivery/retry.ts";
 
 const starting = "if (brokenSince === null) return isMarked ? row.delivery : begin(row.delivery, now);";
@@ -154,6 +155,31 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
     file: head,
     right: `return message.status === "QUEUED" && !isOpen &&`,
     wrong: `return delivery.attempts > 0 && message.status === "QUEUED" && !isOpen &&`,
+  },
+  "a copy that failed fails the message": {
+    file: parts,
+    right: "if (isOut && known.attempts > 1) return known;",
+    wrong: "",
+  },
+  "a status has the time of the one before": {
+    file: status,
+    right: "...(isNew && time && { [time]: updatedAt })",
+    wrong: "...(isNew && time && { [time]: message.updatedAt })",
+  },
+  "a status that was skipped gets a time": {
+    file: status,
+    right: "...(isNew && time && { [time]: updatedAt })",
+    wrong: '...(isNew && time && { [time]: updatedAt }), ...(status === "READ" && { deliveredAt: updatedAt })',
+  },
+  "the queue is told without what expires": {
+    file: queue,
+    right: "wakeAt(head.delivery, now, expiryOf(head.message))).toISOString()",
+    wrong: "wakeAt(head.delivery, now)).toISOString()",
+  },
+  "the queue counts what failed": {
+    file: queue,
+    right: "depth: waits ? log.messages.queue.depth() : 0,",
+    wrong: "depth: waits ? log.messages.newest().seq : 0,",
   },
   "the channel waits for a probe that was not made": {
     file: pace,

@@ -1,6 +1,6 @@
 import type { PermitAnswer, PermitRequest } from "../../../src/channels/object/permits.ts";
 import type { SendBody, ShownMessage } from "../../../src/chats/message.ts";
-import type { ChatIdentity, StatusNews } from "../../../src/chats/rpc.ts";
+import type { ChatIdentity, StateAnswer, StatusNews } from "../../../src/chats/rpc.ts";
 import type { Caller } from "../../../src/keys/caller.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
@@ -130,6 +130,9 @@ class Simulation {
     const { rows, head } = judge.book;
     if (rows.length < MAX_MESSAGES) {
       for (let n = world.pick([0, 1, 1, 1, 4]); n > 0; n--) this.#send(chat, world.pick([1, 1, 1, 2]), this.#expiry());
+    }
+    if (world.random() < 0.2) {
+      this.#request(0, (env) => this.#service.callChat(env, CALLER, chat.object.name, (stub, as) => stub.state(as)));
     }
     const messageId = world.pick([head, rows.length > 0 ? world.pick(rows) : undefined])?.message.id;
     if (messageId === undefined) return;
@@ -273,7 +276,8 @@ class Simulation {
   }
 
   #called({ judge }: Chat, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
-    if (method === "applyStatus") judge.arrived(given[2] as StatusNews);
+    if (method === "applyStatus") return judge.arrived(given[2] as StatusNews);
+    if (method === "state") return (value) => judge.described(value as StateAnswer);
     const row = method === "cancel" ? judge.book.byId(given[1] as string) : undefined;
     return row && ((value) => judge.cancelAnswered(row, (value as { outcome: string }).outcome === "ok"));
   }
