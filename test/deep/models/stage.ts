@@ -2,9 +2,6 @@ import { env } from "cloudflare:workers";
 import type fc from "fast-check";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
-import { DeliveryLog } from "../../../src/chats/object/delivery/delivery-log.ts";
-import type { QueuedMessage } from "../../../src/chats/object/delivery/row.ts";
-import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
@@ -40,42 +37,28 @@ const MICROTASKS = 200;
  */
 export class Stage {
   readonly identity: ChatIdentity;
-  readonly log: DeliveryLog;
   chat: ChatObject;
   /** What went wrong, with no one waiting for it. */
   readonly faults: unknown[] = [];
-  /** What the clock showed when the alarm was set last. */
-  alarmSetAt = Number.NEGATIVE_INFINITY;
-  /** What the clock showed when this instance had worked its line off; undefined until it has. */
-  workedAt: number | undefined;
-  /** How much time has passed, whatever the clock says. */
-  elapsed = 0;
   readonly #state: DurableObjectState;
   readonly #scheduler: fc.Scheduler;
   #instance = 0;
   #isRinging = false;
 
-  constructor(state: DurableObjectState, scheduler: fc.Scheduler, channelKind: ChatIdentity["channelKind"]) {
+  constructor(state: DurableObjectState, scheduler: fc.Scheduler) {
     this.#state = state;
     this.#scheduler = scheduler;
-    this.log = new DeliveryLog(new MessageLog(state.storage, () => {}));
     this.identity = {
       chatId: newId("cht", null),
       organizationId: newId("org", null),
       channelId: newId("chn", null),
-      channelKind,
+      channelKind: "web",
       contactAddress: "4915100000000",
       createdAt: Date.now(),
       life: Date.now(),
       addresses: [],
     };
-    state.waitUntil = (work) => void this.watch(this.#worked(work));
-    const { storage } = state;
-    const setAlarm = storage.setAlarm.bind(storage);
-    storage.setAlarm = (...alarm) => {
-      this.alarmSetAt = Date.now();
-      return setAlarm(...alarm);
-    };
+    state.waitUntil = (work) => void this.watch(work);
     this.chat = new ChatObject(state, env);
     this.chat.state(asOwner(this.identity.organizationId, this.identity));
   }
@@ -107,27 +90,25 @@ export class Stage {
   }
 
   /** Lets go of one thing after the other until nothing waits, and `check`s after each. */
-  async play(check: () => Promise<void>): Promise<void> {
+  async play(check: () => void): Promise<void> {
     await settle();
     while (this.#scheduler.count() > 0) {
       void this.#scheduler.waitOne();
       await settle();
       if (this.faults.length > 0) throw this.faults[0];
-      await check();
+      check();
     }
   }
 
   /** Time passes; less than none: the clock is set back. */
   pass(ms: number): void {
     if (ms < 0) return void vi.setSystemTime(Date.now() + ms);
-    this.elapsed += ms;
     vi.advanceTimersByTime(ms);
   }
 
   /** The instance is lost with all that it had under way. */
   lose(): void {
     this.#instance++;
-    this.workedAt = undefined;
     this.#isRinging = false;
     const now = Date.now();
     // It sets the clock to where it began, too.
@@ -145,7 +126,7 @@ export class Stage {
     if (this.#isRinging || (await this.alarm()) === null) return;
     this.#isRinging = true;
     await this.#state.storage.deleteAlarm();
-    await this.#worked(this.chat.alarm());
+    await this.chat.alarm();
     this.#isRinging = false;
   }
 
@@ -173,12 +154,6 @@ export class Stage {
     } satisfies Partial<Record<keyof OrganizationObject, unknown>>;
   }
 
-  /** What an instance does after it has answered, or by its alarm, ends with its line worked off. */
-  async #worked(work: Promise<unknown>): Promise<void> {
-    await work;
-    this.workedAt = Date.now();
-  }
-
   /** The platform's ends of the visitors' sockets that are open; they outlive an instance. */
   sockets(): WebSocket[] {
     return this.#state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
@@ -188,10 +163,6 @@ export class Stage {
   messages(): Message[] {
     const rows = this.#state.storage.sql.exec<{ doc: string }>("select doc from messages order by seq");
     return [...rows].map(({ doc }) => JSON.parse(doc) as Message);
-  }
-
-  row(seq: number): QueuedMessage {
-    return this.log.delivered(seq) as QueuedMessage;
   }
 }
 

@@ -10,7 +10,6 @@ import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
 import { ownClock, START, Stage } from "./stage.ts";
 import { StageJudge } from "./stage-judge.ts";
-import { StagedNetwork } from "./staged-network.ts";
 import { nameOf, StagedTab } from "./staged-tab.ts";
 
 ownClock();
@@ -59,12 +58,12 @@ test(
         vi.clearAllTimers();
         vi.setSystemTime(START);
         await runInDurableObject(env.CHATS.getByName(newId("cht", null)), async (_object, state) => {
-          const staged = new Stage(state, scheduler, "web");
+          const staged = new Stage(state, scheduler);
           stage = staged;
           tabs = play.tabs.map((_, nth) => new StagedTab(staged, `tab ${nth + 1}`));
           channel = stagedChannel(staged, [...play.terms]);
           organization = staged.organization();
-          const judge = new StageJudge(staged, new StagedNetwork(staged, "telegram", []));
+          const judge = new StageJudge(staged);
           enter(staged, judge, tabs, play);
           await staged.play(() => judge.look());
           expectStoredOnce(staged, tabs);
@@ -82,7 +81,7 @@ function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): 
   const { organizationId } = stage.identity;
   for (const sends of play.sends) {
     stage.times(sends, "the company writes", async () => {
-      judge.acknowledged(await stage.chat.send(asOwner(organizationId), [draft("Hello")]), null);
+      judge.acknowledged(await stage.chat.send(asOwner(organizationId), [draft("Hello")]));
     });
   }
   for (const [nth, tab] of tabs.entries()) {

@@ -5,11 +5,16 @@ import type { StateAnswer, StatusNews } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, expiresAt, isQueued, type Row } from "./book.ts";
 import type { Grant } from "./channel-judge.ts";
+import { UNDELIVERABLE } from "./network.ts";
 import type { DeliveryWorld } from "./rules.ts";
 
 const DAY = 86_400_000;
+/** How far a chat's clock is set back. */
+export const SET_BACK_MS = 300_000;
 /** After a loss, the alarm may be this much later than the queue is due. */
 const LEASE_MS = 60_000;
+/** The alarm rings so often for nothing at most: when its time, or that of the report, has moved since it was set. */
+const MAX_IDLE = 30;
 const UNKNOWN_WAIT_MS = 90_000;
 const TIMES = { SENT: "sentAt", DELIVERED: "deliveredAt", READ: "readAt", FAILED: "failedAt" } as const;
 const RANK: Record<string, number> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
@@ -59,6 +64,10 @@ export class ChatJudge {
   #lastSeq = 0;
   #acknowledged = 0;
   #losses = 0;
+  /** The latest time that the chat's clock showed. */
+  #latest = 0;
+  /** How many alarms had rung when the chat last had something to do. */
+  #ringsAtWork = 0;
   /** When an instance was lost, and no alarm has rung since. */
   #lostAt = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +88,8 @@ export class ChatJudge {
     const before = this.book.rows.find(({ message }) => message.id === news.messageId);
     if (!before || news.status !== "FAILED" || before.delivery.attempts < 2) return undefined;
     const { parts } = before.delivery;
-    if (parts.length === 0 || parts.includes(news.networkId)) return undefined;
+    const isOfCopy = parts.length === 1 && !parts.includes(news.networkId) && this.book.callsFor(before.seq) === 1;
+    if (!isOfCopy) return undefined;
     return () => {
       const status = this.book.byId(before.message.id)?.message.status;
       const text = () => `message ${before.seq} is ${status} by a copy, and was ${before.message.status}`;
@@ -124,7 +134,7 @@ export class ChatJudge {
     if (call.isFirst) {
       world.check("marked", row.delivery.startedAt !== null, () => `${name()} is not on disk`);
       world.check("final", isQueued(row), () => `${name()} is ${row.message.status}`);
-      const late = world.now - expiresAt(row);
+      const late = this.#chat.now - expiresAt(row);
       world.check("expiry", late < 0, () => `${name()} began ${late} ms after it expired`);
     }
     const last = same.at(-1);
@@ -224,9 +234,13 @@ export class ChatJudge {
   /** The chat has committed. */
   committed(): void {
     this.#notice();
+    // What was due at once stays so when the clock is set back.
+    this.#latest = Math.max(this.#latest, this.#chat.now);
     const { book } = this;
     const news = this.#news?.event === this.#world.events ? this.#news.status : null;
-    for (const [before, after] of book.read(this.#chat.storage)) {
+    const changed = book.read(this.#chat.storage);
+    if (changed.length > 0) this.worked();
+    for (const [before, after] of changed) {
       this.#changed(before, after, news?.status ?? null);
       const isSent = after.seq === this.#sending?.seq && before.message.status !== after.message.status;
       if (this.#sending && isSent && news?.error?.broken !== undefined) this.#sending.isBroken = true;
@@ -269,21 +283,22 @@ export class ChatJudge {
       world.check("cause", Array.from({ length: this.book.callsFor(seq) }, isOut).every(Boolean), text);
     } else if (error?.code === "delivery_timeout") {
       world.count("given up after its time");
-      world.check("cause", world.now - Date.parse(before.message.createdAt) >= DAY, text);
+      const waited = this.#chat.now - Date.parse(before.message.createdAt);
+      // It was created no earlier than the one before it, whatever the clock showed.
+      world.check("cause", waited >= DAY - SET_BACK_MS, text);
     } else if (error?.code === "expired") {
       this.#expired(after);
     } else if (error?.code !== "redacted") {
-      const refusals: (string | undefined)[] = ["failed", "retry"];
-      if (error?.code === "message_refused") refusals.push("channel_broken");
-      const isRefused = calls.some(({ given }) => refusals.includes(given?.outcome));
-      world.check("cause", isRefused || this.#failed.has(seq), text);
+      const isRefused = calls.some(({ given }) => codeOf(given) === error?.code);
+      const isTold = this.#failed.has(seq) && error?.code === UNDELIVERABLE.code;
+      world.check("cause", isRefused || isTold, text);
     }
   }
 
   #expired(row: Row): void {
     const { seq, delivery } = row;
     const world = this.#world;
-    const late = world.now - expiresAt(row);
+    const late = this.#chat.now - expiresAt(row);
     const calls = this.#callsOf(seq);
     world.check("cause", late >= 0, () => `message ${seq} expired ${-late} ms too early`);
     // The network has not answered yet, as far as the chat knows: the attempt is open.
@@ -296,7 +311,7 @@ export class ChatJudge {
     world.count(calls.length > 0 ? "expired after an attempt" : "expired before its first attempt");
     if (calls.length > 0) return;
     const lateAlarm = world.counts.has("alarm early or late") ? LEASE_MS : 0;
-    const isInTime = late <= 2_000 + lateAlarm || world.now <= this.#lostAt + LEASE_MS + lateAlarm + 2_000;
+    const isInTime = late <= 2_000 + lateAlarm || this.#chat.now <= this.#lostAt + LEASE_MS + lateAlarm + 2_000;
     world.check("expiry", isInTime, () => `message ${seq} failed ${late} ms after it expired`);
   }
 
@@ -341,6 +356,11 @@ export class ChatJudge {
     this.#world.check("canceled", message.status !== "QUEUED" || delivery.attempts > 0, text);
   }
 
+  /** The chat had something to do. */
+  worked(): void {
+    this.#ringsAtWork = this.#chat.rings;
+  }
+
   /** A turn has ended, or the chat was lost. If nothing is under way in the chat, the alarm is all that it has. */
   turnEnded(): void {
     this.#notice();
@@ -348,11 +368,13 @@ export class ChatJudge {
     if (!isResting) return;
     this.owesNothing();
     if (hasRung) this.#lostAt = Number.NEGATIVE_INFINITY;
+    const idle = this.#chat.rings - this.#ringsAtWork;
+    this.#world.check("idle", idle <= MAX_IDLE, () => `${name} was woken ${idle} times for nothing`);
     const { head, rows } = this.book;
     if (!head) return;
-    const { now } = this.#world;
+    const { now } = this.#chat;
     const expiries = rows.filter((row) => isQueued(row) && row.delivery.startedAt === null).map(expiresAt);
-    const due = Math.max(Math.min(wakeAt(head.delivery, now), ...expiries), this.#lostAt + LEASE_MS);
+    const due = Math.max(Math.min(wakeAt(head.delivery, this.#latest), ...expiries), this.#lostAt + LEASE_MS);
     const { alarm } = storage;
     const text = () => `${name} message ${head.seq} is due in ${due - now} ms, the alarm in ${(alarm ?? 0) - now}`;
     this.#world.check("due", alarm !== null && alarm <= due, text);
@@ -394,10 +416,16 @@ export class ChatJudge {
     const { losses } = this.#chat;
     if (losses === this.#losses) return;
     this.#losses = losses;
-    this.#lostAt = this.#world.now;
+    this.#lostAt = Math.max(this.#chat.now, this.#latest);
     this.#owed.clear();
     this.#answered.clear();
     this.#sending = null;
     this.grant = null;
   }
+}
+
+/** The error with which a message fails that was answered like this. */
+function codeOf(outcome: Outcome | null): string | undefined {
+  if (outcome?.outcome === "channel_broken") return "message_refused";
+  return outcome?.outcome === "failed" || outcome?.outcome === "retry" ? outcome.code : undefined;
 }

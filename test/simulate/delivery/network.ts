@@ -13,7 +13,8 @@ const RETRY = {
   wholeChannel: false,
   parts: [],
 } satisfies Outcome;
-const UNDELIVERABLE = { code: "undeliverable", message: "No" };
+/** Why a message failed that the network had taken. */
+export const UNDELIVERABLE = { code: "undeliverable", message: "No" };
 const UNKNOWN: Outcome = { outcome: "unknown", message: "No answer", parts: [] };
 
 /** A network that takes calls, refuses them, loses answers, and tells what became of a message. */

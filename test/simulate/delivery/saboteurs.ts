@@ -106,6 +106,16 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "return head && wakeAt(head.delivery, now, expiryOf(head.message));",
     wrong: "return head && wakeAt(head.delivery, now, expiryOf(head.message)) + 60_000;",
   },
+  "a message that waits wakes its chat every ten seconds": {
+    file: queue,
+    right: "return head && wakeAt(head.delivery, now, expiryOf(head.message));",
+    wrong: "return head && Math.min(now + 10_000, wakeAt(head.delivery, now, expiryOf(head.message)));",
+  },
+  "a message fails for a reason that nobody gave": {
+    file: retry,
+    right: `return { state: "failed", error: { code: outcome.code, message: outcome.message } };`,
+    wrong: `return { state: "failed", error: last ?? { code: outcome.code, message: outcome.message } };`,
+  },
   "a message waits for its back-off in the alarm alone": {
     file: head,
     right: `if (delivery.startedAt === null && wakeAt(delivery, now) > now) return { turn: "wait" };`,

@@ -11,7 +11,7 @@ import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { EPOCH, World } from "../objects/world.ts";
 import type { Row } from "./book.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
-import { ChatJudge } from "./chat-judge.ts";
+import { ChatJudge, SET_BACK_MS } from "./chat-judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { DELIVERY_FAULTS, type DeliveryWorld } from "./rules.ts";
@@ -154,6 +154,7 @@ class Simulation {
       const { isResting } = chat.object;
       if (isResting ? world.fault("chat evicted", 0.3) : world.fault("crash while waiting", 0.2)) chat.judge.lose();
     });
+    if (world.fault("clock set back", 0.1)) chat.object.setClockBack(SET_BACK_MS);
     if (world.fault("channel evicted", 0.1)) world.after(0, () => channel.object.lose());
     if (channel.isBroken) channel.isBroken = world.random() > 0.15;
     else channel.isBroken = world.fault("channel broken", 0.1);
@@ -341,6 +342,7 @@ class Simulation {
     const world = this.#world;
     const { judge, object, channel } = chat;
     judge.owesNothing();
+    judge.worked();
     const answered = await object.request((reply) => {
       const soon = (run: () => void) => world.after(world.between(1, 50), run);
       if (world.fault("channel does not answer", 0.1)) {

@@ -36,6 +36,8 @@ export class SimulatedObject extends Party {
   isSilent = false;
   /** How many calls and alarms have begun. */
   begun = 0;
+  /** How many alarms have begun. */
+  rings = 0;
   /** How many instances were lost. */
   losses = 0;
   /** How often its clock was set. */
@@ -194,6 +196,7 @@ export class SimulatedObject extends Party {
       return;
     }
     this.#planned = null;
+    this.rings++;
     this.#isRinging = true;
     this.hasRung = true;
     this.#isCutOff = false;
