@@ -27,7 +27,7 @@ export class PageJudge {
       return;
     }
     const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
-    const shown = outcome === "unchanged" ? this.#known.get(`${given[2]} ${name}`) : text;
+    const shown = outcome === "unchanged" ? this.#known.get(`${String(given[2])} ${name}`) : text;
     this.#world.check("read", shown === right, () => `the page ${name} (${outcome}) is ${shown}, and not ${right}`);
     if (version !== undefined) this.#known.set(`${version} ${name}`, text);
   }
