@@ -1,4 +1,3 @@
-import { writeCursor } from "../../../src/events/cursor.ts";
 import { type IdPrefix, newId, randomBase62 } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
@@ -139,7 +138,7 @@ export class Place {
       key: [(await createKey(ours)).id],
       whk: webhooks,
       evt: events.map(({ id }) => id),
-      cur: [writeCursor({ life: "none", position: 1, offset: 0 })],
+      cur: [await this.#cursor()],
     };
     for (const [name, ids] of Object.entries(known)) this.#known.set(name, ids);
   }
@@ -176,6 +175,11 @@ export class Place {
   /** The events of a chat. */
   async #events(chatId: string): Promise<{ id: string }[]> {
     return (await this.#asked("GET", `/api/v1/chats/${chatId}/events`, this.#keys.right, null)).body.events;
+  }
+
+  /** The end of the feed. */
+  async #cursor(): Promise<string> {
+    return wanted(200, await this.#asked("GET", "/api/v1/events?from=now", this.#keys.right, null)).cursor;
   }
 
   /** A new webhook; its id. */

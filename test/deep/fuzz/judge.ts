@@ -5,8 +5,8 @@ const FINE = [101, 200, 201, 202, 204, 302, 304, 400, 401, 403, 404, 405, 409, 4
 
 /** What no request may be answered with, whatever it is; null where all is as it must be. */
 export function faultOf(method: string, { status, headers, text, body }: Told): string | null {
-  // The server before the Worker answers a head that is too long: the local proxy repeats the address in a header.
-  if (status === 431 && !headers.has("X-Request-Id")) return null;
+  // The server before the Worker answers an address that is too long.
+  if (status === 414 && !headers.has("X-Request-Id")) return null;
   if (!FINE.includes(status)) return `the status ${status}`;
   if (headers.get("X-Injected") !== null) return "a header of the client's own making";
   if (status === 101) return null;

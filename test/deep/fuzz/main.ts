@@ -7,19 +7,15 @@ import { CREDENTIALS } from "../../support/world/factories.ts";
 import { startService } from "../../support/world/service.ts";
 import { dearestText, findDearest } from "../dearest/run.ts";
 import { type Ask, Place, type Told } from "./fixtures.ts";
-import { proxied, startLocalServer } from "./local-server.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
-import { StrictProxy } from "./strict-proxy.ts";
 import { RECEIVER } from "./values.ts";
 
 const USAGE = `npm run test:fuzz -- [options]
 
   --requests <n>  how many requests are made of all routes (200000)
   --seed <n>      those of an earlier run
-  --local         the requests go to the server of npm start, through its proxy; its log is not looked into
   --dearest       looks for the dearest requests of each route instead, with 1,000 requests unless --requests says so, and
                   prints what each costs
-  --strict        the public requests go through Prism, which compares each answer to the OpenAPI document
 `;
 
 const { telegram, whatsapp } = CREDENTIALS;
@@ -45,8 +41,6 @@ async function main(argv: string[]): Promise<number> {
       requests: { type: "string" },
       dearest: { type: "boolean", default: false },
       seed: { type: "string" },
-      local: { type: "boolean", default: false },
-      strict: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -60,17 +54,11 @@ async function main(argv: string[]): Promise<number> {
     const secret = secrets.in(text);
     if (secret !== null) found.push(`${what}: ${secret}`);
   };
-  const service = values.local
-    ? await startLocalServer()
-    : await startService({ onLine: (line) => look("the log", line) });
+  const service = await startService({ onLine: (line) => look("the log", line) });
   for (const secret of [...Object.values(service.secrets), ...FAKED]) secrets.plant(secret);
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-  const proxy = values.strict ? await StrictProxy.begin(service.url) : null;
-  const askAt = (url: URL, ...[method, path, sent]: Parameters<Ask>) =>
-    askOver(agent, url, method, path, values.local ? proxied(method, sent) : sent);
-  const askService: Ask = proxy ? proxy.through(askAt, service.url) : (...request) => askAt(service.url, ...request);
   const ask: Ask = async (method, path, sent) => {
-    const told = await askService(method, path, sent);
+    const told = await askOver(agent, service.url, method, path, sent);
     const shown = shownIn(`${JSON.stringify([...told.headers])} ${told.text}`);
     for (const secret of shown.secrets) secrets.plant(secret);
     look(`${method} ${path}`, shown.rest);
@@ -85,12 +73,10 @@ async function main(argv: string[]): Promise<number> {
       onThousand: (tally) => void process.stderr.write(`${tally.requests} requests: ${listed(tally)}\n`),
     });
     const seconds = Math.round((performance.now() - begun) / 1_000);
-    const compared = proxy ? `, ${proxy.requests} of them and of their readings through Prism` : "";
-    print(`${tally.requests} requests in ${seconds} s, seed ${seed}${compared}\n${listed(tally)}\n`, 0);
+    print(`${tally.requests} requests in ${seconds} s, seed ${seed}\n${listed(tally)}\n`, 0);
     const unmet = neverGood(tally).map((route) => `never did what it is there for: ${route}`);
     const faults = [
       ...found.slice(0, 20),
-      ...(proxy?.faults() ?? []),
       ...(await place.gone()).map((path) => `was gone before the end: ${path}`),
       ...unmet,
       ...[...service.called].filter((host) => !CALLED.includes(host)).map((host) => `called ${host}`),
@@ -101,12 +87,11 @@ async function main(argv: string[]): Promise<number> {
   } catch (error) {
     const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
     return print(
-      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}${values.local ? " --local" : ""}${proxy ? " --strict" : ""}\n`,
+      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}\n`,
       1,
     );
   } finally {
     agent.destroy();
-    proxy?.end();
     await service.stop();
   }
 }
@@ -153,7 +138,7 @@ async function told(answer: IncomingMessage): Promise<Told> {
   for (let at = 0; at < answer.rawHeaders.length; at += 2) {
     headers.append(answer.rawHeaders[at] ?? "", answer.rawHeaders[at + 1] ?? "");
   }
-  const isJson = headers.get("Content-Type")?.includes("json");
+  const isJson = headers.get("Content-Type")?.startsWith("application/json");
   return { status: answer.statusCode ?? 0, headers, text, body: isJson && text ? JSON.parse(text) : null };
 }
 
