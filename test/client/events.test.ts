@@ -103,7 +103,8 @@ test("a service that fails, and a limit of streams after a lost stream, are wait
   expect(states).toEqual(["unavailable", "open", "unreachable", "stream_limit", "open"]);
 });
 
-test("an aborted stream ends the loop and its connection", async () => {
+/** A client of a stream that stays open after its first event, and the end of its connection. */
+async function openStream() {
   const closed = Promise.withResolvers<void>();
   const { parley } = await clientOf([
     (response) => {
@@ -112,25 +113,23 @@ test("an aborted stream ends the loop and its connection", async () => {
       response.on("close", () => closed.resolve());
     },
   ]);
+  return { parley, closed: closed.promise };
+}
+
+test("an aborted stream ends the loop and its connection", async () => {
+  const { parley, closed } = await openStream();
   const abort = new AbortController();
   for await (const { number } of parley.events({ after: "0", signal: abort.signal })) {
     expect(number).toBe(1);
     abort.abort();
   }
-  await closed.promise;
+  await closed;
 });
 
 test("a break of the loop closes the connection", async () => {
-  const closed = Promise.withResolvers<void>();
-  const { parley } = await clientOf([
-    (response) => {
-      open(response);
-      response.write(frame(1));
-      response.on("close", () => closed.resolve());
-    },
-  ]);
+  const { parley, closed } = await openStream();
   expect(await numbersUntil(1, parley.events({ after: "0" }))).toEqual([1]);
-  await closed.promise;
+  await closed;
 });
 
 test("a stream without a sign of life for a minute is opened again", async () => {

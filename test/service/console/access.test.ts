@@ -237,24 +237,25 @@ test("a session that began with Access counts only while Access vouches for the 
   expect(await statusWith(access, await tokenFor(email, key), cookie)).toBe(200);
 });
 
-test("members that another organization adds with the same email keep nobody out", async () => {
-  const { access, email, memberId, token } = await signedInMember();
+/** Another organization adds many members with an email. */
+async function crowd(count: number, email: string): Promise<void> {
   const { organizationId } = await newOrganization({ name: "!" });
   const add = `insert into members (id, organization_id, name, email, permissions, created_at)
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
     select ? || i, ?, 'Eve', ?, '[]', 0 from n`;
-  await env.DB.prepare(add).bind(`mbr_${crypto.randomUUID()}`, organizationId, email).run();
+  await env.DB.prepare(add).bind(count, `mbr_${crypto.randomUUID()}`, organizationId, email).run();
+}
+
+test("members that another organization adds with the same email keep nobody out", async () => {
+  const { access, email, memberId, token } = await signedInMember();
+  await crowd(100, email);
   const answer = await access.browser(token)("POST", "/session", { body: { access: { memberId } } });
   expect(answer.status, answer.text).toBe(204);
 });
 
 test("an organization that gives an email to many members pushes no other one out of the choice", async () => {
   const { access, email, memberId, token } = await signedInMember();
-  const { organizationId } = await newOrganization({ name: "!" });
-  const add = `insert into members (id, organization_id, name, email, permissions, created_at)
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
-    select ? || i, ?, 'Eve', ?, '[]', 0 from n`;
-  await env.DB.prepare(add).bind(`mbr_${crypto.randomUUID()}`, organizationId, email).run();
+  await crowd(150, email);
   const { members } = (await access.browser(token)("GET", "/access")).body.access;
   expect(members.map(({ id }: { id: string }) => id)).toContain(memberId);
   expect(members).toHaveLength(4);

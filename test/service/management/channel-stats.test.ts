@@ -224,32 +224,6 @@ test.each(Object.entries(DELETIONS))(
   },
 );
 
-test.each([
-  ["from an earlier life of the chat", { life: -1, number: 10 }],
-  ["that is older than the stored one", { life: 0, number: -1 }],
-])("a report %s changes nothing", async (_which, { life, number }) => {
-  const chat = await waiting();
-  const { organizationId, chatId } = chat;
-  const stored = await storedChat(organizationId, chatId);
-  expect(stored?.report).toBeGreaterThan(0);
-  await env.ORGANIZATIONS.getByName(organizationId).report({
-    ...{ chatId, life: (stored?.life ?? 0) + life, number: (stored?.report ?? 0) + number },
-    ...{
-      lastMessageAt: null,
-      lastMessage: null,
-      unansweredSince: null,
-      nextScheduledAt: null,
-      details: null,
-      depth: 7,
-      oldest: 1,
-      attempts: { sent: 7 },
-    },
-    ...{ events: null, webhooks: null },
-  });
-  expect(await storedChat(organizationId, chatId)).toEqual(stored);
-  expect((await channelStats(chat)).queue.depth).toBe(1);
-});
-
 test("a contact's new chat after a deletion starts with an empty queue", async () => {
   const chat = await waiting();
   expect((await admin("DELETE", `/chats/${chat.chatId}`)).status).toBe(200);

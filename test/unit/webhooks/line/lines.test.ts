@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DAY, filterOf, LineOwner, MINUTE, NOW, newOwner, SECOND, settle, status } from "./owner.ts";
+import { DAY, LineOwner, MINUTE, NOW, newOwner, SECOND, settle, status } from "./owner.ts";
 
 test("a line sends its events in order, each with the number before it", async () => {
   const chat = newOwner(3);
@@ -40,64 +40,6 @@ test("a webhook begins after the events that were reported before it", async () 
   chat.configure({ w: {} }, 2);
   await chat.lines.run();
   expect(chat.numbers()).toEqual([3]);
-});
-
-test("events that the filter skips are not sent, and the next one names the last that was", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { types: ["message.received"] } });
-  chat.append("message.received", "message.status", "chat.updated", "message.received");
-  await chat.lines.run();
-  expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([
-    [1, null],
-    [4, 1],
-  ]);
-});
-
-test("a new filter applies to later events only", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { types: ["message.received"] } });
-  chat.append("message.status", "message.status");
-  chat.configure({ w: { version: 2 } }, 0, "v2");
-  chat.append("message.status");
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([3]);
-});
-
-test("a new filter does not skip an event that the old one let through", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { types: ["message.received"] } });
-  chat.append("message.status", "message.received", "message.status");
-  chat.configure({ w: { version: 2 } }, 0, "v2");
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([2, 3]);
-});
-
-test("an old list does not bring an old filter back", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { version: 2 } });
-  chat.configure({ w: { version: 1, types: ["chat.*"] } }, 0, "v0");
-  chat.append("message.received");
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1]);
-});
-
-test("a line learns a new filter with its permit", async () => {
-  const chat = newOwner(1);
-  chat.permit = ({ version }) =>
-    version === 1 ? { outcome: "changed", filter: filterOf("w", { version: 2, types: ["chat.*"] }) } : null;
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([]);
-  expect(chat.lines.dueAt(NOW)).toBeNull();
-});
-
-test("a webhook's object with an older filter is asked again later", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { version: 3 } });
-  chat.append("message.received");
-  chat.permit = () => ({ outcome: "changed", filter: filterOf("w", { version: 2 }) });
-  await chat.lines.run();
-  expect(chat.requests).toHaveLength(1);
-  expect(chat.lines.dueAt(NOW)).toBe(NOW + 30 * SECOND);
 });
 
 test("an event that fails is tried by the schedule, then given up, and later ones follow", async () => {

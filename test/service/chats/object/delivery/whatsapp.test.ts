@@ -181,13 +181,19 @@ test("the further addresses in Meta's answer find the same chat", async () => {
 const found = async ({ api, channelId }: Conversation) =>
   (await api("GET", `/chats?channel=${channelId}&contact=DE.77`)).body.chats.length;
 
-test("addresses that the organization's object did not get are sent to it later, even after an eviction", async () => {
+/** A chat that could not tell its organization's object of a further address. */
+async function withUntoldAddress(): Promise<Conversation> {
   const chat = await conversation("whatsapp");
   fakeNetworks(acceptAs("wamid.1", { user_id: "DE.77" }));
   breakObjects("ORGANIZATIONS", "addAddresses");
   await send(chat.api, chat.chatId);
   await chat.run();
   vi.restoreAllMocks();
+  return chat;
+}
+
+test("addresses that the organization's object did not get are sent to it later, even after an eviction", async () => {
+  const chat = await withUntoldAddress();
   await evictDurableObject(chat.object());
   expect(await found(chat)).toBe(0);
   expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
@@ -198,12 +204,7 @@ test("addresses that the organization's object did not get are sent to it later,
 });
 
 test("while the organization's object does not take an address, it is called once in 30 seconds", async () => {
-  const chat = await conversation("whatsapp");
-  fakeNetworks(acceptAs("wamid.1", { user_id: "DE.77" }));
-  breakObjects("ORGANIZATIONS", "addAddresses");
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  vi.restoreAllMocks();
+  const chat = await withUntoldAddress();
   const againAt = Date.now() + 30_000;
   const calls = countCalls("ORGANIZATIONS", "addAddresses");
   pass(29_000);

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { breakObjects } from "../../../../support/faults.ts";
 import { admin, created, expectError } from "../../../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../../../support/networks.ts";
@@ -13,6 +13,17 @@ import { DAY } from "../scheduled/fixtures.ts";
 import { retain, retainedPlace, ringDue, toAlarmOf } from "./fixtures.ts";
 
 stopTheClock();
+
+/** A chat in which nothing happens deletes itself. Its organization's object is away until `mend`. */
+async function deleteWhileAway(place: Awaited<ReturnType<typeof retainedPlace>>) {
+  pass(60_000);
+  await place.settle();
+  pass(40 * DAY);
+  const object = place.object();
+  const mend = breakObjects("ORGANIZATIONS", "chatGone");
+  await runDurableObjectAlarm(object);
+  return { object, mend };
+}
 
 test("an empty chat in which nothing happens is deleted, with its contact and its events", async () => {
   const place = await retainedPlace();
@@ -81,7 +92,7 @@ test("a chat stays while one of its events waits for a webhook", async () => {
   isUp = true;
   await place.passDays(1);
   const line = () => admin("GET", `/webhooks/${webhookId}/chats/${place.chatId}`);
-  await vi.waitFor(async () => expect((await line()).body.pending).toBe(0));
+  await expect.poll(async () => (await line()).body.pending).toBe(0);
   for (let day = 0; day < 10 && (await place.get()).status === 200; day++) await place.passDays(1);
   expectError(await place.get(), 404, "chat_not_found");
 });
@@ -112,12 +123,7 @@ test("a chat stays while a visitor is online, and the visitor then gets a new on
 test("while the organization's object is away, the deleted chat tells it again and again", async () => {
   const place = await retainedPlace();
   const { organizationId, chatId } = place;
-  pass(60_000);
-  await place.settle();
-  pass(40 * DAY);
-  const object = place.object();
-  const mend = breakObjects("ORGANIZATIONS", "chatGone");
-  await runDurableObjectAlarm(object);
+  const { object, mend } = await deleteWhileAway(place);
   pass(60_000);
   await runDurableObjectAlarm(object);
   expectError(await place.post(), 404, "chat_not_found");
@@ -133,12 +139,7 @@ test("while the organization's object is away, the deleted chat tells it again a
 
 test("a deleted chat tells an organization's object that stays away ever later", async () => {
   const place = await retainedPlace();
-  pass(60_000);
-  await place.settle();
-  pass(40 * DAY);
-  const object = place.object();
-  const mend = breakObjects("ORGANIZATIONS", "chatGone");
-  await runDurableObjectAlarm(object);
+  const { object, mend } = await deleteWhileAway(place);
   const waits: number[] = [];
   for (let n = 0; n < 9; n++) {
     waits.push(((await alarmOf(object)) ?? 0) - Date.now());
@@ -160,12 +161,7 @@ test("what a contact writes while the chat deletes itself is stored in a new cha
   const write = (id: string) => fromMeta(channel, [whatsappText({ wa_id: address }, `Text ${id}`, { id })]);
   taken(await write("wamid.in1"));
   await place.settle();
-  pass(60_000);
-  await place.settle();
-  pass(40 * DAY);
-  const object = place.object();
-  const mend = breakObjects("ORGANIZATIONS", "chatGone");
-  await runDurableObjectAlarm(object);
+  const { object, mend } = await deleteWhileAway(place);
   expectError(await write("wamid.in2"), 503, "unavailable");
   mend();
   pass(60_000);
@@ -181,12 +177,7 @@ test("what a contact writes while the chat deletes itself is stored in a new cha
 
 test("an operator who deletes the chat while it deletes itself ends with the same", async () => {
   const place = await retainedPlace();
-  pass(60_000);
-  await place.settle();
-  pass(40 * DAY);
-  const object = place.object();
-  const mend = breakObjects("ORGANIZATIONS", "chatGone");
-  await runDurableObjectAlarm(object);
+  const { object, mend } = await deleteWhileAway(place);
   mend();
   expect((await admin("DELETE", `/chats/${place.chatId}`)).status).toBe(200);
   expect((await place.api("GET", "/chats")).body.pagination.total).toBe(0);
