@@ -30,7 +30,7 @@ const isFinal = (action: AuditAction) => /delete|revoke|redact|disable/.test(act
 type Request = () => Promise<Answer | null>;
 
 /** The request of an act. Null: an export broke off after its status. */
-async function requestOf([action, method, , request, , actors = ["key"]]: Act, ids: Everything): Promise<Request> {
+async function requestOf({ action, method, request, actors }: Act, ids: Everything): Promise<Request> {
   const actor = actors.includes("key") ? "key" : "operator";
   const { client, pathOf } = ACTORS[actor];
   const [path, body] = await request(ids);
@@ -60,7 +60,7 @@ async function stored({ organizationId, chatId }: Everything): Promise<string> {
 
 /** What is wrong with the entries of a request; null if nothing is. */
 async function wrongEntries(
-  [action, method]: Act,
+  { action, method }: Act,
   ids: Everything,
   { answer, before, known, step }: { answer: Answer | null; before: string; known: Set<string>; step: string },
 ): Promise<string | null> {
@@ -80,9 +80,9 @@ async function wrongEntries(
   return method === "GET" || OF_LOG.test(step) ? null : "no status, though the act ended";
 }
 
-const ACTS_WITH_LOG = ACTS.filter(([action]) => action !== WITHOUT_LOG);
+const ACTS_WITH_LOG = ACTS.filter(({ action }) => action !== WITHOUT_LOG);
 
-test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
+test.each(ACTS_WITH_LOG.map((act) => [act.action, act] as const))(
   "%s is never done without an entry, and the entry has the status, whichever step fails",
   async (action, act) => {
     const first = await everything();
@@ -91,7 +91,7 @@ test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
     const answer = await run().finally(undisturbed.end);
     expect(answer?.status, answer?.text).toBeLessThan(300);
     const steps = undisturbed.steps.filter(({ nth }) => nth === 1);
-    const { stops } = actionSpec(action as AuditAction);
+    const { stops } = actionSpec(action);
     expect(steps.map(({ name }) => name)).toContain(stops ? "ORGANIZATIONS.storeActs" : "ORGANIZATIONS.beginAct");
     const faults: string[] = [];
     let reached = 0;
@@ -116,7 +116,7 @@ test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
 );
 
 test("each action has a case", () => {
-  expect([...new Set([...ACTS_WITH_LOG.map(([action]) => action), WITHOUT_LOG])].sort()).toEqual(
+  expect([...new Set([...ACTS_WITH_LOG.map(({ action }) => action), WITHOUT_LOG])].sort()).toEqual(
     [...ACTION_NAMES].sort(),
   );
 });

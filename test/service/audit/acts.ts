@@ -43,16 +43,6 @@ export async function everything() {
 }
 export type Everything = Awaited<ReturnType<typeof everything>>;
 
-/** The request that skips the event that a chat is stuck at. */
-async function skipRequest({ api, chatId, webhookId }: Everything): Promise<[string, object]> {
-  // The chat learns of the webhook with its report.
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
-  await send(api, chatId);
-  const path = `/webhooks/${webhookId}/chats/${chatId}`;
-  const { body } = await admin("GET", path);
-  return [`${path}/skip`, { eventId: body.head?.eventId }];
-}
-
 /**
  * Who can act: the operator below /admin/v1, and keys below /api/v1, where the organization is not in the path.
  */
@@ -66,250 +56,117 @@ export const ACTORS = {
 } as const;
 export type ActorName = keyof typeof ACTORS;
 
-type Body = Record<string, { id: string }>;
-
 /** An act, as the operator asks for it. */
-export type Act = [
-  action: AuditAction,
-  method: string,
-  route: string,
-  request: (ids: Everything) => [string, object?] | Promise<[string, object]>,
-  targetOf: (body: Body, ids: Everything) => string | null | undefined,
+export interface Act {
+  action: AuditAction;
+  method: string;
+  route: string;
+  request: (ids: Everything) => Promise<[path: string, body?: object]>;
+  targetOf: (body: Record<string, { id: string }>, ids: Everything) => string | null | undefined;
   /** Who can do it. */
-  actors?: ActorName[],
-];
+  actors: ActorName[];
+}
 
-const OPERATOR: ActorName[] = ["operator"];
+/** The name of a resource's id. */
+type IdName = Extract<keyof Everything, `${string}Id`>;
+
+interface More {
+  body?: object | ((ids: Everything) => object | Promise<object>);
+  /** What the entry names; for a creation what it made, and else what the path names first. */
+  target?: IdName | null;
+  /** The operator and keys, unless it says otherwise. */
+  actors?: ActorName[];
+}
+
+/** @param asked the method and the path, with the names of ids: `PATCH /members/:memberId` */
+function act(action: AuditAction, asked: string, { body, target, actors = ["operator", "key"] }: More = {}): Act {
+  const [method = "", path = ""] = asked.split(" ");
+  const [first = ""] = path.match(/:\w+/) ?? [];
+  const named = target === undefined ? (first.slice(1) as IdName) : target;
+  const [resource = "", verb] = action.split(".");
+  return {
+    action,
+    method,
+    route: path.replace(/:\w+/, ":id").replace(/\?.*/, ""),
+    request: async (ids) => [
+      path.replace(/:(\w+)/g, (_, name: IdName) => ids[name]),
+      typeof body === "function" ? await body(ids) : body,
+    ],
+    targetOf: (answer, ids) => (verb === "create" ? answer[resource]?.id : named && ids[named]),
+    actors,
+  };
+}
+
+/** Names the event that the chat is stuck at. */
+async function stuckEvent({ api, chatId, webhookId }: Everything): Promise<object> {
+  // The chat learns of the webhook with its report.
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await send(api, chatId);
+  const { body } = await admin("GET", `/webhooks/${webhookId}/chats/${chatId}`);
+  return { eventId: body.head?.eventId };
+}
+
+const credentials = { botToken: "1:canary-token" };
 
 /** Every act that leaves an entry in the audit log. */
 export const ACTS: Act[] = [
-  [
-    "organization.create",
-    "POST",
-    "/organizations",
-    () => ["/organizations", { name: "Acme", owner: { name: "Ada" } }],
-    (body) => body.organization?.id,
-    OPERATOR,
-  ],
-  [
-    "organization.update",
-    "PATCH",
-    "/organizations/:id",
-    (ids) => [`/organizations/${ids.organizationId}`, { limits: { chats: 5 } }],
-    (_, ids) => ids.organizationId,
-    OPERATOR,
-  ],
-  [
-    "organization.delete",
-    "DELETE",
-    "/organizations/:id",
-    (ids) => [`/organizations/${ids.organizationId}`],
-    (_, ids) => ids.organizationId,
-    OPERATOR,
-  ],
-  [
-    "member.create",
-    "POST",
-    "/organizations/:id/members",
-    (ids) => [`/organizations/${ids.organizationId}/members`, { name: "Bob" }],
-    (body) => body.member?.id,
-  ],
-  ["member.delete", "DELETE", "/members/:id", (ids) => [`/members/${ids.memberId}`], (_, ids) => ids.memberId],
-  [
-    "channel.create",
-    "POST",
-    "/organizations/:id/channels",
-    (ids) => [
-      `/organizations/${ids.organizationId}/channels`,
-      { kind: "telegram", name: "T", credentials: { botToken: "1:canary-token" } },
-    ],
-    (body) => body.channel?.id,
-  ],
-  [
-    "channel.update",
-    "PATCH",
-    "/channels/:id",
-    (ids) => [`/channels/${ids.telegramId}`, { credentials: { botToken: "1:canary-token" } }],
-    (_, ids) => ids.telegramId,
-  ],
-  ["channel.delete", "DELETE", "/channels/:id", (ids) => [`/channels/${ids.channelId}`], (_, ids) => ids.channelId],
-  [
-    "channel.rotate",
-    "POST",
-    "/channels/:id/identity-secret",
-    (ids) => [`/channels/${ids.channelId}/identity-secret`],
-    (_, ids) => ids.channelId,
-  ],
-  [
-    "template.create",
-    "POST",
-    "/organizations/:id/templates",
-    (ids) => [`/organizations/${ids.organizationId}/templates`, { name: "t", language: "en", body: "canary-body" }],
-    (body) => body.template?.id,
-  ],
-  [
-    "template.update",
-    "PATCH",
-    "/templates/:id",
-    (ids) => [`/templates/${ids.templateId}`, { body: "canary-body" }],
-    (_, ids) => ids.templateId,
-  ],
-  [
-    "template.delete",
-    "DELETE",
-    "/templates/:id",
-    (ids) => [`/templates/${ids.templateId}`],
-    (_, ids) => ids.templateId,
-  ],
-  [
-    "chat.create",
-    "POST",
-    "/organizations/:id/chats",
-    (ids) => [
-      `/organizations/${ids.organizationId}/chats`,
-      { channelId: ids.channelId, contact: { address: "canary-address" }, metadata: {} },
-    ],
-    (body) => body.chat?.id,
-    OPERATOR,
-  ],
-  ["chat.delete", "DELETE", "/chats/:id", (ids) => [`/chats/${ids.chatId}`], (_, ids) => ids.chatId],
-  [
-    "message.redact",
-    "POST",
-    "/chats/:id/messages/:messageId/redact",
-    (ids) => [`/chats/${ids.chatId}/messages/${ids.messageId}/redact`],
-    (_, ids) => ids.messageId,
-  ],
-  [
-    "key.create",
-    "POST",
-    "/organizations/:id/keys",
-    (ids) => [`/organizations/${ids.organizationId}/keys`, { name: "K", ipAllowlist: ["192.0.2.77"] }],
-    (body) => body.key?.id,
-  ],
-  [
-    "key.update",
-    "PATCH",
-    "/keys/:id",
-    (ids) => [`/keys/${ids.keyId}`, { ipAllowlist: ["192.0.2.77"] }],
-    (_, ids) => ids.keyId,
-  ],
-  ["key.rotate", "POST", "/keys/:id/rotate", (ids) => [`/keys/${ids.keyId}/rotate`], (_, ids) => ids.keyId],
-  ["key.revoke", "DELETE", "/keys/:id", (ids) => [`/keys/${ids.keyId}`], (_, ids) => ids.keyId],
-  [
-    "webhook.create",
-    "POST",
-    "/organizations/:id/webhooks",
-    (ids) => [`/organizations/${ids.organizationId}/webhooks`, { url: "https://canary.test/2" }],
-    (body) => body.webhook?.id,
-  ],
-  [
-    "webhook.update",
-    "PATCH",
-    "/webhooks/:id",
-    (ids) => [`/webhooks/${ids.webhookId}`, { url: "https://canary.test/3" }],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.rotate",
-    "POST",
-    "/webhooks/:id/rotate",
-    (ids) => [`/webhooks/${ids.webhookId}/rotate`],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.ping",
-    "POST",
-    "/webhooks/:id/ping",
-    (ids) => [`/webhooks/${ids.webhookId}/ping`],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.enable",
-    "POST",
-    "/webhooks/:id/enable",
-    (ids) => [`/webhooks/${ids.webhookId}/enable`],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.disable",
-    "POST",
-    "/webhooks/:id/disable",
-    (ids) => [`/webhooks/${ids.webhookId}/disable`],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.replay",
-    "POST",
-    "/webhooks/:id/replays",
-    (ids) => [`/webhooks/${ids.webhookId}/replays`, { failed: true }],
-    (_, ids) => ids.webhookId,
-  ],
-  [
-    "webhook.retry",
-    "POST",
-    "/webhooks/:id/chats/:chatId/retry",
-    (ids) => [`/webhooks/${ids.webhookId}/chats/${ids.chatId}/retry`],
-    (_, ids) => ids.webhookId,
-  ],
-  ["webhook.skip", "POST", "/webhooks/:id/chats/:chatId/skip", skipRequest, (_, ids) => ids.webhookId],
-  ["webhook.delete", "DELETE", "/webhooks/:id", (ids) => [`/webhooks/${ids.webhookId}`], (_, ids) => ids.webhookId],
-  [
-    "channel.check",
-    "POST",
-    "/channels/:id/check",
-    (ids) => [`/channels/${ids.telegramId}/check`],
-    (_, ids) => ids.telegramId,
-  ],
-  [
-    "member.update",
-    "PATCH",
-    "/members/:id",
-    (ids) => [`/members/${ids.memberId}`, { email: "canary@acme.test" }],
-    (_, ids) => ids.memberId,
-  ],
-  [
-    "member.sign_in_link",
-    "POST",
-    "/members/:id/sign-in-link",
-    (ids) => [`/members/${ids.memberId}/sign-in-link`],
-    (_, ids) => ids.memberId,
-  ],
-  [
-    "member.end_sessions",
-    "DELETE",
-    "/members/:id/sessions",
-    (ids) => [`/members/${ids.memberId}/sessions`],
-    (_, ids) => ids.memberId,
-  ],
-  [
-    "channel.register",
-    "POST",
-    "/channels/:id/webhook",
-    (ids) => [`/channels/${ids.telegramId}/webhook`],
-    (_, ids) => ids.telegramId,
-  ],
-  [
-    "organization.export",
-    "GET",
-    "/organizations/:id/export",
-    (ids) => [`/organizations/${ids.organizationId}/export`],
-    (_, ids) => ids.organizationId,
-  ],
-  ["chat.export", "GET", "/chats/:id/export", (ids) => [`/chats/${ids.chatId}/export`], (_, ids) => ids.chatId],
-  [
-    "chat.search",
-    "GET",
-    "/organizations/:id/chats",
-    (ids) => [`/organizations/${ids.organizationId}/chats?search=canary`],
-    () => null,
-  ],
-  [
-    "message.search",
-    "GET",
-    "/chats/:id/messages",
-    (ids) => [`/chats/${ids.chatId}/messages?search=canary`],
-    (_, ids) => ids.chatId,
-    ["key"],
-  ],
+  act("organization.create", "POST /organizations", {
+    body: { name: "Acme", owner: { name: "Ada" } },
+    actors: ["operator"],
+  }),
+  act("organization.update", "PATCH /organizations/:organizationId", {
+    body: { limits: { chats: 5 } },
+    actors: ["operator"],
+  }),
+  act("organization.delete", "DELETE /organizations/:organizationId", { actors: ["operator"] }),
+  act("organization.export", "GET /organizations/:organizationId/export"),
+
+  act("member.create", "POST /organizations/:organizationId/members", { body: { name: "Bob" } }),
+  act("member.update", "PATCH /members/:memberId", { body: { email: "canary@acme.test" } }),
+  act("member.sign_in_link", "POST /members/:memberId/sign-in-link"),
+  act("member.end_sessions", "DELETE /members/:memberId/sessions"),
+  act("member.delete", "DELETE /members/:memberId"),
+
+  act("channel.create", "POST /organizations/:organizationId/channels", {
+    body: { kind: "telegram", name: "T", credentials },
+  }),
+  act("channel.update", "PATCH /channels/:telegramId", { body: { credentials } }),
+  act("channel.check", "POST /channels/:telegramId/check"),
+  act("channel.register", "POST /channels/:telegramId/webhook"),
+  act("channel.rotate", "POST /channels/:channelId/identity-secret"),
+  act("channel.delete", "DELETE /channels/:channelId"),
+
+  act("template.create", "POST /organizations/:organizationId/templates", {
+    body: { name: "t", language: "en", body: "canary-body" },
+  }),
+  act("template.update", "PATCH /templates/:templateId", { body: { body: "canary-body" } }),
+  act("template.delete", "DELETE /templates/:templateId"),
+
+  act("chat.create", "POST /organizations/:organizationId/chats", {
+    body: ({ channelId }) => ({ channelId, contact: { address: "canary-address" }, metadata: {} }),
+    actors: ["operator"],
+  }),
+  act("chat.search", "GET /organizations/:organizationId/chats?search=canary", { target: null }),
+  act("chat.export", "GET /chats/:chatId/export"),
+  act("chat.delete", "DELETE /chats/:chatId"),
+  act("message.search", "GET /chats/:chatId/messages?search=canary", { actors: ["key"] }),
+  act("message.redact", "POST /chats/:chatId/messages/:messageId/redact", { target: "messageId" }),
+
+  act("key.create", "POST /organizations/:organizationId/keys", {
+    body: { name: "K", ipAllowlist: ["192.0.2.77"] },
+  }),
+  act("key.update", "PATCH /keys/:keyId", { body: { ipAllowlist: ["192.0.2.77"] } }),
+  act("key.rotate", "POST /keys/:keyId/rotate"),
+  act("key.revoke", "DELETE /keys/:keyId"),
+
+  act("webhook.create", "POST /organizations/:organizationId/webhooks", { body: { url: "https://canary.test/2" } }),
+  act("webhook.update", "PATCH /webhooks/:webhookId", { body: { url: "https://canary.test/3" } }),
+  act("webhook.rotate", "POST /webhooks/:webhookId/rotate"),
+  act("webhook.ping", "POST /webhooks/:webhookId/ping"),
+  act("webhook.enable", "POST /webhooks/:webhookId/enable"),
+  act("webhook.disable", "POST /webhooks/:webhookId/disable"),
+  act("webhook.replay", "POST /webhooks/:webhookId/replays", { body: { failed: true } }),
+  act("webhook.retry", "POST /webhooks/:webhookId/chats/:chatId/retry"),
+  act("webhook.skip", "POST /webhooks/:webhookId/chats/:chatId/skip", { body: stuckEvent }),
+  act("webhook.delete", "DELETE /webhooks/:webhookId"),
 ];

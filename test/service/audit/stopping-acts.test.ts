@@ -5,7 +5,7 @@ import { ACTION_NAMES, actionSpec } from "../../../src/audit/actions.ts";
 import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
 import { breakObjects, breakStatements, replaceMethod } from "../../support/faults.ts";
 import { type Answer, admin, client, expectError, newKey } from "../../support/harness.ts";
-import { ACTORS, ACTS, type ActorName, type Everything, everything } from "./acts.ts";
+import { ACTORS, ACTS, type Act, type ActorName, type Everything, everything } from "./acts.ts";
 
 /** No receiver accepts an event. */
 beforeEach(() => vi.stubGlobal("fetch", async () => new Response(null, { status: 500 })));
@@ -15,15 +15,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const STOPS = ACTS.filter(([action]) => actionSpec(action).stops);
-const CASES = STOPS.flatMap((act) =>
-  (["operator", "key"] as ActorName[]).map((actor) => [act[0], actor, act] as const),
-);
+const STOPS = ACTS.filter(({ action }) => actionSpec(action).stops);
+const CASES = STOPS.flatMap((act) => act.actors.map((actor) => [act.action, actor, act] as const));
 
 /** The calls to an organization's audit log. While it is broken, each of them fails. */
 const CALLS = /^(beginAct|endAct|storeActs|acts)$/;
 
-async function requestOf(actor: ActorName, [, method, , request]: (typeof STOPS)[number], ids: Everything) {
+async function requestOf(actor: ActorName, { method, request }: Act, ids: Everything) {
   const { client: clientOf, pathOf } = ACTORS[actor];
   const [path, body] = await request(ids);
   return (): Promise<Answer> => clientOf(ids)(method, pathOf(path), body);
@@ -86,7 +84,7 @@ test.each(CASES)(
     const answer = await run();
     expect(answer.status, answer.text).toBe(200);
     vi.restoreAllMocks();
-    const target = act[4](answer.body, ids);
+    const target = act.targetOf(answer.body, ids);
     const requestId = answer.headers.get("X-Request-Id");
     const entry = expect.objectContaining({ action, target, requestId, status: 200, count: 1 });
     expect(await entriesOf(ids, action)).toEqual([entry]);
