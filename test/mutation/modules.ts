@@ -54,6 +54,7 @@ export const PURE = [
   "src/channels/whatsapp/wire.ts",
   "src/chats/object/delivery/retry.ts",
   "src/chats/object/delivery/channel-reports.ts",
+  "src/chats/object/delivery/cancelable.ts",
   "src/chats/object/delivery/head.ts",
   "src/chats/object/log/ranges.ts",
   "src/chats/idempotency.ts",

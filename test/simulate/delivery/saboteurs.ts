@@ -1,6 +1,7 @@
 import type { Replacement } from "../objects/bundle.ts";
 
 const attempt = "src/chats/object/delivery/attempt.ts";
+const cancelable = "src/chats/object/delivery/cancelable.ts";
 const head = "src/chats/object/delivery/head.ts";
 const outbox = "src/chats/object/delivery/outbox.ts";
 const pace = "src/channels/object/pace.ts";
@@ -152,17 +153,17 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "",
   },
   "a message is canceled after its attempt was stored": {
-    file: head,
+    file: cancelable,
     right: "const isOpen = delivery.startedAt !== null && !isMarked;",
     wrong: "const isOpen = false;",
   },
   "a message is canceled after an attempt without an answer": {
-    file: head,
+    file: cancelable,
     right: "const isUnknown = parts.lost?.some((count) => count > 0) ?? false;",
     wrong: "const isUnknown = false;",
   },
   "a message can't be canceled while it waits behind another one": {
-    file: head,
+    file: cancelable,
     right: `return message.status === "QUEUED" && !isOpen &&`,
     wrong: `return delivery.attempts > 0 && message.status === "QUEUED" && !isOpen &&`,
   },

@@ -7,6 +7,7 @@ const chatParts = "src/chats/object/chat-parts.ts";
 const decisions = "src/chats/object/scheduled/decisions.ts";
 const ended = "src/chats/object/scheduled/ended-rows.ts";
 const floor = "src/chats/object/log/floor.ts";
+const cancelable = "src/chats/object/delivery/cancelable.ts";
 const head = "src/chats/object/delivery/head.ts";
 const retention = "src/chats/object/retention/retention.ts";
 const retentionDecisions = "src/chats/object/retention/decisions.ts";
@@ -73,7 +74,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: `if (status !== "CANCELED") queue.cancel(row.seq);`,
   },
   "a message is canceled while it is being sent": {
-    file: head,
+    file: cancelable,
     right: "const isOpen = delivery.startedAt !== null && !isMarked;",
     wrong: "const isOpen = false;",
   },

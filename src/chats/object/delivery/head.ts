@@ -54,20 +54,6 @@ export function mayExpire({ message, delivery }: Expiring, isMarked: boolean, no
   return expiresAt !== null && expiresAt <= now && (delivery.startedAt === null || isMarked);
 }
 
-/**
- * Whether a message can be canceled: it is certain that no part of it was sent, and no attempt of it is open. An attempt
- * is stored before the network is called, so this is exact.
- * @param isMarked whether the open attempt was stored with the message and this instance has not made it yet
- */
-export function mayCancel(
-  { message, delivery, parts }: { message: Pick<Message, "status"> } & Pick<QueuedMessage, "delivery" | "parts">,
-  isMarked: boolean,
-): boolean {
-  const isOpen = delivery.startedAt !== null && !isMarked;
-  const isUnknown = parts.lost?.some((count) => count > 0) ?? false;
-  return message.status === "QUEUED" && !isOpen && !isUnknown && parts.ids.length === 0;
-}
-
 /** The next step: fail an expired or overdue message, close a lost attempt, wait, or ask the channel for a permit. */
 export type NextStep =
   | { turn: "expire"; error: DeliveryError }

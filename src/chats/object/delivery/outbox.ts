@@ -4,6 +4,7 @@ import type { Message } from "../../message.ts";
 import type { StatusNews } from "../../rpc.ts";
 import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
+import { mayCancel } from "./cancelable.ts";
 import { brokenChannelReport } from "./channel-reports.ts";
 import {
   afterAttempt,
@@ -13,7 +14,6 @@ import {
   isStalePermit,
   judged,
   MESSAGE_EXPIRED,
-  mayCancel,
   mayExpire,
   mayGoOn,
   nextStep,

@@ -1,7 +1,7 @@
 import type { Visitor } from "../../../channels/web/visitor.ts";
 import { causeOf } from "../../../log.ts";
 import type { ChatIdentity } from "../../rpc.ts";
-import { RETRY_AFTER_SECONDS, type RefusedFrame, refusedFrame, unavailable } from "./frames.ts";
+import { RETRY_AFTER_SECONDS, type RefusedFrame, refusedFrame, unavailableFrame } from "./frames.ts";
 import { type OpenedChat, openVisitorChat } from "./open-visitor-chat.ts";
 
 /** Opens a chat when its visitor writes for the first time. */
@@ -24,7 +24,7 @@ export class ChatOpener {
       opened = await openVisitorChat(this.#env, visitor);
     } catch (error) {
       console.error({ event: "open_chat_failed", chatId, error: causeOf(error) });
-      return unavailable(id);
+      return unavailableFrame(id);
     }
     switch (opened.outcome) {
       case "opened":
@@ -36,7 +36,7 @@ export class ChatOpener {
       case "chat_limit":
         return refusedFrame(id, "chat_limit", null);
       case "deleting":
-        return unavailable(id);
+        return unavailableFrame(id);
       case "no_channel":
         return "no_channel";
     }

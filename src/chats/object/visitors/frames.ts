@@ -122,7 +122,7 @@ export function refusedFrame(
 }
 
 /** The refusal after a failure here. */
-export function unavailable(id: string): RefusedFrame {
+export function unavailableFrame(id: string): RefusedFrame {
   return refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS);
 }
 

@@ -33,7 +33,7 @@ import {
   type ServerFrame,
   sendFrame,
   storedFrame,
-  unavailable,
+  unavailableFrame,
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
@@ -239,7 +239,7 @@ export class VisitorSockets {
     };
     const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
     if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
-    if (answer.outcome === "unknown") return refuse(unavailable(id));
+    if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
     const message = visitorMessage(JSON.parse(answer.doc) as Message);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../../src/chats/message.ts";
-import { MESSAGE_EXPIRED, mayCancel, mayExpire, nextStep } from "../../../../../src/chats/object/delivery/head.ts";
+import { mayCancel } from "../../../../../src/chats/object/delivery/cancelable.ts";
+import { MESSAGE_EXPIRED, mayExpire, nextStep } from "../../../../../src/chats/object/delivery/head.ts";
 import type { StoredParts } from "../../../../../src/chats/object/delivery/parts.ts";
 import {
   begin,
