@@ -8,7 +8,7 @@ import type { Settings } from "./hold.ts";
 
 const USAGE = `npm run test:models -- [options]
 
-  --runs <n>       how many runs of each (5000 of the key, 2000 of the schedules)
+  --runs <n>       how many runs of each (5000)
   --seed <n>       the seed of them all (a new one)
   --only <name>    one of the files here, without its ending
   --path <path>    with --only and --seed: the one run that failed

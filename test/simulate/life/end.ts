@@ -2,6 +2,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import type { Clients } from "./clients.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
+import type { Visitors } from "./visitors.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -17,6 +18,7 @@ interface End {
   world: LifeWorld;
   judge: LifeJudge;
   clients: Clients;
+  visitors: Visitors;
   chats: readonly SimulatedObject[];
   /** How long the channel keeps its messages; null forever. */
   days: number | null;
@@ -29,9 +31,10 @@ interface EventRow {
 }
 
 /** Faults have stopped: all that waits must end. @throws Violation */
-export async function checkEnd({ world, judge, clients, chats, days }: End): Promise<void> {
+export async function checkEnd({ world, judge, clients, visitors, chats, days }: End): Promise<void> {
   const queued = (chat: SimulatedObject) => judge.book(chat)?.queued() ?? [];
   await world.run(world.now + SETTLE_MS, MAX_EVENTS);
+  visitors.end();
   for (const chat of chats) {
     judge.checkAlarm(chat);
     const [head] = queued(chat);

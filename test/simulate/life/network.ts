@@ -1,6 +1,7 @@
 import type { Outcome } from "../../../src/channels/adapter.ts";
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
-import type { SimulatedObject } from "../objects/object.ts";
+import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
+import { platformError, type SimulatedObject } from "../objects/object.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 
@@ -36,6 +37,12 @@ export class Network {
     if (world.fault("channel's pace", 0.2)) return this.#later(chat, world.pick([200, 5_000, MINUTE]), false);
     const permit = { outcome: "granted", credentials: {}, brokenSince: null, provenEpoch: 0, ...NO_PROBE };
     return permit as unknown as PermitAnswer;
+  }
+
+  /** A chat asks which sockets its channel accepts. */
+  socketPolicy(): SocketPolicy | Error {
+    const isAway = this.#world.fault("channel does not answer", 0.2);
+    return isAway ? platformError(false) : { allowedOrigins: [], fingerprints: [] };
   }
 
   /** A chat sends a message. */

@@ -1,5 +1,6 @@
 import type { Replacement } from "../objects/bundle.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
+import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
 const actions = "src/chats/object/message-actions.ts";
 const chat = "src/chats/object/chat-object.ts";
@@ -219,4 +220,4 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
 };
 
-export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...RARE_SABOTEURS };
+export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...PAGE_SABOTEURS, ...RARE_SABOTEURS };

@@ -17,6 +17,7 @@ import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { ChannelRetention } from "./retention.ts";
 import { LIFE_FAULTS, type LifeWorld } from "./rules.ts";
+import { Visitors } from "./visitors.ts";
 
 const OPERATIONS = 40;
 const SECOND = 1_000;
@@ -40,6 +41,7 @@ class Simulation {
   readonly #judge: LifeJudge;
   readonly #answers: AnswerJudge;
   readonly #network: Network;
+  readonly #visitors: Visitors;
   readonly #chats = new Map<string, SimulatedObject>();
   /** The chats as their organization has them; null while one is being deleted. */
   readonly #identities = new Map<string, ChatIdentity | null>();
@@ -58,6 +60,7 @@ class Simulation {
     this.#judge = new LifeJudge(world, this.#retention);
     this.#answers = new AnswerJudge(world, this.#judge);
     this.#network = new Network(world, this.#judge);
+    this.#visitors = new Visitors(world, this.#judge);
     this.#retains = world.random() < 0.25;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
@@ -99,7 +102,7 @@ class Simulation {
     }
     this.#clients.maxTries = 20;
     const { days } = this.#retention.current;
-    await checkEnd({ world, judge: this.#judge, clients: this.#clients, chats, days });
+    await checkEnd({ world, judge: this.#judge, clients: this.#clients, visitors: this.#visitors, chats, days });
   }
 
   close(): void {
@@ -109,6 +112,7 @@ class Simulation {
   #act(chat: SimulatedObject): void {
     const world = this.#world;
     const clients = this.#clients;
+    const isWeb = this.#identities.get(chat.name)?.channelKind === "web";
     const act = pickAction(world, [
       [9, () => clients.send(chat, this.#plain(chat))],
       [10, () => clients.send(chat, this.#scheduled())],
@@ -124,8 +128,8 @@ class Simulation {
       [2, () => clients.list(chat)],
       [3, () => clients.page(chat, this.#cursors(chat))],
       [this.#retains ? 4 : 0, () => this.#retain()],
-      [2, () => clients.write(chat)],
       [7, () => this.#race(chat)],
+      isWeb ? [20, () => this.#visit(chat)] : [2, () => clients.write(chat)],
     ]);
     act();
   }
@@ -203,6 +207,15 @@ class Simulation {
     const twins = this.#world.pick([1, 1, 2]);
     const body = this.#world.random() < 0.3 ? { scheduledAt: this.#time() } : {};
     for (let n = 0; n < twins; n++) this.#clients.resend(chat, id, body);
+  }
+
+  /** The pages of a chat's visitor are at work for some seconds. */
+  #visit(chat: SimulatedObject): void {
+    const world = this.#world;
+    for (let n = world.between(1, 6); n > 0; n--) {
+      const visit = () => this.#visitors.act(chat, this.#identities.get(chat.name));
+      world.after(world.between(0, world.pick([50, 5_000, 20_000])), visit);
+    }
   }
 
   /** Requests about a scheduled message that arrive when it is due. */
@@ -286,6 +299,7 @@ class Simulation {
       {
         called: (object, method, given) => this.#answers.called(object, method, given),
         committed: (object) => this.#judge.committed(object),
+        framed: (socket, data) => this.#visitors.framed(socket, data),
       },
     );
     this.#chats.set(chatId, chat);
@@ -304,7 +318,10 @@ class Simulation {
         },
         chatGone: (chatId: string, life: number) => this.#gone(chatId, life),
       }),
-      CHANNELS: calls.stub(party, { permit: () => this.#network.permit(party as SimulatedObject) }),
+      CHANNELS: calls.stub(party, {
+        permit: () => this.#network.permit(party as SimulatedObject),
+        socketPolicy: () => this.#network.socketPolicy(),
+      }),
     };
     return env as unknown as Env;
   }

@@ -28,10 +28,13 @@ export class Calls {
     return { getByName };
   }
 
-  /** A call to something that never fails, as a channel's object here. */
+  /** A call to something that is never lost, as a channel's object here. */
   stub(from: Party, answers: Record<string, (...given: never[]) => unknown>): unknown {
     const ask = (method: string, given: unknown[]) =>
-      from.request((reply) => this.#answer(reply, { value: answers[method]?.(...(given as never[])) }));
+      from.request((reply) => {
+        const value = answers[method]?.(...(given as never[]));
+        this.#answer(reply, value instanceof Error ? { error: value } : { value });
+      });
     return {
       getByName: () =>
         new Proxy(

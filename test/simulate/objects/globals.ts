@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../../src/channels/adapter.ts";
+import { WebSocketPair } from "./sockets.ts";
 
 /** What the simulated globals ask. Each run replaces these functions. */
 export const platform = {
@@ -73,6 +74,13 @@ if (!("toBase64" in Uint8Array.prototype)) {
   });
 }
 
+/** An answer with a socket: its ends are known already. */
+class SimulatedResponse {}
+
+class WebSocketRequestResponsePair {}
+
+const webSocket = { OPEN: 1 };
+
 function missing(): never {
   throw new Error("The simulation has not begun");
 }
@@ -81,9 +89,13 @@ export {
   clearSimulatedTimer as clearTimeout,
   cloudflare as Cloudflare,
   SimulatedDate as Date,
+  SimulatedResponse as Response,
   scheduler,
   setSimulatedTimer as setTimeout,
   simulatedConsole as console,
   simulatedCrypto as crypto,
   simulatedMath as Math,
+  WebSocketPair,
+  WebSocketRequestResponsePair,
+  webSocket as WebSocket,
 };

@@ -1,4 +1,5 @@
 import { Party, type PlatformWorld, type Reply, type Result } from "./party.ts";
+import type { SimulatedSocket } from "./sockets.ts";
 import { ObjectStorage } from "./storage.ts";
 
 type Instance = Record<string, (...given: unknown[]) => unknown>;
@@ -15,6 +16,8 @@ export interface Watch {
   /** A call has arrived. @returns what to do with its answer when it leaves */
   called(object: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined;
   committed(object: SimulatedObject): void;
+  /** A frame leaves on a socket. */
+  framed?(socket: SimulatedSocket, data: string): void;
   /** Whether a statement of the object fails. */
   fails?(query: string): boolean;
   /** A turn of the object has ended, and its calls have left. */
@@ -26,6 +29,8 @@ export interface Watch {
 /** The platform under one object: storage that stays, and instances that come and go. */
 export class SimulatedObject extends Party {
   readonly storage = new ObjectStorage();
+  /** The sockets of its pages, open or closed. */
+  readonly sockets: SimulatedSocket[] = [];
   readonly #construct: Construct;
   readonly #watch: Watch;
   #instance: Instance | null = null;
@@ -110,8 +115,14 @@ export class SimulatedObject extends Party {
     );
   }
 
+  frame(socket: SimulatedSocket, data: string): void {
+    this.output(() => this.#watch.framed?.(socket, data));
+  }
+
   override lose(): void {
     if (this.#instance) this.losses++;
+    // One that sleeps keeps them.
+    if (!this.isResting || this.hasOutput) for (const socket of this.sockets) socket.close();
     super.lose();
     this.world.note(() => `${this.name} is lost`);
     this.#instance = null;
@@ -168,7 +179,13 @@ export class SimulatedObject extends Party {
             (query) => this.#watch.fails?.(query) ?? false,
           ),
           waitUntil: (work: Promise<unknown>) => this.#keep(work),
-          getWebSockets: () => [],
+          getWebSockets: () => this.sockets,
+          acceptWebSocket: (socket: SimulatedSocket) => {
+            socket.acceptedBy(this);
+            this.sockets.push(socket);
+          },
+          setWebSocketAutoResponse: () => {},
+          getWebSocketAutoResponseTimestamp: () => null,
         };
         this.#instance = this.#construct(state as unknown as DurableObjectState, this) as Instance;
       }

@@ -69,6 +69,11 @@ export class Party {
     this.#outputs.push(run);
   }
 
+  /** Whether something is to leave. */
+  protected get hasOutput(): boolean {
+    return this.#outputs.length > 0;
+  }
+
   /** Makes a call. @param leave is called when the call leaves this place */
   request(leave: (reply: Reply) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {

@@ -1,0 +1,75 @@
+import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { SimulatedSocket } from "../objects/sockets.ts";
+import type { LifeJudge } from "./judge.ts";
+import type { LifeWorld } from "./rules.ts";
+import { Tab } from "./tab.ts";
+
+const TABS = ["tab 1", "tab 2"];
+const ADMISSION = { origin: null, ownOrigin: "https://parley.test", fingerprint: null };
+
+/** The pages of web chats' visitors. */
+export class Visitors {
+  readonly #world: LifeWorld;
+  readonly #judge: LifeJudge;
+  readonly #tabs = new Map<string, Tab>();
+
+  constructor(world: LifeWorld, judge: LifeJudge) {
+    this.#world = world;
+    this.#judge = judge;
+  }
+
+  /** A page connects, writes a message, perhaps once more, or acknowledges what it has. */
+  act(chat: SimulatedObject, identity: ChatIdentity | null | undefined): void {
+    const world = this.#world;
+    const tab = this.#tab(chat);
+    if (!tab || !identity) return;
+    if (!tab.isOpen || world.random() < 0.1) {
+      this.#connect(chat, identity, tab);
+      return;
+    }
+    const id = `${tab.name} writes ${world.between(1, 4)}`;
+    const frame = world.pick([
+      { type: "message", id, content: `${id}-` },
+      { type: "delivered", seq: tab.newest },
+      { type: "read", seq: tab.newest },
+    ]);
+    chat.receive("webSocketMessage", [tab.socket, JSON.stringify(frame)], () => {});
+  }
+
+  /** A frame leaves on one of the sockets. */
+  framed(socket: SimulatedSocket, data: string): void {
+    for (const tab of this.#tabs.values()) if (tab.socket === socket) tab.hear(JSON.parse(data));
+  }
+
+  /** All that was under way has ended. The pages are closed: a chat that is empty stays while one is open. */
+  end(): void {
+    for (const tab of this.#tabs.values()) {
+      tab.checkWhole();
+      tab.socket?.close();
+    }
+  }
+
+  #connect(chat: SimulatedObject, identity: ChatIdentity, tab: Tab): void {
+    const { chatId, organizationId, channelId, contactAddress: address } = identity;
+    const admission = { ...ADMISSION, readAt: chat.now };
+    const at = { chatId, organizationId, channelId, address, clientNetwork: tab.name, admission };
+    const headers = visitorHeaders({ ...at, after: tab.newest } satisfies Visitor);
+    chat.receive("fetch", [{ headers: new Headers(headers) }], () => {});
+    const socket = chat.sockets.at(-1);
+    if (socket) tab.connected(socket);
+  }
+
+  /** The page of this life of a chat; undefined if there is no chat. */
+  #tab(chat: SimulatedObject): Tab | undefined {
+    const name = `${chat.name} ${this.#world.pick(TABS)}`;
+    const book = this.#judge.book(chat);
+    if (!book) return undefined;
+    const known = this.#tabs.get(name);
+    if (known?.book === book) return known;
+    const tab = new Tab(this.#world, name, book);
+    this.#tabs.set(name, tab);
+    return tab;
+  }
+}
