@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../src/channels/adapter.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/object/delivery/retry.ts";
 import type { StatusNews } from "../../../src/chats/rpc.ts";
-import type { Call } from "./chat-judge.ts";
+import type { Call } from "./calls.ts";
 import type { DeliveryWorld } from "./rules.ts";
 import type { Chat } from "./simulate.ts";
 
@@ -97,7 +97,7 @@ export class Network {
   #failLate(chat: Chat, call: Call, networkId: string): void {
     const messageId = chat.judge.book.rows[call.seq - 1]?.message.id ?? null;
     const news: StatusNews = { messageId, networkId, status: "FAILED", error: UNDELIVERABLE, addresses: [] };
-    chat.judge.failedLater(call.seq);
+    chat.judge.statuses.failedLater(call.seq);
     this.#world.after(this.#world.between(60, 900) * 1_000, () => this.#report(chat, news, call));
   }
 
@@ -111,7 +111,7 @@ export class Network {
     if (world.fault("status FAILED", 0.15)) {
       const isBroken = world.fault("channel broken by a status", 0.3);
       const error = { ...UNDELIVERABLE, ...(isBroken && { broken: "No money" }) };
-      chat.judge.failedLater(call.seq);
+      chat.judge.statuses.failedLater(call.seq);
       told.splice(world.between(0, 2), told.length, { ...news, status: "FAILED", error });
       // Proven wrong later, as it may be.
       if (world.random() < 0.5) told.push({ ...news, status: world.pick(["DELIVERED", "READ"] as const) });
@@ -143,9 +143,9 @@ export class Network {
     object.receive("applyStatus", [as, identity.channelId, news], (result) => {
       if ("error" in result) return world.after(5_000, () => this.#report(chat, news, call));
       if ((result.value as { outcome: string }).outcome !== "ok") return world.count("a status of no message");
-      if (isEarly) judge.told(call.seq, news.status);
+      if (isEarly) judge.statuses.told(call.seq, news.status);
       if (!row) return;
-      judge.told(row.seq, news.status);
+      judge.statuses.told(row.seq, news.status);
       if (call && news.status !== "FAILED" && judge.book.callsFor(row.seq) === 1) call.isKnown = true;
     });
   }

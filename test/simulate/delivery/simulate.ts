@@ -11,10 +11,11 @@ import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { EPOCH, World } from "../objects/world.ts";
 import type { Row } from "./book.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
-import { ChatJudge, SET_BACK_MS } from "./chat-judge.ts";
+import { ChatJudge } from "./chat-judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { DELIVERY_FAULTS, type DeliveryWorld } from "./rules.ts";
+import { SET_BACK_MS } from "./status-judge.ts";
 
 const OPERATIONS = 40;
 const MAX_EVENTS = 200_000;
@@ -277,10 +278,10 @@ class Simulation {
   }
 
   #called({ judge }: Chat, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
-    if (method === "applyStatus") return judge.arrived(given[2] as StatusNews);
-    if (method === "state") return (value) => judge.described(value as StateAnswer);
+    if (method === "applyStatus") return judge.statuses.arrived(given[2] as StatusNews);
+    if (method === "state") return (value) => judge.statuses.described(value as StateAnswer);
     const row = method === "cancel" ? judge.book.byId(given[1] as string) : undefined;
-    return row && ((value) => judge.cancelAnswered(row, (value as { outcome: string }).outcome === "ok"));
+    return row && ((value) => judge.statuses.cancelAnswered(row, (value as { outcome: string }).outcome === "ok"));
   }
 
   #named<T extends { object: SimulatedObject }>(from: readonly T[], name: string): T {
