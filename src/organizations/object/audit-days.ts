@@ -25,14 +25,9 @@ export class AuditDays {
     if (type === "operator") return;
     const day = dayOf(now);
     if (this.#rows(ALL, now) === 0) this.#sql.exec("delete from audit_days where day < ?", day);
-    for (const actor of [id, ALL]) {
-      this.#sql.exec(
-        `insert into audit_days (actor_id, day, rows) values (?, ?, 1)
-         on conflict (actor_id) do update set rows = iif(day = excluded.day, rows + 1, 1), day = excluded.day`,
-        actor,
-        day,
-      );
-    }
+    const insert = `insert into audit_days (actor_id, day, rows) values (?, ?, 1)
+      on conflict (actor_id) do update set rows = iif(day = excluded.day, rows + 1, 1), day = excluded.day`;
+    for (const actor of [id, ALL]) this.#sql.exec(insert, actor, day);
   }
 
   #rows(actor: string, now: number): number {

@@ -131,11 +131,8 @@ export class AuditLog implements DuePart {
   run(now: number): void {
     const oldest = this.#oldest();
     if (oldest === undefined) return;
-    this.#sql.exec(
-      "delete from audit where id in (select id from audit where id < ? order by id limit ?)",
-      startOfIds(oldest, now - KEPT_MS),
-      PURGED_AT_ONCE,
-    );
+    const purge = "delete from audit where id in (select id from audit where id < ? order by id limit ?)";
+    this.#sql.exec(purge, startOfIds(oldest, now - KEPT_MS), PURGED_AT_ONCE);
   }
 
   #insert({ id, actor, action, target, requestId, changed, merged }: NewAct): void {
@@ -151,9 +148,8 @@ export class AuditLog implements DuePart {
   /** Counts an act in the row that it shares. @returns false if there is none */
   #merge({ merged, target, requestId }: NewAct): boolean {
     if (merged === undefined) return false;
-    const [row] = this.#sql
-      .exec<{ request_id: string }>("select request_id from audit where merged = ?", merged)
-      .toArray();
+    const query = "select request_id from audit where merged = ?";
+    const [row] = this.#sql.exec<{ request_id: string }>(query, merged).toArray();
     // A repeated call.
     if (!row || row.request_id === requestId) return row !== undefined;
     this.#sql.exec(

@@ -17,6 +17,9 @@ interface DirectoryChannel {
   erasingAt: number | null;
 }
 
+type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: number; retention: string | null };
+type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
+
 /** How the sums of a channel change. `depth`: the messages that wait; the others: the chats in `Waiting`. */
 type ChannelChanges = Record<"depth" | Waiting, number>;
 
@@ -42,44 +45,28 @@ export class ChannelTable {
 
   all(): Map<string, KnownChannel> {
     if (!this.#known) {
-      const rows = this.#sql
-        .exec<{
-          id: string;
-          kind: ChannelKind;
-          name: string;
-          closed: number;
-          chat_limit: number | null;
-          retention: string | null;
-        }>("select id, kind, name, closed, chat_limit, retention from channels order by created_at, id")
-        .toArray();
-      this.#known = new Map(
-        rows.map(({ id, kind, name, closed, chat_limit, retention }) => [
-          id,
-          {
-            id,
-            kind,
-            name,
-            isClosed: closed === 1,
-            chatLimit: chat_limit,
-            retention: retention === null ? KEPT_FOR_EVER : (JSON.parse(retention) as ChatRetention),
-          },
-        ]),
-      );
+      const query =
+        "select id, kind, name, closed, chat_limit as chatLimit, retention from channels order by created_at, id";
+      const channels = this.#sql
+        .exec<ChannelRow>(query)
+        .toArray()
+        .map(({ closed, retention, ...channel }) => ({
+          ...channel,
+          isClosed: closed === 1,
+          retention: retention === null ? KEPT_FOR_EVER : (JSON.parse(retention) as ChatRetention),
+        }));
+      this.#known = new Map(channels.map((channel) => [channel.id, channel]));
     }
     return this.#known;
   }
 
   add({ id, kind, name, limits, retentionDays: days, createdAt, erasingAt }: DirectoryChannel): void {
+    const retention = days === null ? null : JSON.stringify({ days, version: Date.now() } satisfies ChatRetention);
+    const isClosed = Number(erasingAt !== null);
     this.#sql.exec(
       `insert into channels (id, kind, name, chat_limit, retention, created_at, closed) values (?, ?, ?, ?, ?, ?, ?)
        on conflict do nothing`,
-      id,
-      kind,
-      name,
-      limits.chats ?? null,
-      days === null ? null : JSON.stringify({ days, version: Date.now() } satisfies ChatRetention),
-      createdAt,
-      erasingAt === null ? 0 : 1,
+      ...[id, kind, name, limits.chats ?? null, retention, createdAt, isClosed],
     );
     this.#known = undefined;
   }
@@ -130,12 +117,9 @@ export class ChannelTable {
 
   /** How many chats the given channels have; or how many wait for an answer, or have a scheduled message. */
   countChats(ids: string[], what: "chats" | Waiting = "chats"): number {
-    return this.#sql
-      .exec<{ total: number }>(
-        `select coalesce(sum(${what}), 0) as total from channels where id in (select value from json_each(?))`,
-        JSON.stringify(ids),
-      )
-      .one().total;
+    const query = `select coalesce(sum(${what}), 0) as total from channels
+      where id in (select value from json_each(?))`;
+    return this.#sql.exec<{ total: number }>(query, JSON.stringify(ids)).one().total;
   }
 
   /** Adds to what a channel's chats report, and to how its attempts ended. Writes nothing if nothing changes. */
@@ -150,13 +134,9 @@ export class ChannelTable {
     this.#sql.exec(
       `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
          history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
-      depth,
-      unanswered,
-      scheduled,
+      ...[depth, unanswered, scheduled],
       JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
-      addToHistory(row.history, attempts, now),
-      hasCounts ? now : null,
-      id,
+      ...[addToHistory(row.history, attempts, now), hasCounts ? now : null, id],
     );
   }
 
@@ -180,28 +160,14 @@ export class ChannelTable {
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const rows = this.#sql
-      .exec<{
-        id: string;
-        health: string | null;
-        depth: number;
-        attempts: string;
-        counted_at: number | null;
-        oldest: number | null;
-      }>(
-        `select id, health, depth, attempts, counted_at,
-         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
-       from channels where id in (select value from json_each(?))`,
-        JSON.stringify(ids),
-      )
-      .toArray();
-    return rows.map(({ id, health, depth, attempts, counted_at, oldest }) => ({
-      id,
+    const query = `select id, health, depth, attempts, counted_at as at,
+        (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
+      from channels where id in (select value from json_each(?))`;
+    const rows = this.#sql.exec<NumbersRow>(query, JSON.stringify(ids)).toArray();
+    return rows.map(({ health, attempts, ...numbers }) => ({
+      ...numbers,
       health: health === null ? null : (JSON.parse(health) as ChannelHealth),
-      depth,
-      oldest,
       attempts: JSON.parse(attempts) as AttemptCounts,
-      at: counted_at,
     }));
   }
 }

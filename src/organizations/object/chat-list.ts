@@ -102,15 +102,9 @@ export class ChatList {
 
   /** Up to `limit` chats with greater ids than `id`, in the order of their ids. @param only only this one; null for all */
   after(id: string, limit: number, only: string | null): ExportedChat[] {
-    const rows = this.#sql
-      .exec<ChatRow>(
-        `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' ${only === null ? "" : "and id = ?"}
-       and channel_id in (select id from channels where closed = 0) order by id limit ?`,
-        id,
-        ...(only === null ? [] : [only]),
-        limit,
-      )
-      .toArray();
+    const query = `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' ${only === null ? "" : "and id = ?"}
+      and channel_id in (select id from channels where closed = 0) order by id limit ?`;
+    const rows = this.#sql.exec<ChatRow>(query, id, ...(only === null ? [] : [only]), limit).toArray();
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
       return channel ? [{ id: row.id, life: row.life, doc: printChat(row, channel, true) }] : [];
@@ -164,29 +158,18 @@ export class ChatList {
   }
 
   #visible(id: string): ChatRow | undefined {
-    return this.#sql
-      .exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ? and state <> 'deleting'`, id)
-      .toArray()[0];
+    const query = `select ${CHAT_COLUMNS} from chats where id = ? and state <> 'deleting'`;
+    return this.#sql.exec<ChatRow>(query, id).toArray()[0];
   }
 
   #visibleAfter(id: string, limit: number): ChatRow[] {
-    return this.#sql
-      .exec<ChatRow>(
-        `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' order by id limit ?`,
-        id,
-        limit,
-      )
-      .toArray();
+    const query = `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' order by id limit ?`;
+    return this.#sql.exec<ChatRow>(query, id, limit).toArray();
   }
 
   #cursor(id: string): Cursor | null {
-    const [row] = this.#sql
-      .exec<{ id: string; at: number | null; created_at: number }>(
-        "select id, active_at as at, created_at from chats where id = ?",
-        id,
-      )
-      .toArray();
-    return row ? { id, at: row.at ?? row.created_at } : null;
+    const query = "select id, coalesce(active_at, created_at) as at from chats where id = ?";
+    return this.#sql.exec<Cursor>(query, id).toArray()[0] ?? null;
   }
 
   /** @param channels null for all */
@@ -202,13 +185,9 @@ export class ChatList {
 
   /** The rows of a query of ids. Only the index is read for the chats before the page. */
   #joined({ query, values }: Select): ChatRow[] {
-    return this.#sql
-      .exec<ChatRow>(
-        `select ${CHAT_COLUMNS} from (${query}) as page join chats on chats.id = page.id
-         order by active_at desc, chats.id desc`,
-        ...values,
-      )
-      .toArray();
+    const joined = `select ${CHAT_COLUMNS} from (${query}) as page join chats on chats.id = page.id
+      order by active_at desc, chats.id desc`;
+    return this.#sql.exec<ChatRow>(joined, ...values).toArray();
   }
 
   /** Merges the lists of many channels. Each list is read only as far as it is needed. */
@@ -245,16 +224,11 @@ export class ChatList {
 
   /** All chats of a contact. An address has at most one chat in each channel, so these are few rows. */
   #ofContact(channelIds: string[], contact: string): ChatRow[] {
-    return this.#sql
-      .exec<ChatRow>(
-        `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
-           (select chat_id from json_each(?) as selected join addresses
-            on addresses.channel_id = selected.value and addresses.address = ?)
-         order by active_at desc, id desc`,
-        JSON.stringify(channelIds),
-        contact,
-      )
-      .toArray();
+    const query = `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
+        (select chat_id from json_each(?) as selected join addresses
+         on addresses.channel_id = selected.value and addresses.address = ?)
+      order by active_at desc, id desc`;
+    return this.#sql.exec<ChatRow>(query, JSON.stringify(channelIds), contact).toArray();
   }
 
   /** Leaves out the chats of a channel that is being deleted: until then a page can be short. */

@@ -62,14 +62,9 @@ export class ChatTable {
   /** The chat of an address; of several addresses that lead to different chats, the first one's. */
   byAddress(channelId: string, addresses: string[]): ChatRow | undefined {
     for (const address of addresses) {
-      const [row] = this.#sql
-        .exec<ChatRow>(
-          `select ${CHAT_COLUMNS} from chats where id =
-           (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`,
-          channelId,
-          address,
-        )
-        .toArray();
+      const query = `select ${CHAT_COLUMNS} from chats where id =
+        (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`;
+      const [row] = this.#sql.exec<ChatRow>(query, channelId, address).toArray();
       if (row) return row;
     }
     return undefined;
@@ -85,14 +80,7 @@ export class ChatTable {
     this.#sql.exec(
       `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)
        values (?, ?, 'created', ?, ?, ?, ?, ?, ?)`,
-      proposedId,
-      channel.id,
-      life,
-      address,
-      name,
-      JSON.stringify(metadata),
-      life,
-      life,
+      ...[proposedId, channel.id, life, address, name, JSON.stringify(metadata), life, life],
     );
     this.#claim(channel.id, proposedId, [address]);
     this.#channels.addChats(channel.id, 1);
@@ -105,13 +93,10 @@ export class ChatTable {
   learn(row: ChatRow, addresses: string[]): ChatRow {
     const known = [row.address, ...othersOf(row)];
     const added = [...new Set(addresses)].filter((address) => !known.includes(address));
-    const free = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length)).filter((address) => {
-      return (
-        this.#sql
-          .exec("select 1 from addresses where channel_id = ? and address = ?", row.channel_id, address)
-          .toArray().length === 0
-      );
-    });
+    const find = "select 1 from addresses where channel_id = ? and address = ?";
+    const free = added
+      .slice(0, Math.max(0, MAX_ADDRESSES - known.length))
+      .filter((address) => this.#sql.exec(find, row.channel_id, address).toArray().length === 0);
     if (free.length === 0) return row;
     const others = JSON.stringify([...othersOf(row), ...free]);
     this.#storage.transactionSync(() => {
@@ -210,12 +195,8 @@ export class ChatTable {
     if (row?.life !== life) return;
     this.#feed.commit(() => {
       for (const address of [row.address, ...othersOf(row)]) {
-        this.#sql.exec(
-          "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
-          row.channel_id,
-          address,
-          id,
-        );
+        const isIt = "channel_id = ? and address = ? and chat_id = ?";
+        this.#sql.exec(`delete from addresses where ${isIt}`, row.channel_id, address, id);
       }
       this.#sql.exec("delete from chats where id = ?", id);
       if (life > this.#floor()) this.#storage.kv.put("floor", life);
@@ -239,12 +220,8 @@ export class ChatTable {
 
   #claim(channelId: string, chatId: string, addresses: string[]): void {
     for (const address of addresses) {
-      this.#sql.exec(
-        "insert into addresses (channel_id, address, chat_id) values (?, ?, ?)",
-        channelId,
-        address,
-        chatId,
-      );
+      const insert = "insert into addresses (channel_id, address, chat_id) values (?, ?, ?)";
+      this.#sql.exec(insert, channelId, address, chatId);
     }
   }
 

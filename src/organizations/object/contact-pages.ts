@@ -127,17 +127,11 @@ export class ContactPages {
       if (prefix === "") continue;
       let last: TermPlace | null = after?.kind === kind ? { ...after, kind } : null;
       for (let count = first; ; count = TERMS_AT_ONCE) {
-        const rows = this.#sql
-          .exec<{ text: string; id: string; channelId: string }>(
-            `select term as text, chat_id as id, channel_id as channelId from contact_terms
-             where kind = ? and term < ? and ${last ? "(term, chat_id) > (?, ?)" : "term >= ?"}
-             order by term, chat_id limit ?`,
-            TERM_KINDS.indexOf(kind),
-            prefix + LAST,
-            ...(last ? [last.text, last.id] : [prefix]),
-            count,
-          )
-          .toArray();
+        const query = `select term as text, chat_id as id, channel_id as channelId from contact_terms
+          where kind = ? and term < ? and ${last ? "(term, chat_id) > (?, ?)" : "term >= ?"}
+          order by term, chat_id limit ?`;
+        const values = [TERM_KINDS.indexOf(kind), prefix + LAST, ...(last ? [last.text, last.id] : [prefix]), count];
+        const rows = this.#sql.exec<{ text: string; id: string; channelId: string }>(query, ...values).toArray();
         for (const { channelId, ...found } of rows) {
           last = { kind, ...found };
           yield { place: last, channelId };

@@ -77,26 +77,14 @@ export class ContactTable implements DuePart {
   }
 
   #insert({ id, channel_id }: ContactColumns, terms: Term[]): void {
-    for (const { kind, text } of terms) {
-      this.#sql.exec(
-        "insert into contact_terms (kind, term, chat_id, channel_id) values (?, ?, ?, ?) on conflict do nothing",
-        TERM_KINDS.indexOf(kind),
-        text,
-        id,
-        channel_id,
-      );
-    }
+    const insert =
+      "insert into contact_terms (kind, term, chat_id, channel_id) values (?, ?, ?, ?) on conflict do nothing";
+    for (const { kind, text } of terms) this.#sql.exec(insert, TERM_KINDS.indexOf(kind), text, id, channel_id);
   }
 
   #delete({ id }: ContactColumns, terms: Term[]): void {
-    for (const { kind, text } of terms) {
-      this.#sql.exec(
-        "delete from contact_terms where kind = ? and term = ? and chat_id = ?",
-        TERM_KINDS.indexOf(kind),
-        text,
-        id,
-      );
-    }
+    const remove = "delete from contact_terms where kind = ? and term = ? and chat_id = ?";
+    for (const { kind, text } of terms) this.#sql.exec(remove, TERM_KINDS.indexOf(kind), text, id);
   }
 
   /** Whether the terms are those of this folding. Others are deleted first, and none are added until then. */
@@ -107,12 +95,8 @@ export class ContactTable implements DuePart {
   }
 
   #emptyStep(): void {
-    const [end] = this.#sql
-      .exec<{ kind: number; term: string; chat_id: string }>(
-        "select kind, term, chat_id from contact_terms order by kind, term, chat_id limit 1 offset ?",
-        TERMS_AT_ONCE,
-      )
-      .toArray();
+    const query = "select kind, term, chat_id from contact_terms order by kind, term, chat_id limit 1 offset ?";
+    const [end] = this.#sql.exec<{ kind: number; term: string; chat_id: string }>(query, TERMS_AT_ONCE).toArray();
     if (end) {
       const { kind, term, chat_id } = end;
       this.#sql.exec("delete from contact_terms where (kind, term, chat_id) < (?, ?, ?)", kind, term, chat_id);
@@ -127,13 +111,8 @@ export class ContactTable implements DuePart {
   #fillStep(): void {
     const [fill] = this.#sql.exec<{ after: string }>("select after from contact_fill").toArray();
     if (!fill) return;
-    const rows = this.#sql
-      .exec<ContactColumns & { state: string }>(
-        "select id, channel_id, address, others, name, state from chats where id > ? order by id limit ?",
-        fill.after,
-        FILLED_AT_ONCE,
-      )
-      .toArray();
+    const query = "select id, channel_id, address, others, name, state from chats where id > ? order by id limit ?";
+    const rows = this.#sql.exec<ContactColumns & { state: string }>(query, fill.after, FILLED_AT_ONCE).toArray();
     let terms = 0;
     let last = "";
     for (const row of rows) {

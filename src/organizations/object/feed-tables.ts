@@ -97,11 +97,8 @@ export class FeedTables {
   }
 
   get #tables(): FeedTable[] {
-    this.#all ??= this.#sql
-      .exec<{ number: number; first: number; since: number }>(
-        "select day as number, first, since from feed_days order by day",
-      )
-      .toArray();
+    const query = "select day as number, first, since from feed_days order by day";
+    this.#all ??= this.#sql.exec<{ number: number; first: number; since: number }>(query).toArray();
     return this.#all;
   }
 }

@@ -15,16 +15,7 @@ const DELETED_OWN_AT_ONCE = 1_000;
 /** After a deletion that failed. */
 const PURGE_AGAIN_AFTER_MS = 3_600_000;
 
-type PointerRow = {
-  position: number;
-  chat_id: string | null;
-  life: number | null;
-  channel_id: string | null;
-  first: number;
-  last: number;
-  types: string;
-  at: number;
-};
+type PointerRow = Omit<FeedPointer, "types"> & { types: string };
 
 /** Whose events a pointer is for. The organization's own have no chat, and some have a channel. */
 type PointedOwner = Pick<FeedPointer, "chatId" | "life" | "channelId">;
@@ -86,16 +77,10 @@ export class Feed implements DuePart {
   point({ chatId, life, channelId }: PointedOwner, { first, last, types }: EventBurst, now: number): void {
     const position = this.newest + 1;
     const { table, isNew } = this.#tables.at(position, now);
+    const values = [position, chatId, life, channelId, first, last, types.join(), Math.max(now, table.since)];
     this.#sql.exec(
       `insert into feed_${table.number} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      position,
-      chatId,
-      life,
-      channelId,
-      first,
-      last,
-      types.join(),
-      Math.max(now, table.since),
+      ...values,
     );
     this.#newest = position;
     this.#listener.onPointer(chatId, last);
@@ -115,14 +100,8 @@ export class Feed implements DuePart {
       this.#sql.exec("select 1 from own_events where n > ? and source = ?", n - RECENT_EVENTS, source).toArray()
         .length > 0;
     if (isRepeat) return;
-    this.#sql.exec(
-      "insert into own_events (n, type, note, source, at) values (?, ?, ?, ?, ?)",
-      n,
-      type,
-      JSON.stringify(note),
-      source,
-      now,
-    );
+    const values = [n, type, JSON.stringify(note), source, now];
+    this.#sql.exec("insert into own_events (n, type, note, source, at) values (?, ?, ?, ?, ?)", ...values);
     this.#newestOwn = n;
     const owner = { chatId: null, life: null, channelId: ownChannelId(note) };
     this.point(owner, { first: n, last: n, types: [type] }, now);
@@ -157,10 +136,8 @@ export class Feed implements DuePart {
 
   /** The organization's own events of a range, including both ends, in order. */
   ownEvents(first: number, last: number): EventFact[] {
-    const rows = this.#sql
-      .exec<OwnRow>("select n, type, note, at from own_events where n between ? and ? order by n", first, last)
-      .toArray();
-    return rows.map(factOf);
+    const query = "select n, type, note, at from own_events where n between ? and ? order by n";
+    return this.#sql.exec<OwnRow>(query, first, last).toArray().map(factOf);
   }
 
   /** The number of the organization's newest own event; 0 if there never was one. */
@@ -204,18 +181,15 @@ export class Feed implements DuePart {
   }
 
   #pointers(table: number, where: string, values: number[], limit: number): FeedPointer[] {
-    const query = `select position, chat_id, life, channel_id, first, last, types, at from feed_${table}
-      where ${where} order by position limit ?`;
-    return this.#sql
-      .exec<PointerRow>(query, ...values, limit)
-      .toArray()
-      .map(pointerOf);
+    const query = `select position, chat_id as chatId, life, channel_id as channelId, first, last, types, at
+      from feed_${table} where ${where} order by position limit ?`;
+    const rows = this.#sql.exec<PointerRow>(query, ...values, limit).toArray();
+    return rows.map(({ types, ...pointer }) => ({ ...pointer, types: types.split(",") as EventType[] }));
   }
 
   #hasOldOwn(now: number): boolean {
-    const [oldest] = this.#sql
-      .exec<{ n: number; at: number }>("select n, at from own_events order by n limit 1")
-      .toArray();
+    const query = "select n, at from own_events order by n limit 1";
+    const [oldest] = this.#sql.exec<{ n: number; at: number }>(query).toArray();
     return oldest !== undefined && oldest.at <= now - KEPT_MS && oldest.n < this.newestOwn;
   }
 
@@ -227,17 +201,4 @@ export class Feed implements DuePart {
   get #sql(): SqlStorage {
     return this.#storage.sql;
   }
-}
-
-function pointerOf({ position, chat_id, life, channel_id, first, last, types, at }: PointerRow): FeedPointer {
-  return {
-    position,
-    chatId: chat_id,
-    life,
-    channelId: channel_id,
-    first,
-    last,
-    types: types.split(",") as EventType[],
-    at,
-  };
 }

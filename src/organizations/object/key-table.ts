@@ -23,10 +23,7 @@ export class KeyTable {
     this.#sql.exec(
       `insert into keys (id, counts, history, at) values (?, ?, ?, ?)
        on conflict (id) do update set counts = excluded.counts, history = excluded.history, at = excluded.at`,
-      id,
-      JSON.stringify(counts),
-      history,
-      now,
+      ...[id, JSON.stringify(counts), history, now],
     );
   }
 
@@ -41,12 +38,8 @@ export class KeyTable {
   }
 
   numbers(ids: string[]): KeyNumbers[] {
-    const rows = this.#sql
-      .exec<{ id: string; counts: string; at: number }>(
-        "select id, counts, at from keys where id in (select value from json_each(?))",
-        JSON.stringify(ids),
-      )
-      .toArray();
+    const query = "select id, counts, at from keys where id in (select value from json_each(?))";
+    const rows = this.#sql.exec<{ id: string; counts: string; at: number }>(query, JSON.stringify(ids)).toArray();
     return rows.map(({ id, counts, at }) => ({ ...(JSON.parse(counts) as RequestCounts), id, at }));
   }
 }

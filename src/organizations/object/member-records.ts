@@ -107,12 +107,8 @@ export class MemberRecords {
 
   #hasEnded(memberId: string, sessionId: string, startedAt: number): boolean {
     if (!this.#existence.isReady()) return false;
-    const rows = this.#storage.sql
-      .exec<{ since: number | null }>(
-        "select since from session_ends where member_id = ? and session_id in (?, ?)",
-        ...[memberId, ALL, sessionId],
-      )
-      .toArray();
+    const query = "select since from session_ends where member_id = ? and session_id in (?, ?)";
+    const rows = this.#storage.sql.exec<{ since: number | null }>(query, memberId, ALL, sessionId).toArray();
     return rows.some(({ since }) => since === null || startedAt <= since);
   }
 

@@ -97,18 +97,10 @@ export class RetentionWalk implements DuePart {
 
   /** Chats of the channel, in the order of the index `chats_by_channel`. */
   #chatsAfter(channelId: string, { until, at, id }: Walk): WalkedChat[] {
-    return this.#sql
-      .exec<WalkedChat>(
-        `select id, life, channel_id, active_at as at from chats
-         where channel_id = ? and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?
-         order by active_at, id limit ?`,
-        channelId,
-        at,
-        id,
-        until,
-        CHATS_A_STEP,
-      )
-      .toArray();
+    const query = `select id, life, channel_id, active_at as at from chats
+      where channel_id = ? and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?
+      order by active_at, id limit ?`;
+    return this.#sql.exec<WalkedChat>(query, channelId, at, id, until, CHATS_A_STEP).toArray();
   }
 
   async #tellAll(chats: ToldChat[]): Promise<void> {

@@ -37,11 +37,8 @@ export class Retries {
 
   /** The chats to try again by `now`, at most `limit`, those first that are due first. */
   due(now: number, limit: number): ChatRow[] {
-    this.#sql.exec(
-      "delete from retries where work = ? and next_at <= ? and not exists (select 1 from chats where id = chat_id)",
-      this.#work,
-      now,
-    );
+    const isOver = "work = ? and next_at <= ? and not exists (select 1 from chats where id = chat_id)";
+    this.#sql.exec(`delete from retries where ${isOver}`, this.#work, now);
     const query = `select ${CHAT_COLUMNS} from retries join chats on chats.id = chat_id
       where work = ? and next_at <= ? order by next_at limit ?`;
     return this.#sql.exec<ChatRow>(query, this.#work, now, limit).toArray();
@@ -81,12 +78,7 @@ export class Retries {
     const tries = this.tries(chatId) + 1;
     const nextAt = Date.now() + backoffMs(BACKOFF, tries - 1, Math.random());
     console.warn({ event: EVENTS[this.#work], chatId, tries, error: causeOf(error) });
-    this.#sql.exec(
-      "insert or replace into retries (chat_id, work, tries, next_at) values (?, ?, ?, ?)",
-      chatId,
-      this.#work,
-      tries,
-      nextAt,
-    );
+    const insert = "insert or replace into retries (chat_id, work, tries, next_at) values (?, ?, ?, ?)";
+    this.#sql.exec(insert, chatId, this.#work, tries, nextAt);
   }
 }

@@ -22,12 +22,8 @@ export class UnreadableChats {
     const since = fault?.since ?? now;
     if (!fault || now - fault.at >= STORE_EVERY_MS) {
       this.#isEmpty = false;
-      this.#sql.exec(
-        "insert or replace into unreadable_chats (chat_id, since, at) values (?, ?, ?)",
-        chatId,
-        since,
-        now,
-      );
+      const insert = "insert or replace into unreadable_chats (chat_id, since, at) values (?, ?, ?)";
+      this.#sql.exec(insert, chatId, since, now);
     }
     return now - since;
   }
@@ -51,14 +47,9 @@ export class UnreadableChats {
     this.#isEmpty ||= this.#sql.exec("select 1 from unreadable_chats limit 1").toArray().length === 0;
     if (this.#isEmpty) return [];
     // A time after `now`: the clock was set back.
-    return this.#sql
-      .exec<Fault>(
-        `select chat_id, since, at from unreadable_chats
-         where chat_id in (select value from json_each(?)) and at > ? and since <= ?`,
-        JSON.stringify([...new Set(chatIds)]),
-        now - FORGET_AFTER_MS,
-        now,
-      )
-      .toArray();
+    const query = `select chat_id, since, at from unreadable_chats
+      where chat_id in (select value from json_each(?)) and at > ? and since <= ?`;
+    const ids = JSON.stringify([...new Set(chatIds)]);
+    return this.#sql.exec<Fault>(query, ids, now - FORGET_AFTER_MS, now).toArray();
   }
 }

@@ -79,14 +79,10 @@ export class WaitingList {
 
   #index(waiting: Waiting, after: Place | null, limit: number): (Place & { channel_id: string })[] {
     const column = TIME[waiting];
-    return this.#sql
-      .exec<Place & { channel_id: string }>(
-        `select id, ${column} as at, channel_id from chats
-         where ${column} is not null ${after ? `and (${column}, id) > (?, ?)` : ""} order by ${column}, id limit ?`,
-        ...(after ? [after.at, after.id] : []),
-        limit,
-      )
-      .toArray();
+    const query = `select id, ${column} as at, channel_id from chats
+      where ${column} is not null ${after ? `and (${column}, id) > (?, ?)` : ""} order by ${column}, id limit ?`;
+    const place = after ? [after.at, after.id] : [];
+    return this.#sql.exec<Place & { channel_id: string }>(query, ...place, limit).toArray();
   }
 }
 

@@ -13,21 +13,6 @@ export interface LogContext {
   sent: number;
 }
 
-type AttemptRow = {
-  seq: number;
-  line: string;
-  number: number;
-  event_id: string;
-  event_type: string;
-  replay_id: string | null;
-  started_at: number;
-  duration_ms: number;
-  outcome: string;
-  http_status: number | null;
-  code: string;
-  message: string;
-};
-
 type TallyRow = { outcome: string; http_status: number | null; code: string; at: number };
 
 /** How many attempts are kept. */
@@ -35,6 +20,9 @@ export const KEPT_ATTEMPTS = 1_000;
 const COLUMNS =
   "seq, line, number, event_id, event_type, replay_id, started_at, duration_ms, outcome, http_status, code, message";
 const CONTEXT = "epoch, at, ended, sent";
+/** The columns with the names of `LoggedAttempt`. */
+const NAMED = `seq, line as lineId, number, event_id as eventId, event_type as eventType, replay_id as replayId,
+  started_at as startedAt, duration_ms as durationMs, outcome, http_status as httpStatus, code, message`;
 
 function createTable(table: number): string {
   return `create table attempts_${table} (seq integer primary key, line text not null, number integer not null,
@@ -73,32 +61,29 @@ export class AttemptLog {
   /** A page of the kept attempts, newest first. @param before the cursor of the page before it; null for the first */
   list({ outcome, lineId }: AttemptFilter, { before, limit }: { before: string | null; limit: number }): AttemptPage {
     const last = this.#last();
-    const rows = this.#sql
-      .exec<AttemptRow>(
-        `select * from (${bothTables(COLUMNS)}) where (?1 is null or outcome = ?1) and (?2 is null or line = ?2)
-          and seq > ?3 and seq < ?4 order by seq desc limit ?5`,
-        ...[outcome ?? null, lineId ?? null, last - KEPT_ATTEMPTS],
-        ...[before === null ? last + 1 : Number(before), limit + 1],
-      )
-      .toArray();
+    const query = `select ${NAMED} from (${bothTables(COLUMNS)}) where (?1 is null or outcome = ?1)
+      and (?2 is null or line = ?2) and seq > ?3 and seq < ?4 order by seq desc limit ?5`;
+    const end = before === null ? last + 1 : Number(before);
+    const values = [outcome ?? null, lineId ?? null, last - KEPT_ATTEMPTS, end, limit + 1];
+    const rows = this.#sql.exec<LoggedAttempt & { seq: number }>(query, ...values).toArray();
     const page = rows.slice(0, limit);
     const oldest = page.at(-1);
     const cursor = rows.length > limit && oldest ? String(oldest.seq) : null;
-    return { attempts: page.map(attemptOf), cursor };
+    const attempts = page.map((row) => {
+      const { seq: _seq, ...attempt } = row;
+      return attempt;
+    });
+    return { attempts, cursor };
   }
 
   /** What the attempts of an epoch say of the webhook, back to the last success. */
   tally(epoch: number): Tally {
     const rows: TallyRow[] = [];
     for (const table of this.#newestFirst()) {
-      const found = this.#sql
-        .exec<TallyRow>(
-          `select outcome, http_status, code, at from ${table} where epoch = ?1 and seq >= ifnull(
-            (select seq from ${table} where epoch = ?1 and outcome = 'accepted' order by seq desc limit 1), 0)
-            order by seq limit ?2`,
-          ...[epoch, KEPT_ATTEMPTS],
-        )
-        .toArray();
+      const query = `select outcome, http_status, code, at from ${table} where epoch = ?1 and seq >= ifnull(
+          (select seq from ${table} where epoch = ?1 and outcome = 'accepted' order by seq desc limit 1), 0)
+        order by seq limit ?2`;
+      const found = this.#sql.exec<TallyRow>(query, epoch, KEPT_ATTEMPTS).toArray();
       rows.unshift(...found);
       if (found[0]?.outcome === "accepted") break;
     }
@@ -110,25 +95,17 @@ export class AttemptLog {
 
   /** The lines whose last attempt of an event is to be repeated, among the kept attempts. */
   linesToRetry(): string[] {
-    const rows = this.#sql
-      .exec<{ line: string }>(
-        `select distinct line from (select line, outcome, max(seq) from (${bothTables(COLUMNS)}) where seq > ?
-          group by line, event_id, replay_id) where outcome = 'retry'`,
-        this.#last() - KEPT_ATTEMPTS,
-      )
-      .toArray();
+    const query = `select distinct line from (select line, outcome, max(seq) from (${bothTables(COLUMNS)})
+      where seq > ? group by line, event_id, replay_id) where outcome = 'retry'`;
+    const rows = this.#sql.exec<{ line: string }>(query, this.#last() - KEPT_ATTEMPTS).toArray();
     return rows.map(({ line }) => line);
   }
 
   /** How many events of a replay have ended, and were accepted. */
   replayCounts(replayId: string): { ended: number; sent: number } {
     for (const table of this.#newestFirst()) {
-      const [newest] = this.#sql
-        .exec<{ ended: number; sent: number }>(
-          `select ended, sent from ${table} where replay_id = ? order by seq desc limit 1`,
-          replayId,
-        )
-        .toArray();
+      const query = `select ended, sent from ${table} where replay_id = ? order by seq desc limit 1`;
+      const [newest] = this.#sql.exec<{ ended: number; sent: number }>(query, replayId).toArray();
       if (newest) return newest;
     }
     return { ended: 0, sent: 0 };
@@ -141,31 +118,13 @@ export class AttemptLog {
   }
 
   #last(): number {
-    this.#lastSeq ??= this.#sql
-      .exec<{ last: number }>(
-        "select max(ifnull((select max(seq) from attempts_0), 0), ifnull((select max(seq) from attempts_1), 0)) as last",
-      )
-      .one().last;
+    const query = `select max(ifnull((select max(seq) from attempts_0), 0), ifnull((select max(seq) from attempts_1), 0))
+      as last`;
+    this.#lastSeq ??= this.#sql.exec<{ last: number }>(query).one().last;
     return this.#lastSeq;
   }
 }
 
 function bothTables(columns: string): string {
   return `select ${columns} from attempts_0 union all select ${columns} from attempts_1`;
-}
-
-function attemptOf(row: AttemptRow): LoggedAttempt {
-  return {
-    lineId: row.line,
-    number: row.number,
-    eventId: row.event_id,
-    eventType: row.event_type as LoggedAttempt["eventType"],
-    replayId: row.replay_id,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    outcome: row.outcome as LoggedAttempt["outcome"],
-    httpStatus: row.http_status,
-    code: row.code,
-    message: row.message,
-  };
 }

@@ -72,12 +72,8 @@ export class FailedEvents {
 
   /** The ranges after a position, in order of line and number. @param after null to begin */
   ranges(after: FailedRange | null, limit: number): FailedRange[] {
-    const rows = this.#sql
-      .exec<RangeRow>(
-        "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?",
-        ...[after?.lineId ?? "", after?.range[0] ?? 0, limit],
-      )
-      .toArray();
+    const query = "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?";
+    const rows = this.#sql.exec<RangeRow>(query, after?.lineId ?? "", after?.range[0] ?? 0, limit).toArray();
     return rows.map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
   }
 
@@ -88,11 +84,7 @@ export class FailedEvents {
 
   /** The range that begins last, at or before a number. */
   #before(lineId: string, number: number): (RangeRow & { at: number }) | undefined {
-    return this.#sql
-      .exec<RangeRow & { at: number }>(
-        "select * from failed where line = ? and first <= ? order by first desc limit 1",
-        ...[lineId, number],
-      )
-      .toArray()[0];
+    const query = "select * from failed where line = ? and first <= ? order by first desc limit 1";
+    return this.#sql.exec<RangeRow & { at: number }>(query, lineId, number).toArray()[0];
   }
 }

@@ -59,13 +59,9 @@ export class UnreachedLines {
 
   /** Lines that are due, each with up to `limit` of its ranges. */
   due(lines: number, limit: number): UnreachedLine[] {
-    return this.#sql
-      .exec<{ line: string; tries: number }>(
-        "select line, tries from unreached where next_at <= ? order by next_at limit ?",
-        ...[this.#clock.now(), lines],
-      )
-      .toArray()
-      .map(({ line, tries }) => ({ lineId: line, tries, ranges: this.#ranges(line, limit) }));
+    const query = "select line, tries from unreached where next_at <= ? order by next_at limit ?";
+    const due = this.#sql.exec<{ line: string; tries: number }>(query, this.#clock.now(), lines).toArray();
+    return due.map(({ line, tries }) => ({ lineId: line, tries, ranges: this.#ranges(line, limit) }));
   }
 
   /** The earliest time at which a line is due; null if there is none. */
@@ -93,13 +89,9 @@ export class UnreachedLines {
   }
 
   #ranges(lineId: string, limit: number): EventRange[] {
-    return this.#sql
-      .exec<{ first: number; last: number }>(
-        "select first, last from unreached_ranges where line = ? order by first limit ?",
-        ...[lineId, limit],
-      )
-      .toArray()
-      .map(({ first, last }) => [first, last]);
+    const query = "select first, last from unreached_ranges where line = ? order by first limit ?";
+    const rows = this.#sql.exec<{ first: number; last: number }>(query, lineId, limit).toArray();
+    return rows.map(({ first, last }) => [first, last]);
   }
 
   #retryAt(tries: number): number {

@@ -31,13 +31,9 @@ export class WaitingLines {
   add(lineId: string): number {
     // From the clock, so that numbers grow even after the object was evicted. The next instance's clock may be behind.
     const least = Math.max(this.#lastNumber + 1, this.#clock.now());
-    const { number } = this.#sql
-      .exec<{ number: number }>(
-        `insert into waiting (line, place, number) values (?, ?, ?)
-         on conflict (line) do update set number = max(number + 1, excluded.number) returning number`,
-        ...[lineId, least, least],
-      )
-      .one();
+    const insert = `insert into waiting (line, place, number) values (?, ?, ?)
+      on conflict (line) do update set number = max(number + 1, excluded.number) returning number`;
+    const { number } = this.#sql.exec<{ number: number }>(insert, lineId, least, least).one();
     this.#lastNumber = number;
     this.#isEmpty = false;
     return number;
