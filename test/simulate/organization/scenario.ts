@@ -24,6 +24,6 @@ export const ORGANIZATION: Scenario<Service> = {
   ],
   invariants: ORGANIZATION_INVARIANTS,
   saboteurs: ORGANIZATION_SABOTEURS,
-  saboteurSeeds: 2_000,
+  saboteurSeeds: 5_000,
   minShare: 0,
 };
