@@ -1,16 +1,16 @@
-import type { PermitAnswer, PermitRequest } from "../../../src/channels/object/permits.ts";
 import type { SendBody, ShownMessage } from "../../../src/chats/message.ts";
 import type { ChatIdentity, StateAnswer, StatusNews } from "../../../src/chats/rpc.ts";
-import type { Caller } from "../../../src/keys/caller.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
 import { platformError, SimulatedObject } from "../objects/object.ts";
 import { Party } from "../objects/party.ts";
 import { usePlatform } from "../objects/platform.ts";
+import { CALLER, ORGANIZATION_ID } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { EPOCH, World } from "../objects/world.ts";
 import type { Row } from "./book.ts";
-import { ChannelJudge, type Grant } from "./channel-judge.ts";
+import { ChannelJudge } from "./channel-judge.ts";
+import { channelOf } from "./channel-line.ts";
 import { ChatJudge } from "./chat-judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
@@ -31,13 +31,6 @@ const BROKEN_MS = 2 * 60 * MINUTE;
  * longest waits that is one case in 65,536.
  */
 const POISONED_MS = 16 * 48 * MINUTE;
-const ORGANIZATION_ID = "org_g000000000000000";
-const CALLER = {
-  principal: { type: "key", id: "key", name: "Key" },
-  organizationId: ORGANIZATION_ID,
-  defaultSenderId: "member",
-  region: null,
-} as unknown as Caller;
 /** Faults of delivery that the service survives, and that nothing here may cause. */
 const OWN_FAULTS = ["delivery_interrupted", "message_failed"];
 
@@ -325,78 +318,10 @@ class Simulation {
   }
 
   #chatEnv(chat: Chat): Env {
-    const report = (method: "reportBroken" | "reportProbe" | "slowDown") => (given: unknown) =>
-      this.#report(chat, method, given);
-    const channel = {
-      permit: (request: PermitRequest) => this.#permit(chat, request),
-      reportBroken: report("reportBroken"),
-      reportProbe: report("reportProbe"),
-      slowDown: report("slowDown"),
-    };
+    const cancelHead = () => this.#cancel(chat, chat.judge.book.head);
     return {
-      CHANNELS: { getByName: () => channel },
+      CHANNELS: { getByName: () => channelOf(this.#world, chat, cancelHead) },
       ORGANIZATIONS: this.#organization(chat.object),
     } as unknown as Env;
   }
-
-  async #permit(chat: Chat, request: PermitRequest): Promise<PermitAnswer> {
-    const world = this.#world;
-    const { judge, object, channel } = chat;
-    judge.owesNothing();
-    judge.worked();
-    const answered = await object.request((reply) => {
-      const soon = (run: () => void) => world.after(world.between(1, 50), run);
-      if (world.fault("channel does not answer", 0.1)) {
-        return world.after(world.between(5, 5_000), () => reply({ error: platformError(false) }));
-      }
-      soon(() => {
-        const judged = channel.judge.asked(object.name);
-        channel.object.receive("permit", [request], (result) => {
-          if ("error" in result) return soon(() => reply(result));
-          const answer = result.value as PermitAnswer;
-          const grant = judged(answer);
-          if (grant && isMarked(grant) && world.isFaulty && world.random() < 0.1) this.#cancel(chat, judge.book.head);
-          soon(() => reply({ value: { answer, grant } }));
-        });
-      });
-      chat.mayCrash();
-    });
-    const { answer, grant } = answered as { answer: PermitAnswer; grant: Grant | null };
-    world.note(() => `${object.name} gets ${JSON.stringify(answer)}`);
-    if (grant && isMarked(grant)) judge.owes("reportProbe");
-    judge.grant = grant;
-    return answer;
-  }
-
-  async #report(chat: Chat, method: "reportBroken" | "reportProbe" | "slowDown", report: unknown): Promise<void> {
-    const world = this.#world;
-    const { judge, object, channel } = chat;
-    if ((report as { isUnused?: boolean }).isUnused) world.count("a permit was returned");
-    const arrive = (answer: () => void) => {
-      const check = channel.judge.told(method, report);
-      if (method === "reportBroken") channel.wasBroken = true;
-      channel.object.receive(method, [report], answer);
-      channel.object.output(check);
-    };
-    try {
-      await object.request((reply) => {
-        world.after(world.between(1, world.pick([50, 50, 2_000])), () => {
-          if (world.fault("report lost", 0.1)) return reply({ error: platformError(false) });
-          arrive(() => world.after(world.between(1, 50), () => reply({ value: undefined })));
-          const isTwice = method !== "slowDown" && world.fault("report twice", 0.1);
-          if (isTwice) world.after(world.between(1, 2_000), () => arrive(() => {}));
-        });
-        chat.mayCrash();
-      });
-      judge.reported(method);
-    } catch (error) {
-      judge.reportsLost();
-      throw error;
-    }
-  }
-}
-
-/** Whether the channel waits for the result of an attempt. */
-function isMarked({ probe, trial }: Grant): boolean {
-  return probe !== null || Boolean(trial);
 }

@@ -1,9 +1,8 @@
 import type { SendBody } from "../../../src/chats/message.ts";
 import type { MoveBody } from "../../../src/chats/rpc.ts";
 import type { ListPosition } from "../../../src/http/pagination.ts";
-import type { Caller } from "../../../src/keys/caller.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import { type Isolate, Requests } from "../objects/requests.ts";
+import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { Service } from "./load-service.ts";
 import type { LifeWorld } from "./rules.ts";
 
@@ -13,13 +12,6 @@ interface SendRequest {
   idempotencyKey: string | null;
 }
 
-export const ORGANIZATION_ID = "org_g000000000000000";
-const CALLER = {
-  principal: { type: "key", id: "key", name: "Key" },
-  organizationId: ORGANIZATION_ID,
-  defaultSenderId: "member",
-  region: null,
-} as unknown as Caller;
 const CONTEXT = { waitUntil: () => {} };
 
 /** The clients of the API. What they are told is judged where it leaves the chat's object. */

@@ -1,4 +1,14 @@
+import type { Caller } from "../../../src/keys/caller.ts";
 import { Party, type PlatformWorld } from "./party.ts";
+
+export const ORGANIZATION_ID = "org_g000000000000000";
+/** Who calls the API in simulations without keys. */
+export const CALLER = {
+  principal: { type: "key", id: "key", name: "Key" },
+  organizationId: ORGANIZATION_ID,
+  defaultSenderId: "member",
+  region: null,
+} as unknown as Caller;
 
 /** Where an isolate's code is, and its environment. */
 export interface Isolate {
