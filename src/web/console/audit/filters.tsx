@@ -22,36 +22,27 @@ interface FiltersProps {
 
 /** Chooses which entries are listed. */
 export function Filters({ filter, onFilter }: FiltersProps): JSX.Element {
-  const members = useMembers();
-  const isKnown = filter.actor === "operator" || members.some(({ id }) => id === filter.actor);
+  const names: Record<string, string> = Object.fromEntries(useMembers().map(({ id, name }) => [id, name]));
+  const isUnknown = !["", "operator", ...Object.keys(names)].includes(filter.actor);
   return (
     <search class="pair-even">
       <Select
         label="Who"
         value={filter.actor}
+        options={{
+          "": "Anybody",
+          operator: "Operator",
+          ...names,
+          ...(isUnknown && { [filter.actor]: filter.actor }),
+        }}
         onChange={({ currentTarget }) => onFilter({ ...filter, actor: currentTarget.value })}
-      >
-        <option value="">Anybody</option>
-        <option value="operator">Operator</option>
-        {members.map((member) => (
-          <option key={member.id} value={member.id}>
-            {member.name}
-          </option>
-        ))}
-        {filter.actor !== "" && !isKnown && <option value={filter.actor}>{filter.actor}</option>}
-      </Select>
+      />
       <Select
         label="What"
         value={filter.action}
         onChange={({ currentTarget }) => onFilter({ ...filter, action: currentTarget.value as AuditFilter["action"] })}
-      >
-        <option value="">Anything</option>
-        {Object.entries(ACTION_WORDS).map(([action, words]) => (
-          <option key={action} value={action}>
-            {words}
-          </option>
-        ))}
-      </Select>
+        options={{ "": "Anything", ...ACTION_WORDS }}
+      />
       <Input
         label="Target"
         type="search"

@@ -7,7 +7,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { LastDays } from "../parts/history-chart.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { ListScreen } from "../parts/list-screen.tsx";
+import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
@@ -36,7 +36,7 @@ export function ChannelList(): JSX.Element {
       intro="Where your contacts write to you."
       icon="channel"
       pages={pages}
-      create={may("channels:write") ? { label: "New channel", open: to("channels/new") } : null}
+      create={may("channels:write") ? { label: "New channel", opens: to("channels/new") } : null}
       empty={{
         title: "No channel yet",
         text: "A web chat works within a minute.",
@@ -64,18 +64,12 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
       <span class="kind">
         <Icon name={icon} />
       </span>
-      <div class="row-main">
-        <p class="row-title">
-          <a class="row-link" href={to(`channels/${id}`)}>
-            <bdi>{name}</bdi>
-          </a>
-          <Health health={health} />
-        </p>
+      <RowMain name={name} href={to(`channels/${id}`)} mark={<Health health={health} />}>
         <p class="row-detail">
           {label} · <Copyable text={id} />
         </p>
         {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
-      </div>
+      </RowMain>
       <div class="key-use">
         {isSeen && may("stats:read") && <LastDays of={id} label={`Messages sent by ${name}`} />}
       </div>

@@ -12,12 +12,13 @@ import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
@@ -60,12 +61,7 @@ export function ChannelScreen({ id }: { id: string }): JSX.Element {
   );
 }
 
-interface ActionsProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
-
-function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
+function Actions({ channel, onChannel }: ChannelProps): JSX.Element {
   const { api, to } = usePlace();
   const { id, name } = channel;
   const remove = (
@@ -99,7 +95,7 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
   );
 }
 
-interface DetailsProps extends ActionsProps {
+interface DetailsProps extends ChannelProps {
   stats: Schemas["ChannelStats"] | null;
 }
 
@@ -137,101 +133,72 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
         </div>
       )}
       <div class="grid">
-        <section class="box">
-          <h2>Channel</h2>
-          <Facts>
-            <Fact name="State">
-              <Health health={health} />{" "}
-              <span class="quiet">
-                last change <Time at={health.since} long />
-              </span>
-            </Fact>
-            <Fact name="Kind">{label}</Fact>
-            <Fact name="Id">
-              <Copyable text={id} />
-            </Fact>
-            <Fact name="Created">
-              <Time at={createdAt} long />
-            </Fact>
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>Now</h2>
-          <Facts>
-            {may("chats:read") && (
-              <Fact name="Chats">
-                <ChatCount id={id} isBare /> {limits.chats !== null && `of at most ${number(limits.chats)}`}
-              </Fact>
-            )}
-            {stats && (
-              <>
-                <Fact name="Waiting messages">
-                  {number(stats.queue.depth)}
-                  {stats.queue.oldest && (
-                    <span class="quiet">
-                      {" "}
-                      · the oldest from <Time at={stats.queue.oldest} long />
-                    </span>
-                  )}
-                </Fact>
-                <Fact name="Sent so far">{number(stats.attempts.sent)}</Fact>
-                <Fact name="Received so far">{number(stats.received)}</Fact>
-                <Fact name="Failed so far">{number(stats.attempts.failed)}</Fact>
-              </>
-            )}
-            {!stats && !may("stats:read") && (
-              <p class="quiet">
-                Numbers are shown with the permission <code>stats:read</code>.
-              </p>
-            )}
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>Settings</h2>
-          <Facts>
-            {settings.perSecond !== undefined && (
-              <Fact name="Pace">At most {number(settings.perSecond)} per second</Fact>
-            )}
-            {settings.allowedOrigins !== undefined && (
-              <Fact name="Sites that may show it">
-                {settings.allowedOrigins.length === 0 ? (
-                  "Every site"
-                ) : (
-                  <ul>
-                    {settings.allowedOrigins.map((origin) => (
-                      <li key={origin}>
-                        <code>{origin}</code>
-                      </li>
-                    ))}
-                  </ul>
-                )}
-              </Fact>
-            )}
-            <Fact name="Messages are kept">{retentionDays === null ? "Forever" : `${number(retentionDays)} days`}</Fact>
-          </Facts>
-        </section>
+        <Box title="Channel">
+          <Facts
+            of={{
+              State: (
+                <>
+                  <Health health={health} />{" "}
+                  <span class="quiet">
+                    last change <Time at={health.since} long />
+                  </span>
+                </>
+              ),
+              Kind: label,
+              Id: <Copyable text={id} />,
+              Created: <Time at={createdAt} long />,
+            }}
+          />
+        </Box>
+        <Box title="Now">
+          <Facts
+            of={{
+              Chats: may("chats:read") && (
+                <>
+                  <ChatCount id={id} isBare /> {limits.chats !== null && `of at most ${number(limits.chats)}`}
+                </>
+              ),
+              ...(stats && {
+                "Waiting messages": <Waiting queue={stats.queue} />,
+                "Sent so far": number(stats.attempts.sent),
+                "Received so far": number(stats.received),
+                "Failed so far": number(stats.attempts.failed),
+              }),
+            }}
+          />
+          {!stats && !may("stats:read") && (
+            <p class="quiet">
+              Numbers are shown with the permission <code>stats:read</code>.
+            </p>
+          )}
+        </Box>
+        <Box title="Settings">
+          <Facts
+            of={{
+              Pace: settings.perSecond !== undefined && `At most ${number(settings.perSecond)} per second`,
+              "Sites that may show it": settings.allowedOrigins && <Sites origins={settings.allowedOrigins} />,
+              "Messages are kept": retentionDays === null ? "Forever" : `${number(retentionDays)} days`,
+            }}
+          />
+        </Box>
       </div>
       <div class="grid">
         {credentials && (
-          <section class="box">
-            <h2>Credentials</h2>
-            <Facts>
-              {fields.map(({ name, label: what }) => (
-                <Fact key={name} name={what}>
-                  <code>…{credentials[name] ?? ""}</code>
-                </Fact>
-              ))}
-            </Facts>
+          <Box title="Credentials">
+            <Facts
+              of={Object.fromEntries(
+                fields.map(({ name, label: what }) => [what, <code key={name}>…{credentials[name] ?? ""}</code>]),
+              )}
+            />
             {canWrite && (
               <p>
                 <Button onClick={replace}>Replace</Button>
               </p>
             )}
-          </section>
+          </Box>
         )}
         {kind === "web" && (
-          <section class="box">
-            <h2>On your site</h2>
+          <Box title="On your site">
             <Snippet id={id} />
             <p>
               <a href={`/web/${id}`} target="_blank" rel="noopener">
@@ -243,20 +210,18 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
                 <Button opens={<RotateIdentity id={id} />}>New identity secret</Button>
               </p>
             )}
-          </section>
+          </Box>
         )}
         {channel.webhook && (
-          <section class="box">
-            <h2>Webhook</h2>
+          <Box title="Webhook">
             <WebhookFacts channel={channel} />
             {webhook?.enter === null && canWrite && (
               <Register channel={channel} isDone onDone={() => isAsked.value && checks.reload()} />
             )}
-          </section>
+          </Box>
         )}
         {canWrite && (
-          <section class="box">
-            <h2>Check</h2>
+          <Box title="Check">
             {isAsked.value ? (
               <Checks checks={checks} />
             ) : (
@@ -271,7 +236,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
                 </p>
               </>
             )}
-          </section>
+          </Box>
         )}
       </div>
       {may("stats:read") && (
@@ -280,5 +245,32 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
         </section>
       )}
     </>
+  );
+}
+
+function Waiting({ queue: { depth, oldest } }: { queue: Schemas["ChannelStats"]["queue"] }): JSX.Element {
+  return (
+    <>
+      {number(depth)}
+      {oldest && (
+        <span class="quiet">
+          {" "}
+          · the oldest from <Time at={oldest} long />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Sites({ origins }: { origins: string[] }): JSX.Element {
+  if (origins.length === 0) return <>Every site</>;
+  return (
+    <ul>
+      {origins.map((origin) => (
+        <li key={origin}>
+          <code>{origin}</code>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,17 +1,12 @@
 import type { JSX } from "preact";
-import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { say } from "../parts/toast.tsx";
 import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
-
-interface CredentialsProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
+import type { ChannelProps } from "./channel-kinds.ts";
 
 /** Replaces credentials. What is left empty stays. */
-export function CredentialsDialog({ channel, onChannel }: CredentialsProps): JSX.Element {
+export function CredentialsDialog({ channel, onChannel }: ChannelProps): JSX.Element {
   const { api } = usePlace();
   const { id, kind, credentials = {} } = channel;
   return (

@@ -5,6 +5,7 @@ import { usePlace } from "../organization.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { RowMain } from "../parts/list-screen.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { forget } from "../resource.ts";
@@ -28,12 +29,9 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
             <span class="kind">
               <Icon name={icon} />
             </span>
-            <div class="row-main">
-              <a class="row-link" href={to(`channels/new/${name}`)}>
-                {label}
-              </a>
+            <RowMain name={label} href={to(`channels/new/${name}`)}>
               <p class="row-detail">{about}</p>
-            </div>
+            </RowMain>
           </li>
         ))}
       </ul>

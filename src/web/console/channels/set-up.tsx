@@ -8,11 +8,12 @@ import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
 import { may } from "../session.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 import { FirstMessage } from "./first-message.tsx";
@@ -50,11 +51,6 @@ export function SetUp({ id }: { id: string }): JSX.Element {
   );
 }
 
-interface StepsProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
-
 interface StepProps {
   title: string;
   isDone: boolean | null;
@@ -76,7 +72,7 @@ function Step({ title, isDone, children }: StepProps): JSX.Element {
   );
 }
 
-function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
+function WebSteps({ channel, onChannel }: ChannelProps): JSX.Element {
   const { id, settings } = channel;
   const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
   return (
@@ -97,7 +93,7 @@ function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
   );
 }
 
-function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
+function NetworkSteps({ channel, onChannel }: ChannelProps): JSX.Element {
   const { id, kind } = channel;
   const { label, network, webhook, firstMessage } = DESCRIPTIONS[kind];
   const enter = webhook?.enter ?? null;
@@ -205,18 +201,16 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
           address, such as that of a tunnel.
         </p>
       )}
-      <Facts>
-        <Fact name={names.url}>
-          <Copyable text={webhook.url} />
-        </Fact>
-        <Fact name={names.token}>
-          {webhook.verifyToken === null ? (
-            <span class="quiet">Only shown to people who can manage channels, and read and send messages</span>
-          ) : (
+      <Facts
+        of={{
+          [names.url]: <Copyable text={webhook.url} />,
+          [names.token]: webhook.verifyToken ? (
             <Copyable text={webhook.verifyToken} />
-          )}
-        </Fact>
-      </Facts>
+          ) : (
+            <span class="quiet">Only shown to people who can manage channels, and read and send messages</span>
+          ),
+        }}
+      />
     </>
   );
 }

@@ -1,20 +1,15 @@
 import type { JSX } from "preact";
-import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 import { OriginsField } from "./web-parts.tsx";
 
-interface SettingsProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
-
 /** Changes a channel's name, settings and retention. */
-export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Element {
+export function SettingsDialog({ channel, onChannel }: ChannelProps): JSX.Element {
   const { api } = usePlace();
   const { id, name, kind, settings, retentionDays } = channel;
   const mayErase = may("chats:erase");

@@ -1,21 +1,15 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { say } from "../parts/toast.tsx";
-import { snippetOf } from "./channel-kinds.ts";
-
-interface OriginsProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
+import { type ChannelProps, snippetOf } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
-export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
+export function OriginsForm({ channel, onChannel }: ChannelProps): JSX.Element {
   const { api } = usePlace();
   return (
     <Form

@@ -12,7 +12,7 @@ import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Fact, Facts } from "../parts/screen.tsx";
+import { Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -68,41 +68,35 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           <Icon name="close" />
         </Button>
       </header>
-      <Facts>
-        <Fact name="Name">
-          <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
-          {canWrite && (
-            <Button class="link" opens={rename}>
-              Change
-            </Button>
-          )}
-        </Fact>
-        <Fact name="Address">
-          <Copyable text={contact.address} />
-        </Fact>
-        <Fact name="Channel">
-          <bdi>{channel.name}</bdi>
-        </Fact>
-        {freeTextHours && <Window store={store} hours={freeTextHours} />}
-        <Fact name="Began">
-          <Time at={createdAt} long />
-        </Fact>
-        <Fact name="Chat">
-          <Copyable text={id} />
-        </Fact>
-      </Facts>
+      <Facts
+        of={{
+          Name: (
+            <>
+              <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
+              {canWrite && (
+                <Button class="link" opens={rename}>
+                  Change
+                </Button>
+              )}
+            </>
+          ),
+          Address: <Copyable text={contact.address} />,
+          Channel: <bdi>{channel.name}</bdi>,
+          "Free text": freeTextHours && <Window store={store} hours={freeTextHours} />,
+          Began: <Time at={createdAt} long />,
+          Chat: <Copyable text={id} />,
+        }}
+      />
       <section class="panel-part">
         <h3>Metadata</h3>
         {Object.keys(metadata).length === 0 ? (
           <p class="quiet">None.</p>
         ) : (
-          <Facts>
-            {Object.entries(metadata).map(([name, value]) => (
-              <Fact key={name} name={name}>
-                <bdi>{value}</bdi>
-              </Fact>
-            ))}
-          </Facts>
+          <Facts
+            of={Object.fromEntries(
+              Object.entries(metadata).map(([name, value]) => [name, <bdi key={name}>{value}</bdi>]),
+            )}
+          />
         )}
         {canWrite && (
           <Button class="link" opens={<MetadataDialog store={store} metadata={metadata} />}>
@@ -130,14 +124,10 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
 function Window({ store, hours }: { store: ConversationStore; hours: number }): JSX.Element {
   const closesAt = windowClosesAt(store.messages.value, hours);
   const isOpen = closesAt !== null && closesAt > now.value;
-  return (
-    <Fact name="Free text">
-      {isOpen ? (
-        <span title={exactTime(closesAt)}>The window closes {fromNow(closesAt, now.value)}.</span>
-      ) : (
-        <span class="warn">The window is closed. Only templates are delivered.</span>
-      )}
-    </Fact>
+  return isOpen ? (
+    <span title={exactTime(closesAt)}>The window closes {fromNow(closesAt, now.value)}.</span>
+  ) : (
+    <span class="warn">The window is closed. Only templates are delivered.</span>
   );
 }
 

@@ -7,7 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Fact, Facts } from "../parts/screen.tsx";
+import { Facts } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
@@ -29,6 +29,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const again = store.messages.value.find((one) => one.resendOf === id);
   const original = resendOf && store.messages.value.find((one) => one.id === resendOf);
   const sender = members.find((member) => member.id === senderId);
+  const isOutbound = direction === "OUTBOUND";
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
@@ -45,42 +46,33 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
           <Icon name="close" />
         </Button>
       </header>
-      <Facts>
-        <Fact name="Status">
-          <Badge tone={STATUSES[status].tone}>{STATUSES[status].word}</Badge>
-          {error && (
-            <p>
-              {error.message} <code>{error.code}</code>
-            </p>
-          )}
-        </Fact>
-        {direction === "OUTBOUND" && (
-          <Fact name="Sender">
-            <bdi>{sender?.name ?? senderId ?? "Unknown"}</bdi>
-          </Fact>
-        )}
-        <TimeFact name="Scheduled for" at={message.scheduledAt} />
-        <TimeFact name="Expires" at={message.expiresAt} />
-        <TimeFact name={direction === "INBOUND" ? "Received" : "Stored"} at={message.createdAt} />
-        {direction === "OUTBOUND" && <TimeFact name="Sent" at={message.sentAt} />}
-        <TimeFact name="Delivered" at={message.deliveredAt} />
-        <TimeFact name="Read" at={message.readAt} />
-        <TimeFact name="Failed" at={message.failedAt} />
-        {resendOf && (
-          <Fact name="Repeats">
-            {original ? <a href={`#${resendOf}`}>Message {original.seq}</a> : <Copyable text={resendOf} />}
-          </Fact>
-        )}
-        {again && (
-          <Fact name="Repeated">
-            <SentAgain message={again} />
-          </Fact>
-        )}
-        <Fact name="Id">
-          <Copyable text={id} />
-        </Fact>
-      </Facts>
-      {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
+      <Facts
+        of={{
+          Status: (
+            <>
+              <Badge tone={STATUSES[status].tone}>{STATUSES[status].word}</Badge>
+              {error && (
+                <p>
+                  {error.message} <code>{error.code}</code>
+                </p>
+              )}
+            </>
+          ),
+          Sender: isOutbound && <bdi>{sender?.name ?? senderId ?? "Unknown"}</bdi>,
+          "Scheduled for": timeOf(message.scheduledAt),
+          Expires: timeOf(message.expiresAt),
+          [isOutbound ? "Stored" : "Received"]: timeOf(message.createdAt),
+          Sent: isOutbound && timeOf(message.sentAt),
+          Delivered: timeOf(message.deliveredAt),
+          Read: timeOf(message.readAt),
+          Failed: timeOf(message.failedAt),
+          Repeats:
+            resendOf && (original ? <a href={`#${resendOf}`}>Message {original.seq}</a> : <Copyable text={resendOf} />),
+          Repeated: again && <SentAgain message={again} />,
+          Id: <Copyable text={id} />,
+        }}
+      />
+      {isOutbound && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
         {may("chats:erase") && !isBlank(message) && (
@@ -98,16 +90,14 @@ function isOver({ durationMs, outcome }: { durationMs: number | null; outcome: s
   return durationMs !== null && outcome !== "unknown";
 }
 
-function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.Element | null {
-  if (at === undefined) return null;
+function timeOf(at: string | undefined): JSX.Element | undefined {
+  if (at === undefined) return undefined;
   const time = Date.parse(at);
   return (
-    <Fact name={name}>
-      <time dateTime={at}>
-        {exactTime(time)}
-        {time > now.value && `, ${fromNow(time, now.value)}`}
-      </time>
-    </Fact>
+    <time dateTime={at}>
+      {exactTime(time)}
+      {time > now.value && `, ${fromNow(time, now.value)}`}
+    </time>
   );
 }
 

@@ -22,13 +22,13 @@ export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Eleme
       }}
     >
       {channels.length === 0 && <p class="stack">There is no channel yet. Set one up under Channels first.</p>}
-      <Select label="Channel" name="channel" path="channelId" required>
-        {channels.map((channel) => (
-          <option key={channel.id} value={channel.id}>
-            {channel.name}
-          </option>
-        ))}
-      </Select>
+      <Select
+        label="Channel"
+        name="channel"
+        path="channelId"
+        required
+        options={Object.fromEntries(channels.map(({ id, name }) => [id, name]))}
+      />
       <Input
         label="Address"
         path="contact.address"

@@ -12,7 +12,8 @@ interface UndoTimes {
   networks: number;
 }
 
-const CHOICES = [0, 2, 5, 10];
+/** By seconds. */
+const CHOICES = { 0: "Off: messages are sent at once", 2: "2 seconds", 5: "5 seconds", 10: "10 seconds" };
 const STORED = "parley.console.undo";
 
 /** Each person's own setting, kept in the browser. */
@@ -30,13 +31,13 @@ export function UndoDialog({ onClose }: { onClose: () => void }): JSX.Element {
     localStorage.setItem(STORED, JSON.stringify(undoTimes.value));
   };
   const field = (part: keyof UndoTimes, label: string, hint: string) => (
-    <Select label={label} hint={hint} onChange={(event) => choose(part, event.currentTarget.value)}>
-      {CHOICES.map((seconds) => (
-        <option key={seconds} value={seconds} selected={undoTimes.value[part] === seconds}>
-          {seconds === 0 ? "Off: messages are sent at once" : `${seconds} seconds`}
-        </option>
-      ))}
-    </Select>
+    <Select
+      label={label}
+      hint={hint}
+      options={CHOICES}
+      first={String(undoTimes.value[part])}
+      onChange={(event) => choose(part, event.currentTarget.value)}
+    />
   );
   return (
     <Dialog title="Time to undo" onClose={onClose}>

@@ -4,6 +4,7 @@ import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { LastDays } from "../parts/history-chart.tsx";
+import { RowMain } from "../parts/list-screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { now, Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
@@ -24,13 +25,11 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
   const state = stateOf(key, now.value);
   return (
     <li class={state.isLive ? "row" : "row row-over"} ref={element}>
-      <div class="row-main">
-        <p class="row-title">
-          <a class="row-link" href={to(`keys/${id}`)}>
-            <bdi>{name}</bdi>
-          </a>
-          {state.name !== "Active" && <Badge tone={state.tone}>{state.name}</Badge>}
-        </p>
+      <RowMain
+        name={name}
+        href={to(`keys/${id}`)}
+        mark={state.name !== "Active" && <Badge tone={state.tone}>{state.name}</Badge>}
+      >
         <p class="row-detail">
           <Copyable text={id} />
         </p>
@@ -43,7 +42,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
             </>
           )}
         </p>
-      </div>
+      </RowMain>
       <div class="key-use">{isSeen && state.isLive && <Use id={id} name={name} />}</div>
       {usedAt !== undefined && (
         <p class="row-aside">

@@ -7,7 +7,7 @@ import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { mayGive } from "../parts/permission-picker.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
@@ -76,42 +76,33 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
   return (
     <>
       <div class="grid">
-        <section class="box">
-          <h2>Key</h2>
-          <Facts>
-            <Fact name="State">
-              <Badge tone={state.tone}>{state.name}</Badge>
-            </Fact>
-            <Fact name="Id">
-              <Copyable text={id} />
-            </Fact>
-            <Fact name="Created">
-              <Time at={shown.createdAt} long /> by <Maker id={shown.createdBy} />
-            </Fact>
-            {revokedAt && (
-              <Fact name="Revoked">
-                <Time at={revokedAt} long />
-              </Fact>
-            )}
-            <Fact name="Expires">{expiresAt ? <Time at={expiresAt} future /> : "Never"}</Fact>
-            {state.name === "Two secrets" && previousSecretExpiresAt && (
-              <Fact name="The old secret ends">
+        <Box title="Key">
+          <Facts
+            of={{
+              State: <Badge tone={state.tone}>{state.name}</Badge>,
+              Id: <Copyable text={id} />,
+              Created: (
+                <>
+                  <Time at={shown.createdAt} long /> by <Maker id={shown.createdBy} />
+                </>
+              ),
+              Revoked: revokedAt && <Time at={revokedAt} long />,
+              Expires: expiresAt ? <Time at={expiresAt} future /> : "Never",
+              "The old secret ends": state.name === "Two secrets" && previousSecretExpiresAt && (
                 <Time at={previousSecretExpiresAt} future />
-              </Fact>
-            )}
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>Limits</h2>
+              ),
+            }}
+          />
+        </Box>
+        <Box title="Limits">
           <Limits id={id} rateLimit={rateLimit} />
-          <Facts>
-            <Fact name="Allowed addresses">
-              {ipAllowlist.length === 0 ? "Every address" : <code>{ipAllowlist.join(", ")}</code>}
-            </Fact>
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>Permissions</h2>
+          <Facts
+            of={{
+              "Allowed addresses": ipAllowlist.length === 0 ? "Every address" : <code>{ipAllowlist.join(", ")}</code>,
+            }}
+          />
+        </Box>
+        <Box title="Permissions">
           {permissions.length === 0 ? (
             <p class="quiet">None. The key can only read itself.</p>
           ) : (
@@ -123,7 +114,7 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
               ))}
             </ul>
           )}
-        </section>
+        </Box>
       </div>
       {may("stats:read") && (
         <section class="box">
@@ -139,15 +130,17 @@ function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }):
   return (
     <Loaded resource={usage} rows={1}>
       {({ usage: used }) => (
-        <Facts>
-          <Fact name={used.quota === null ? "Requests" : "Month’s quota"}>
-            <Quota usage={used} />
-          </Fact>
-          <Fact name="Rate limit">
-            {rateText(rateLimit, number)}
-            {used.window.reset !== null && <span class="quiet"> · {number(used.window.remaining)} left now</span>}
-          </Fact>
-        </Facts>
+        <Facts
+          of={{
+            [used.quota === null ? "Requests" : "Month’s quota"]: <Quota usage={used} />,
+            "Rate limit": (
+              <>
+                {rateText(rateLimit, number)}
+                {used.window.reset !== null && <span class="quiet"> · {number(used.window.remaining)} left now</span>}
+              </>
+            ),
+          }}
+        />
       )}
     </Loaded>
   );

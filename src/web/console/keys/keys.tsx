@@ -3,7 +3,6 @@ import { plural } from "../format.ts";
 import { route, type ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { ListScreen } from "../parts/list-screen.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
 import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
@@ -36,14 +35,7 @@ function KeyList(): JSX.Element {
       intro="Programs call the API with a key, which has permissions and limits."
       icon="key"
       pages={pages}
-      create={
-        canCreate
-          ? {
-              label: "New key",
-              open: () => openDialog(<NewKeyDialog onMade={(id) => route(to(`keys/${id}`))} />),
-            }
-          : null
-      }
+      create={canCreate ? { label: "New key", opens: <NewKeyDialog onMade={(id) => route(to(`keys/${id}`))} /> } : null}
       empty={{
         title: "No key yet",
         text: "A program needs a key to call the API.",

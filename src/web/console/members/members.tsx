@@ -3,8 +3,7 @@ import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { ListScreen } from "../parts/list-screen.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
+import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { roleOf } from "../parts/permission-picker.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
@@ -24,14 +23,14 @@ export function Members(): JSX.Element {
     forget("get /members");
     pages.rows.reload();
   };
-  const add = () => openDialog(<MemberDialog member={null} onMember={changed} />);
+  const add = <MemberDialog member={null} onMember={changed} />;
   return (
     <ListScreen
       title="Members"
       intro="Members sign in with a one-time link. Each outbound message has a member as its sender."
       icon="members"
       pages={pages}
-      create={may("members:write") ? { label: "Add a member", open: add } : null}
+      create={may("members:write") ? { label: "Add a member", opens: add } : null}
       empty={{
         title: "No member",
         text: "Each outbound message has a member as its sender.",
@@ -60,23 +59,24 @@ function MemberRow({ member, isFirst, onChange }: RowProps): JSX.Element {
   return (
     <li class="row">
       <Avatar name={name} />
-      <div class="row-main">
-        <p class="row-title">
-          <strong>
-            <bdi>{name}</bdi>
-          </strong>
-          {currentSession().member?.id === id && <Badge tone="good">You</Badge>}
-          {isFirst && (
-            <span title="Messages that name no sender have this one">
-              <Badge tone="quiet">Usual sender</Badge>
-            </span>
-          )}
-        </p>
+      <RowMain
+        name={name}
+        mark={
+          <>
+            {currentSession().member?.id === id && <Badge tone="good">You</Badge>}
+            {isFirst && (
+              <span title="Messages that name no sender have this one">
+                <Badge tone="quiet">Usual sender</Badge>
+              </span>
+            )}
+          </>
+        }
+      >
         <p class="row-detail">{email === null ? "No email address" : <bdi>{email}</bdi>}</p>
         <p class="row-detail">
           <Copyable text={id} />
         </p>
-      </div>
+      </RowMain>
       <p class="row-aside">
         <span title={permissions.join("\n")}>{roleOf(permissions)}</span>
         <span class="quiet">

@@ -56,11 +56,28 @@ export function Input({ label, hint, path, ...input }: Labels & JSX.IntrinsicEle
   );
 }
 
+interface Options {
+  /** The text of each value. */
+  options: Readonly<Record<string, string>>;
+  /** The value that is chosen at first. */
+  first?: string | undefined;
+}
+
+type SelectProps = Labels & Options & JSX.IntrinsicElements["select"];
+
 /** A `<select>` with its label. */
-export function Select({ label, hint, path, ...select }: Labels & JSX.IntrinsicElements["select"]): JSX.Element {
+export function Select({ label, hint, path, options, first, ...select }: SelectProps): JSX.Element {
   return (
     <Field label={label} hint={hint} path={path ?? nameOf(select)}>
-      {(ties) => <select {...ties} {...select} id={ties.id} />}
+      {(ties) => (
+        <select {...ties} {...select} id={ties.id}>
+          {Object.entries(options).map(([value, text]) => (
+            <option key={value} value={value} selected={value === first}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
     </Field>
   );
 }

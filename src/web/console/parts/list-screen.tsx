@@ -4,6 +4,7 @@ import type { Pages } from "../resource.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { Button } from "./button.tsx";
 import type { IconName } from "./icon.tsx";
+import { openDialog } from "./opened-dialog.tsx";
 import { Screen } from "./screen.tsx";
 import { Empty, Listed } from "./states.tsx";
 
@@ -13,8 +14,8 @@ interface ListScreenProps<Row> {
   intro: string;
   icon: IconName;
   pages: Pages<Row>;
-  /** Adds a row: an address or an action. Null: the person may not. */
-  create: { label: string; open: string | (() => void) } | null;
+  /** Adds a row: an address or a dialog. Null: the person may not. */
+  create: { label: string; opens: string | JSX.Element } | null;
   /** What a list without rows says, and the command that adds one. */
   empty: { title: string; text: ComponentChildren; command: string };
   /** Beside the button that adds a row. */
@@ -24,17 +25,47 @@ interface ListScreenProps<Row> {
   children: (rows: Row[]) => ComponentChildren;
 }
 
+interface RowMainProps {
+  name: string;
+  /** What a click on the row opens. */
+  href?: string;
+  /** Beside the name. */
+  mark?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+/** The name of a row, and what stands below it. */
+export function RowMain({ name, href, mark, children }: RowMainProps): JSX.Element {
+  return (
+    <div class="row-main">
+      <p class="row-title">
+        {href === undefined ? (
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+        ) : (
+          <a class="row-link" href={href}>
+            <bdi>{name}</bdi>
+          </a>
+        )}
+        {mark}
+      </p>
+      {children}
+    </div>
+  );
+}
+
 /** A screen with a list, and a button and the key `n` to add to it. */
 export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
   const { title, intro, icon, pages, create, actions, empty, notice, children } = props;
   const open = () => {
-    if (typeof create?.open === "string") route(create.open);
-    else create?.open();
+    if (typeof create?.opens === "string") route(create.opens);
+    else if (create) openDialog(create.opens);
   };
   useShortcuts(create ? [{ keys: "n", label: create.label, run: open }] : []);
   const button =
-    typeof create?.open === "string" ? (
-      <a class="button button-main" href={create.open}>
+    typeof create?.opens === "string" ? (
+      <a class="button button-main" href={create.opens}>
         {create.label}
       </a>
     ) : (

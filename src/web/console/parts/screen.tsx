@@ -37,17 +37,37 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
   );
 }
 
-/** Names and values, one under the other. */
-export function Facts({ children }: { children: ComponentChildren }): JSX.Element {
-  return <dl class="stack">{children}</dl>;
+/** Names and values, one under the other. A value that is null, undefined or false is left out. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }): JSX.Element {
+  const shown = Object.entries(of).filter(([, value]) => ![null, undefined, false].includes(value as null));
+  return (
+    <dl class="stack">
+      {shown.map(([name, value]) => (
+        <div key={name} class="fact">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
-/** A name and its value. */
-export function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+interface BoxProps {
+  title: string;
+  /** Beside the title. */
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A part of a screen, in a frame. */
+export function Box({ title, action, children }: BoxProps): JSX.Element {
   return (
-    <div class="fact">
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <section class="box">
+      <header class="between">
+        <h2>{title}</h2>
+        {action}
+      </header>
+      {children}
+    </section>
   );
 }

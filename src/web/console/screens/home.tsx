@@ -7,8 +7,8 @@ import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
-import { ListScreen } from "../parts/list-screen.tsx";
-import { OpenedDialog, openDialog } from "../parts/opened-dialog.tsx";
+import { ListScreen, RowMain } from "../parts/list-screen.tsx";
+import { OpenedDialog } from "../parts/opened-dialog.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
@@ -44,7 +44,7 @@ function Organizations(): JSX.Element {
         intro="Each customer of the service is an organization."
         icon="members"
         pages={list}
-        create={{ label: "New organization", open: () => openDialog(<NewOrganization />) }}
+        create={{ label: "New organization", opens: <NewOrganization /> }}
         actions={<Button onClick={() => void signOut().catch(sayError)}>Sign out</Button>}
         empty={{
           title: "No organization yet",
@@ -57,14 +57,11 @@ function Organizations(): JSX.Element {
             {organizations.map(({ id, name, jurisdiction, createdAt }) => (
               <li key={id} class="row">
                 <Avatar name={name} />
-                <div class="row-main">
-                  <a class="row-link" href={addressIn(id, "inbox")}>
-                    <bdi>{name}</bdi>
-                  </a>
+                <RowMain name={name} href={addressIn(id, "inbox")}>
                   <p class="row-detail">
                     {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} long />
                   </p>
-                </div>
+                </RowMain>
               </li>
             ))}
           </ul>
@@ -100,11 +97,12 @@ function NewOrganization(): JSX.Element {
         maxLength={100}
         autocomplete="name"
       />
-      <Select label="Where its data must stay" hint="This never changes." name="jurisdiction">
-        <option value="">Anywhere</option>
-        <option value="eu">European Union</option>
-        <option value="us">United States</option>
-      </Select>
+      <Select
+        label="Where its data must stay"
+        hint="This never changes."
+        name="jurisdiction"
+        options={{ "": "Anywhere", eu: "European Union", us: "United States" }}
+      />
     </FormDialog>
   );
 }

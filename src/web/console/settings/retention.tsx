@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
+import type { ChannelProps } from "../channels/channel-kinds.ts";
 import { plural } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Chips } from "../parts/chips.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
+import { RowMain } from "../parts/list-screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -34,13 +36,7 @@ export function Retention(): JSX.Element {
             <ul class="rows">
               {channels.map((channel) => (
                 <li key={channel.id} class="row">
-                  <div class="row-main">
-                    <p class="row-title">
-                      <strong>
-                        <bdi>{channel.name}</bdi>
-                      </strong>
-                    </p>
-                  </div>
+                  <RowMain name={channel.name} />
                   <span>{inWords(channel.retentionDays)}</span>
                   {canChange && (
                     <Button opens={<RetentionDialog channel={channel} onChannel={put} />}>
@@ -62,12 +58,7 @@ export function Retention(): JSX.Element {
   );
 }
 
-interface DialogProps {
-  channel: Channel;
-  onChannel: (changed: { channel: Channel }) => void;
-}
-
-function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
+function RetentionDialog({ channel, onChannel }: ChannelProps): JSX.Element {
   const { api } = usePlace();
   const days = useSignal(channel.retentionDays === null ? "" : String(channel.retentionDays));
   const wanted = days.value === "" ? null : Number(days.value);

@@ -4,8 +4,7 @@ import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
 import { DeleteOrganization } from "./delete-organization.tsx";
@@ -37,54 +36,46 @@ export function Settings(): JSX.Element {
     const answer = await call<{ organization: Organization }>("PATCH", `/organizations/${id}`, patch);
     place.set(answer.organization);
   };
+  const rename = <NameDialog name={name} onSave={save} />;
+  const limit = <LimitsDialog organization={organization} onSave={save} />;
   return (
     <Screen title="Settings">
       <div class="grid">
-        <section class="box">
-          <BoxHead
-            title="Organization"
-            onChange={isOperator ? () => openDialog(<NameDialog name={name} onSave={save} />) : null}
+        <Box title="Organization" action={isOperator && <Change what="organization" opens={rename} />}>
+          <Facts
+            of={{
+              Name: <bdi>{name}</bdi>,
+              Id: <Copyable text={id} />,
+              "Data stays in": (
+                <>
+                  {jurisdiction ? JURISDICTIONS[jurisdiction] : "Any place"}
+                  <p class="quiet">This never changes.</p>
+                </>
+              ),
+              Region: region ? REGIONS[region] : "Near its first user",
+              Created: <Time at={createdAt} long />,
+            }}
           />
-          <Facts>
-            <Fact name="Name">
-              <bdi>{name}</bdi>
-            </Fact>
-            <Fact name="Id">
-              <Copyable text={id} />
-            </Fact>
-            <Fact name="Data stays in">
-              {jurisdiction ? JURISDICTIONS[jurisdiction] : "Any place"}
-              <p class="quiet">This never changes.</p>
-            </Fact>
-            <Fact name="Region">{region ? REGIONS[region] : "Near its first user"}</Fact>
-            <Fact name="Created">
-              <Time at={createdAt} long />
-            </Fact>
-          </Facts>
-        </section>
-        <section class="box">
-          <BoxHead
-            title="Limits"
-            onChange={isOperator ? () => openDialog(<LimitsDialog organization={organization} onSave={save} />) : null}
+        </Box>
+        <Box title="Limits" action={isOperator && <Change what="limits" opens={limit} />}>
+          <Facts
+            of={{
+              Chats: ceiling(limits.chats),
+              Members: ceiling(limits.members),
+              Templates: ceiling(limits.templates),
+              Channels: ceiling(limits.channels),
+              "Self-service for keys": selfService
+                ? "On: members and keys can create keys"
+                : "Off: only the operator creates keys",
+              ...(selfService && {
+                Keys: ceiling(selfService.maxKeys),
+                "Requests per second, per key": ceiling(selfService.maxPerSecond),
+                "Sum of monthly quotas": ceiling(selfService.monthlyQuota),
+              }),
+            }}
           />
-          <Facts>
-            <Fact name="Chats">{ceiling(limits.chats)}</Fact>
-            <Fact name="Members">{ceiling(limits.members)}</Fact>
-            <Fact name="Templates">{ceiling(limits.templates)}</Fact>
-            <Fact name="Channels">{ceiling(limits.channels)}</Fact>
-            <Fact name="Self-service for keys">
-              {selfService === null ? "Off: only the operator creates keys" : "On: members and keys can create keys"}
-            </Fact>
-            {selfService && (
-              <>
-                <Fact name="Keys">{ceiling(selfService.maxKeys)}</Fact>
-                <Fact name="Requests per second, per key">{ceiling(selfService.maxPerSecond)}</Fact>
-                <Fact name="Sum of monthly quotas">{ceiling(selfService.monthlyQuota)}</Fact>
-              </>
-            )}
-          </Facts>
           {!isOperator && <p class="hint">Only the operator changes these.</p>}
-        </section>
+        </Box>
       </div>
       {may("channels:read") && <Retention />}
       {may("data:export") && <Export />}
@@ -103,16 +94,11 @@ export function Settings(): JSX.Element {
   );
 }
 
-function BoxHead({ title, onChange }: { title: string; onChange: (() => void) | null }): JSX.Element {
+function Change({ what, opens }: { what: string; opens: JSX.Element }): JSX.Element {
   return (
-    <header class="between">
-      <h2>{title}</h2>
-      {onChange && (
-        <Button class="link note" onClick={onChange}>
-          Change<span class="hidden"> {title.toLowerCase()}</span>
-        </Button>
-      )}
-    </header>
+    <Button class="link note" opens={opens}>
+      Change<span class="hidden"> {what}</span>
+    </Button>
   );
 }
 

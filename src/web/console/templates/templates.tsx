@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { plural } from "../format.ts";
 import type { ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
-import { ListScreen } from "../parts/list-screen.tsx";
+import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
@@ -25,7 +25,7 @@ function TemplateList(): JSX.Element {
       intro="Texts for answers that you give often. Networks that approve templates deliver them at any time."
       icon="template"
       pages={pages}
-      create={may("templates:write") ? { label: "New template", open: to(`templates/${NEW}`) } : null}
+      create={may("templates:write") ? { label: "New template", opens: to(`templates/${NEW}`) } : null}
       empty={{
         title: "No template yet",
         text: (
@@ -40,17 +40,11 @@ function TemplateList(): JSX.Element {
         <ul class="rows">
           {rows.map(({ id, name, language, body, variables, updatedAt }) => (
             <li key={id} class="row">
-              <div class="row-main">
-                <p class="row-title">
-                  <a class="row-link" href={to(`templates/${id}`)}>
-                    <bdi>{name}</bdi>
-                  </a>
-                  <code class="quiet">{language}</code>
-                </p>
+              <RowMain name={name} href={to(`templates/${id}`)} mark={<code class="quiet">{language}</code>}>
                 <p class="row-detail clip" dir="auto">
                   {body}
                 </p>
-              </div>
+              </RowMain>
               <p class="row-aside">
                 <span>{variables.length === 0 ? "No placeholder" : plural(variables.length, "placeholder")}</span>
                 <span class="quiet">

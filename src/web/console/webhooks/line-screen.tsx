@@ -5,7 +5,7 @@ import { useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
@@ -78,25 +78,21 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
   return (
     <>
       <section class="box">
-        <Facts>
-          <Fact name="Chat">
-            <Copyable text={chatId} />
-          </Fact>
-          <Fact name="Pending events">{number(pending)}</Fact>
-          {head && (
-            <>
-              <Fact name="Next">
-                Number {number(head.number)}, <code>{head.type}</code>, tried {plural(head.tries, "time")}
-              </Fact>
-              <Fact name="Its id">
-                <Copyable text={head.eventId} />
-              </Fact>
-              <Fact name="Next call">
-                {nextAttemptAt ? <Time at={nextAttemptAt} future /> : "When the webhook can be called"}
-              </Fact>
-            </>
-          )}
-        </Facts>
+        <Facts
+          of={{
+            Chat: <Copyable text={chatId} />,
+            "Pending events": number(pending),
+            ...(head && {
+              Next: (
+                <>
+                  Number {number(head.number)}, <code>{head.type}</code>, tried {plural(head.tries, "time")}
+                </>
+              ),
+              "Its id": <Copyable text={head.eventId} />,
+              "Next call": nextAttemptAt ? <Time at={nextAttemptAt} future /> : "When the webhook can be called",
+            }),
+          }}
+        />
       </section>
       <section class="section">
         <h2>Last calls</h2>

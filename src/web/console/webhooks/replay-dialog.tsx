@@ -74,10 +74,8 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
           hint="Your program can receive an event twice."
           value={which.value}
           onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
-        >
-          <option value="failed">Those that were given up ({number(failed)})</option>
-          <option value="since">All since a time</option>
-        </Select>
+          options={{ failed: `Those that were given up (${number(failed)})`, since: "All since a time" }}
+        />
         {which.value === "since" && (
           <Input
             label="Since"

@@ -98,12 +98,13 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
       />
       {may("channels:read") && <ChannelBoxes given={shown?.channels ?? []} />}
       <div class="pair-even">
-        <Select label="Content" hint="Thin: without text and address." name="payload">
-          <option value="full">Full</option>
-          <option value="thin" selected={shown?.payload === "thin"}>
-            Thin
-          </option>
-        </Select>
+        <Select
+          label="Content"
+          hint="Thin: without text and address."
+          name="payload"
+          options={{ full: "Full", thin: "Thin" }}
+          first={shown?.payload}
+        />
         <Input
           label="Calls per second"
           path="perSecond"

@@ -4,8 +4,7 @@ import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { ListScreen } from "../parts/list-screen.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
+import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
@@ -19,14 +18,14 @@ export function WebhookList(): JSX.Element {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
     return { rows: webhooks, pagination };
   });
-  const openNew = () => openDialog(<NewWebhookDialog onMade={(id) => route(to(`webhooks/${id}`))} />);
+  const add = <NewWebhookDialog onMade={(id) => route(to(`webhooks/${id}`))} />;
   return (
     <ListScreen
       title="Webhooks"
       intro="Parley calls these addresses with each event."
       icon="webhook"
       pages={pages}
-      create={mayManage() ? { label: "New webhook", open: openNew } : null}
+      create={mayManage() ? { label: "New webhook", opens: add } : null}
       empty={{
         title: "No webhook yet",
         text: "Your own program learns of each message within a second.",
@@ -54,13 +53,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
   const { id, url, description, state, disablesAt, waitingChats, failed, lastSuccessAt } = webhook;
   return (
     <li class={state === "disabled" ? "row row-over" : "row"}>
-      <div class="row-main">
-        <p class="row-title">
-          <a class="row-link" href={to(`webhooks/${id}`)}>
-            {shortUrl(url)}
-          </a>
-          <State state={state} />
-        </p>
+      <RowMain name={shortUrl(url)} href={to(`webhooks/${id}`)} mark={<State state={state} />}>
         {description !== null && (
           <p class="row-detail">
             <bdi>{description}</bdi>
@@ -74,7 +67,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
             It will be disabled <Time at={disablesAt} future />.
           </p>
         )}
-      </div>
+      </RowMain>
       <div class="row-aside">
         {lastSuccessAt !== null && (
           <span>

@@ -12,7 +12,7 @@ import { Select } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
@@ -120,10 +120,11 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
         say("Enabled");
       }}
     >
-      <Select label="It continues" name="from">
-        <option value="pending">with the pending events</option>
-        <option value="now">with new events, and drops the pending ones</option>
-      </Select>
+      <Select
+        label="It continues"
+        name="from"
+        options={{ pending: "with the pending events", now: "with new events, and drops the pending ones" }}
+      />
     </FormDialog>
   );
   const rotate = (
@@ -196,55 +197,48 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
         </div>
       )}
       <div class="grid">
-        <section class="box">
-          <h2>State</h2>
-          <Facts>
-            <Fact name="State">
-              <State state={state} />{" "}
-              <span class="quiet">
-                last change <Time at={since} long />
-              </span>
-            </Fact>
-            <Fact name="Last accepted event">{lastSuccessAt ? <Time at={lastSuccessAt} long /> : "None yet"}</Fact>
-            {pausedUntil !== null && (
-              <Fact name="Paused until">
-                <Time at={pausedUntil} future />, as it asked
-              </Fact>
-            )}
-            <Fact name="Chats waiting for it">{number(waitingChats)}</Fact>
-            <Fact name="Events given up">{number(failed)}</Fact>
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>What it gets</h2>
-          <Facts>
-            <Fact name="Events">{types === null ? "All" : <Codes texts={types} />}</Fact>
-            <Fact name="Channels">{channels === null ? "All" : <ChannelNames ids={channels} />}</Fact>
-            <Fact name="Content">{payload === "thin" ? "Thin: without text and address" : "Full"}</Fact>
-          </Facts>
-        </section>
-        <section class="box">
-          <h2>Calls</h2>
-          <Facts>
-            <Fact name="URL">
-              <Copyable text={url} />
-            </Fact>
-            <Fact name="Id">
-              <Copyable text={id} />
-            </Fact>
-            <Fact name="Pace">
-              At most {number(perSecond)} per second, {number(concurrency)} at a time
-            </Fact>
-            {previousSecretExpiresAt && (
-              <Fact name="The old secret ends">
-                <Time at={previousSecretExpiresAt} future />
-              </Fact>
-            )}
-            <Fact name="Created">
-              <Time at={createdAt} long />
-            </Fact>
-          </Facts>
-        </section>
+        <Box title="State">
+          <Facts
+            of={{
+              State: (
+                <>
+                  <State state={state} />{" "}
+                  <span class="quiet">
+                    last change <Time at={since} long />
+                  </span>
+                </>
+              ),
+              "Last accepted event": lastSuccessAt ? <Time at={lastSuccessAt} long /> : "None yet",
+              "Paused until": pausedUntil && (
+                <>
+                  <Time at={pausedUntil} future />, as it asked
+                </>
+              ),
+              "Chats waiting for it": number(waitingChats),
+              "Events given up": number(failed),
+            }}
+          />
+        </Box>
+        <Box title="What it gets">
+          <Facts
+            of={{
+              Events: types === null ? "All" : <Codes texts={types} />,
+              Channels: channels === null ? "All" : <ChannelNames ids={channels} />,
+              Content: payload === "thin" ? "Thin: without text and address" : "Full",
+            }}
+          />
+        </Box>
+        <Box title="Calls">
+          <Facts
+            of={{
+              URL: <Copyable text={url} />,
+              Id: <Copyable text={id} />,
+              Pace: `At most ${number(perSecond)} per second, ${number(concurrency)} at a time`,
+              "The old secret ends": previousSecretExpiresAt && <Time at={previousSecretExpiresAt} future />,
+              Created: <Time at={createdAt} long />,
+            }}
+          />
+        </Box>
       </div>
     </>
   );
