@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { OrganizationFrame } from "./frame.tsx";
 import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
@@ -11,7 +10,7 @@ import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 
 /** The console: the sign-in, or the screens. */
-export function App(): JSX.Element {
+export function App() {
   const now = sessionState.value;
   if (now.state === "unknown") {
     return <main class="lone">{now.error && <Failure error={now.error} onRetry={() => void beginSession()} />}</main>;
@@ -32,7 +31,7 @@ export function App(): JSX.Element {
   );
 }
 
-function Screens(): JSX.Element {
+function Screens() {
   useLinks();
   const [, first, organization, ...parts] = currentPath.value.split("/").filter(Boolean);
   if (first === undefined) return <Home />;

@@ -1,4 +1,4 @@
-import type { ComponentType, JSX } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
@@ -42,7 +42,7 @@ const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = 
 const ON_BAR = 2;
 
 /** The screens of one organization, with the menu beside them. */
-export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }): JSX.Element {
+export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }) {
   const organization = useResource(`organization ${id}`, async () => {
     return (await apiOf(id).GET("/organization")).organization;
   });
@@ -64,7 +64,7 @@ export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }
   );
 }
 
-function Frame({ place, parts }: { place: Place; parts: string[] }): JSX.Element {
+function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
   const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
   const find = () => openDialog(<Palette entries={entries} />);
@@ -102,7 +102,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }): JSX.Element
   );
 }
 
-function OpenScreen({ parts: [name = "", ...rest] }: { parts: string[] }): JSX.Element {
+function OpenScreen({ parts: [name = "", ...rest] }: { parts: string[] }) {
   const [Screen, most = 0] = (Object.hasOwn(SCREENS, name) && SCREENS[name]) || [];
   if (!Screen || rest.length > most) return <NotFound />;
   return <Screen id={rest[0]} part={rest[1]} />;
@@ -115,7 +115,7 @@ interface SidebarProps {
   onKeys: () => void;
 }
 
-function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element {
+function Sidebar({ place, entries, onFind, onKeys }: SidebarProps) {
   const { organization, to } = place;
   const { type, member } = currentSession();
   return (

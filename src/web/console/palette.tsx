@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Chat } from "./api.ts";
 import { route } from "./location.ts";
@@ -22,7 +21,7 @@ interface Found {
 }
 
 /** Finds a screen, or a chat by its contact's name or address. */
-export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
+export function Palette({ entries }: { entries: MenuEntry[] }) {
   const { to } = usePlace();
   const id = useId();
   const [text, setText] = useState("");

@@ -1,9 +1,8 @@
-import type { JSX } from "preact";
 import { Dialog } from "./parts/dialog.tsx";
 import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */
-export function ShortcutList(): JSX.Element {
+export function ShortcutList() {
   return (
     <Dialog title="Keyboard shortcuts">
       <label class="beside">

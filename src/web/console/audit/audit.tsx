@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -19,7 +18,7 @@ type Entry = Schemas["AuditEntry"];
 const RUNS_MS = 60_000;
 
 /** Who did what. */
-export function Audit(): JSX.Element {
+export function Audit() {
   const { organization, api } = usePlace();
   const filter = useSignal<AuditFilter>(NO_FILTER);
   const { actor, action, target } = filter.value;
@@ -64,7 +63,7 @@ export function Audit(): JSX.Element {
   );
 }
 
-function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<AuditFilter>) => void }): JSX.Element {
+function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<AuditFilter>) => void }) {
   const { at, actor, action, target, changed, requestId, linkBy, count } = entry;
   const maker = useMembers().find(({ id }) => id === linkBy)?.name ?? linkBy;
   return (
@@ -97,7 +96,7 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
   );
 }
 
-function Result({ entry: { status, at } }: { entry: Entry }): JSX.Element {
+function Result({ entry: { status, at } }: { entry: Entry }) {
   if (status === null) {
     const isRunning = now.value - Date.parse(at) < RUNS_MS;
     return <Badge tone="warn">{isRunning ? "In progress" : "Interrupted"}</Badge>;

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { AuditAction } from "../../../audit/actions.ts";
 import { useMembers } from "../organization.ts";
 import { Input, Select } from "../parts/field.tsx";
@@ -21,7 +20,7 @@ interface FiltersProps {
 }
 
 /** Chooses which entries are listed. */
-export function Filters({ filter, onFilter }: FiltersProps): JSX.Element {
+export function Filters({ filter, onFilter }: FiltersProps) {
   const names: Record<string, string> = Object.fromEntries(useMembers().map(({ id, name }) => [id, name]));
   const isUnknown = !["", "operator", ...Object.keys(names)].includes(filter.actor);
   return (

@@ -1,11 +1,10 @@
-import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import type { Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
-export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<string, string> }): JSX.Element {
+export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<string, string> }) {
   return (
     <>
       {DESCRIPTIONS[kind].credentials.map(({ name, label, hint, isSecret }) => (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
@@ -19,7 +18,7 @@ interface ListedChannel {
 }
 
 /** The organization's channels. */
-export function ChannelList(): JSX.Element {
+export function ChannelList() {
   const { organization, api, to } = usePlace();
   const pages = usePages<ListedChannel>(`list /channels ${organization.id}`, "page", async (query, signal) => {
     // Both lists have the same order and pages.
@@ -54,7 +53,7 @@ export function ChannelList(): JSX.Element {
   );
 }
 
-function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.Element {
+function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }) {
   const { to } = usePlace();
   const [element, isSeen] = useSeen<HTMLLIElement>();
   const { id, name, kind, health } = channel;
@@ -82,7 +81,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
 }
 
 /** Whether a channel works, as far as the network has proved it. */
-export function Health({ health }: { health: Pick<Channel["health"], "state" | "isVerified"> }): JSX.Element {
+export function Health({ health }: { health: Pick<Channel["health"], "state" | "isVerified"> }) {
   if (health.state === "broken") return <Badge tone="bad">Broken</Badge>;
   if (health.isVerified) return <Badge tone="good">Works</Badge>;
   return (
@@ -93,7 +92,7 @@ export function Health({ health }: { health: Pick<Channel["health"], "state" | "
 }
 
 /** How many chats a channel has. @param isBare without the word */
-export function ChatCount({ id, isBare = false }: { id: string; isBare?: boolean }): JSX.Element {
+export function ChatCount({ id, isBare = false }: { id: string; isBare?: boolean }) {
   const chats = useGet("/chats", { query: { channel: id, limit: 1 } });
   const total = chats.data?.pagination.total;
   if (total === undefined) return <span class="quiet">…</span>;

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
@@ -28,7 +27,7 @@ import { SettingsDialog } from "./settings-dialog.tsx";
 import { Snippet } from "./web-parts.tsx";
 
 /** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
-export function ChannelScreen({ id }: { id: string }): JSX.Element {
+export function ChannelScreen({ id }: { id: string }) {
   const { to } = usePlace();
   const found = useGet("/channels/{id}", { path: { id } });
   const stats = useGet(may("stats:read") ? "/stats" : null, { query: { limit: MOST } });
@@ -61,7 +60,7 @@ export function ChannelScreen({ id }: { id: string }): JSX.Element {
   );
 }
 
-function Actions({ channel, onChannel }: ChannelProps): JSX.Element {
+function Actions({ channel, onChannel }: ChannelProps) {
   const { api, to } = usePlace();
   const { id, name } = channel;
   const remove = (
@@ -99,7 +98,7 @@ interface DetailsProps extends ChannelProps {
   stats: Schemas["ChannelStats"] | null;
 }
 
-function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
+function Details({ channel, onChannel, stats }: DetailsProps) {
   const isAsked = useSignal(false);
   const checks = useChecks(channel.id, isAsked.value);
   const { id, kind, health, settings, limits, retentionDays, credentials, createdAt } = channel;
@@ -248,7 +247,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
   );
 }
 
-function Waiting({ queue: { depth, oldest } }: { queue: Schemas["ChannelStats"]["queue"] }): JSX.Element {
+function Waiting({ queue: { depth, oldest } }: { queue: Schemas["ChannelStats"]["queue"] }) {
   return (
     <>
       {number(depth)}
@@ -262,7 +261,7 @@ function Waiting({ queue: { depth, oldest } }: { queue: Schemas["ChannelStats"][
   );
 }
 
-function Sites({ origins }: { origins: string[] }): JSX.Element {
+function Sites({ origins }: { origins: string[] }) {
   if (origins.length === 0) return <>Every site</>;
   return (
     <ul>

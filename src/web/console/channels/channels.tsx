@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { ScreenParts } from "../location.ts";
 import { NotPermitted } from "../parts/not-permitted.tsx";
@@ -14,7 +13,7 @@ import { SetUp } from "./set-up.tsx";
  * @param id `new` for another one
  * @param part a kind, below `new`; `set-up`, below a channel
  */
-export function Channels({ id, part }: ScreenParts): JSX.Element {
+export function Channels({ id, part }: ScreenParts) {
   if (id === undefined) return <ChannelList />;
   if (id !== "new") return part === "set-up" ? <SetUp key={id} id={id} /> : <ChannelScreen key={id} id={id} />;
   if (!may("channels:write")) return <NotPermitted permission="channels:write" title="New channel" />;

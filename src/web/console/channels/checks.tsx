@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -33,7 +32,7 @@ interface ChecksProps {
 }
 
 /** What the checks found, and what to do. */
-export function Checks({ checks, only, isWaiting = false }: ChecksProps): JSX.Element {
+export function Checks({ checks, only, isWaiting = false }: ChecksProps) {
   const { reload, loadedAt } = checks;
   return (
     <Loaded resource={checks} rows={1}>

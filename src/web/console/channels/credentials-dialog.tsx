@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { say } from "../parts/toast.tsx";
@@ -6,7 +5,7 @@ import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
 import type { ChannelProps } from "./channel-kinds.ts";
 
 /** Replaces credentials. What is left empty stays. */
-export function CredentialsDialog({ channel, onChannel }: ChannelProps): JSX.Element {
+export function CredentialsDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { id, kind, credentials = {} } = channel;
   return (

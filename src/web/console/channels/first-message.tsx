@@ -29,7 +29,7 @@ interface FirstMessageProps {
 }
 
 /** The last step of a set-up: a message comes in, and one goes out. */
-export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.Element | null {
+export function FirstMessage({ id, hint, step: Step }: FirstMessageProps) {
   const { api, to } = usePlace();
   const latest = useGet(may("chats:read") ? "/chats" : null, { query: { channel: id, limit: 1 } });
   const [firstMember] = useMembers();

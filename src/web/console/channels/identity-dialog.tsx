@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -6,7 +5,7 @@ import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 
 /** Gives a web chat a new identity secret. */
-export function RotateIdentity({ id }: { id: string }): JSX.Element {
+export function RotateIdentity({ id }: { id: string }) {
   const { api } = usePlace();
   return (
     <FormDialog
@@ -24,7 +23,7 @@ export function RotateIdentity({ id }: { id: string }): JSX.Element {
 }
 
 /** Shows the secret with which a site vouches for its users. */
-export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }): JSX.Element {
+export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }) {
   return (
     <SecretDialog title="Save the identity secret now" secret={secret} onSaved={onSaved}>
       With it, your site’s server proves who a user is. Without sign-in you don’t need it.

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
@@ -14,7 +13,7 @@ import type { Kind } from "./channel-kinds.ts";
 import { IdentitySecret } from "./identity-dialog.tsx";
 
 /** The first two steps of the set-up: the kind of channel, then its name and credentials. */
-export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
+export function NewChannel({ kind }: { kind: Kind | null }) {
   const { to } = usePlace();
   if (kind) return <Create key={kind} kind={kind} />;
   return (
@@ -39,7 +38,7 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
   );
 }
 
-function Create({ kind }: { kind: Kind }): JSX.Element {
+function Create({ kind }: { kind: Kind }) {
   const { api, to } = usePlace();
   const { label, credentials } = DESCRIPTIONS[kind];
   return (

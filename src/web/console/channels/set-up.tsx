@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
@@ -24,7 +24,7 @@ const ASK_MS = 10_000;
 const MOST_ASKED = 30;
 
 /** What is left to do until a channel works, step by step. */
-export function SetUp({ id }: { id: string }): JSX.Element {
+export function SetUp({ id }: { id: string }) {
   const { to } = usePlace();
   const found = useGet("/channels/{id}", { path: { id } });
   const name = found.data?.channel.name;
@@ -58,7 +58,7 @@ interface StepProps {
 }
 
 /** One step. Its mark is a number until it is done. */
-function Step({ title, isDone, children }: StepProps): JSX.Element {
+function Step({ title, isDone, children }: StepProps) {
   return (
     <li class={isDone ? "step step-done" : "step"}>
       <span class="step-mark">{isDone && <Icon name="check" />}</span>
@@ -72,7 +72,7 @@ function Step({ title, isDone, children }: StepProps): JSX.Element {
   );
 }
 
-function WebSteps({ channel, onChannel }: ChannelProps): JSX.Element {
+function WebSteps({ channel, onChannel }: ChannelProps) {
   const { id, settings } = channel;
   const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
   return (
@@ -93,7 +93,7 @@ function WebSteps({ channel, onChannel }: ChannelProps): JSX.Element {
   );
 }
 
-function NetworkSteps({ channel, onChannel }: ChannelProps): JSX.Element {
+function NetworkSteps({ channel, onChannel }: ChannelProps) {
   const { id, kind } = channel;
   const { label, network, webhook, firstMessage } = DESCRIPTIONS[kind];
   const enter = webhook?.enter ?? null;
@@ -150,7 +150,7 @@ interface RegisterProps {
 }
 
 /** Makes the network call the service. A webhook that points here can be registered again. */
-export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProps): JSX.Element {
+export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProps) {
   const { api } = usePlace();
   const { network } = DESCRIPTIONS[kind];
   const isSending = useSignal(false);
@@ -189,7 +189,7 @@ export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProp
 }
 
 /** What the network must know to call the service. */
-export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }): JSX.Element | null {
+export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }) {
   const { network, webhook: names } = DESCRIPTIONS[kind];
   if (!webhook || !names) return null;
   const isLocal = /^(localhost|127\.|\[::1\])/.test(URL.parse(webhook.url)?.hostname ?? "");

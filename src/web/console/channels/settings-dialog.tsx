@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
@@ -9,7 +8,7 @@ import type { ChannelProps } from "./channel-kinds.ts";
 import { OriginsField } from "./web-parts.tsx";
 
 /** Changes a channel's name, settings and retention. */
-export function SettingsDialog({ channel, onChannel }: ChannelProps): JSX.Element {
+export function SettingsDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { id, name, kind, settings, retentionDays } = channel;
   const mayErase = may("chats:erase");

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -9,7 +8,7 @@ import { say } from "../parts/toast.tsx";
 import { type ChannelProps, snippetOf } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
-export function OriginsForm({ channel, onChannel }: ChannelProps): JSX.Element {
+export function OriginsForm({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   return (
     <Form
@@ -27,7 +26,7 @@ export function OriginsForm({ channel, onChannel }: ChannelProps): JSX.Element {
 }
 
 /** The field of the sites, named `origins`. */
-export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
+export function OriginsField({ origins }: { origins: string[] }) {
   return (
     <Field label="Sites" hint="One per line. Leave empty for every site." path="settings.allowedOrigins">
       {(ties) => (
@@ -45,7 +44,7 @@ export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
 }
 
 /** The lines that put a web chat on a site, with a button that copies them. */
-export function Snippet({ id }: { id: string }): JSX.Element {
+export function Snippet({ id }: { id: string }) {
   const text = snippetOf(id);
   return (
     <div class="stack">
@@ -59,7 +58,7 @@ export function Snippet({ id }: { id: string }): JSX.Element {
 }
 
 /** A web chat as visitors see it. It waits for a click, because the chat takes the focus when it opens. */
-export function Preview({ id, name }: { id: string; name: string }): JSX.Element {
+export function Preview({ id, name }: { id: string; name: string }) {
   const [isOpen, setOpen] = useState(false);
   if (!isOpen) {
     return (

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { piecesOf, webAddress } from "../../visitor/links.ts";
 import { addressOf, type Message } from "../api.ts";
@@ -42,7 +41,7 @@ interface PlacedProps extends BubbleProps {
 }
 
 /** A message that has its place in the chat. A click shows its details. */
-export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps): JSX.Element {
+export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps) {
   const { direction, status, createdAt, error } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
@@ -76,7 +75,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
 }
 
 /** Sends a failed message again, once, and leads to the message that does. */
-function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "message" | "again">): JSX.Element | null {
+function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "message" | "again">) {
   const isBusy = useSignal(false);
   if (again) return <SentAgain message={again} />;
   if (!may("messages:send") || isBlank(message)) return null;
@@ -93,7 +92,7 @@ function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "messa
 }
 
 /** Leads to the message that sent a failed one again. */
-export function SentAgain({ message: { id, seq, status } }: { message: Message }): JSX.Element {
+export function SentAgain({ message: { id, seq, status } }: { message: Message }) {
   if (seq === null && status !== "SCHEDULED") {
     return <p class="quiet small">Sent again, and {STATUSES[status].word.toLowerCase()}</p>;
   }
@@ -108,7 +107,7 @@ export function SentAgain({ message: { id, seq, status } }: { message: Message }
 const UNDO_MS = 11_000;
 
 /** A message that waits for its time. It has no place in the chat yet. */
-export function ScheduledBubble({ message, isChosen, onChoose, store }: BubbleProps): JSX.Element {
+export function ScheduledBubble({ message, isChosen, onChoose, store }: BubbleProps) {
   const at = Date.parse(message.scheduledAt ?? message.createdAt);
   const isBeingSent = at - Date.parse(message.createdAt) < UNDO_MS;
   return (
@@ -145,7 +144,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
  * The text of a message, and its file. Only text and links, never markup. A contact's file is loaded if the reader asks,
  * and always as a download; the address in an outbound message is a link that is never loaded.
  */
-function MessageText({ message }: { message: Message }): JSX.Element {
+function MessageText({ message }: { message: Message }) {
   const { organization } = usePlace();
   const { text, mediaUrl, direction, type, chatId, id } = message;
   if (isBlank(message))
@@ -178,7 +177,7 @@ function MessageText({ message }: { message: Message }): JSX.Element {
 }
 
 /** A text with its links. They are found once, however often the conversation is drawn. */
-function Linked({ text }: { text: string }): JSX.Element {
+function Linked({ text }: { text: string }) {
   return useMemo(
     () => (
       <p class="text" dir="auto">
@@ -196,7 +195,7 @@ export function isBlank({ text, mediaUrl }: Message): boolean {
   return text === "" && mediaUrl === null;
 }
 
-function Outward({ href, children }: { href: string; children: string }): JSX.Element {
+function Outward({ href, children }: { href: string; children: string }) {
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}

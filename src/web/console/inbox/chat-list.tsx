@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
@@ -34,7 +33,7 @@ interface ChatListProps {
 }
 
 /** The list of chats with its filters. */
-export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps): JSX.Element {
+export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps) {
   return (
     <section class="chats" aria-label="Chats">
       {openId === null && <h1 class="hidden">Inbox</h1>}
@@ -82,7 +81,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
   );
 }
 
-function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps, "channels" | "onNew">): JSX.Element {
+function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps, "channels" | "onNew">) {
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
@@ -126,7 +125,7 @@ interface RowProps {
   href: string;
 }
 
-function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
+function Row({ chat, view, isOpen, href }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
   return (
@@ -170,7 +169,7 @@ function previewOf({ lastMessage, lastMessageAt }: Chat): string {
 }
 
 /** The status of the organization's last message. The list does not know who sent it. */
-function StatusMark({ status }: { status: Message["status"] }): JSX.Element {
+function StatusMark({ status }: { status: Message["status"] }) {
   const { word, icon } = STATUSES[status];
   const isFailed = status === "FAILED";
   return (
@@ -181,7 +180,7 @@ function StatusMark({ status }: { status: Message["status"] }): JSX.Element {
   );
 }
 
-function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }): JSX.Element {
+function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setTyped(text), [text]);

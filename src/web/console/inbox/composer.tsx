@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat, Member } from "../api.ts";
@@ -28,7 +27,7 @@ interface ComposerProps {
 const MAX_LENGTH = 4_096;
 
 /** The text box, with templates, sending later, and undo. */
-export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
+export function Composer({ store, chat, members }: ComposerProps) {
   const { organization } = usePlace();
   const { member } = currentSession();
   const [text, setText] = useState(() => drafts.read(chat.id) ?? "");

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
@@ -26,7 +26,7 @@ interface PanelProps {
 }
 
 /** What is known about the contact, and what can be done with the chat. */
-export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
+export function ContactPanel({ store, chat, onClose }: PanelProps) {
   const { organization, api, to } = usePlace();
   const { contact, channel, metadata, createdAt, id } = chat;
   const { freeTextHours } = DESCRIPTIONS[channel.kind];
@@ -121,7 +121,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
 }
 
 /** Until when the network delivers free text. */
-function Window({ store, hours }: { store: ConversationStore; hours: number }): JSX.Element {
+function Window({ store, hours }: { store: ConversationStore; hours: number }) {
   const closesAt = windowClosesAt(store.messages.value, hours);
   const isOpen = closesAt !== null && closesAt > now.value;
   return isOpen ? (
@@ -136,7 +136,7 @@ interface MetadataProps {
   metadata: Chat["metadata"];
 }
 
-function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
+function MetadataDialog({ store, metadata }: MetadataProps) {
   const rows = useSignal([...Object.entries(metadata), ["", ""] as [string, string]]);
   const change = (at: number, pair: [string, string]) => {
     const next = rows.value.map((row, n) => (n === at ? pair : row));
@@ -176,7 +176,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
 }
 
 /** A name and its value, and below them what is wrong. */
-function MetadataPair({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+function MetadataPair({ name, children }: { name: string; children: ComponentChildren }) {
   const [fault] = useFaults(`metadata.${name}`);
   return (
     <div>

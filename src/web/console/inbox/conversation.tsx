@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { route } from "../location.ts";
@@ -29,7 +28,7 @@ interface ConversationProps {
 const NARROW = "(max-width: 1350px)";
 
 /** One chat: its messages, the composer, and what is known about the contact or a message. */
-export function Conversation({ id, known, onChat }: ConversationProps): JSX.Element {
+export function Conversation({ id, known, onChat }: ConversationProps) {
   const { api, to } = usePlace();
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
   const members = useMembers();

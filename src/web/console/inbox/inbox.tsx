@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { route } from "../location.ts";
@@ -22,7 +21,7 @@ const FIRST: Filter = { view: "all", channel: null, search: "" };
 const AHEAD = 10;
 
 /** All chats, and the open one beside them. */
-export function Inbox({ id: openId = null }: { id: string | null | undefined }): JSX.Element {
+export function Inbox({ id: openId = null }: { id: string | null | undefined }) {
   const { organization, to } = usePlace();
   const channels = useChannels();
   const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);

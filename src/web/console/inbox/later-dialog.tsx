@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/chips.tsx";
@@ -18,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const MORNING = 9;
 
 /** Asks when a message is sent, and until when it makes sense. */
-export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element {
+export function LaterDialog({ text, onClose, onSend }: LaterProps) {
   const at = useSignal(fieldTime(Date.now() + HOUR_MS));
   const until = useSignal("");
   const time = new Date(at.value).getTime();

@@ -24,7 +24,7 @@ interface PanelProps {
 }
 
 /** One message: its times, the attempts to deliver it with the network's words, and what can be done with it. */
-export function MessagePanel({ store, message, members, onClose }: PanelProps): JSX.Element {
+export function MessagePanel({ store, message, members, onClose }: PanelProps) {
   const { id, seq, status, error, direction, senderId, resendOf } = message;
   const again = store.messages.value.find((one) => one.resendOf === id);
   const original = resendOf && store.messages.value.find((one) => one.id === resendOf);
@@ -111,7 +111,7 @@ const OUTCOMES = {
 } as const;
 
 /** @param cancel is shown as long as it is certain that nothing of the message was sent */
-function Attempts({ message, cancel }: { message: Message; cancel: ComponentChildren }): JSX.Element {
+function Attempts({ message, cancel }: { message: Message; cancel: ComponentChildren }) {
   const { api } = usePlace();
   const { chatId, id, updatedAt } = message;
   const path = { id: chatId, messageId: id };

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Member } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
@@ -23,7 +22,7 @@ interface MessagesProps {
 const AT_END = 80;
 
 /** The messages of a chat. What one reads stays in its place, and a button counts what is new below. */
-export function Messages({ store, members, chosen, onChoose }: MessagesProps): JSX.Element {
+export function Messages({ store, members, chosen, onChoose }: MessagesProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const wasAtEnd = useRef(true);
   const heightBefore = useRef(0);

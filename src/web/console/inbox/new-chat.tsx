@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
@@ -6,7 +5,7 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 
 /** Begins a chat with a contact, or finds the one that exists. */
-export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Element {
+export function NewChat({ onChat }: { onChat: (chat: Chat) => void }) {
   const { api } = usePlace();
   const channels = useChannels();
   const kinds = [...new Set(channels.map(({ kind }) => kind))];

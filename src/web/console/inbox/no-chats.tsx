@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { networkLabels } from "../../../channels/descriptions.ts";
 import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -32,7 +31,7 @@ const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string
 };
 
 /** A list without chats: why, and what a person can do. */
-export function NoChats({ filter, onFilter }: NoChatsProps): JSX.Element {
+export function NoChats({ filter, onFilter }: NoChatsProps) {
   const channels = useGet("/channels", { query: { limit: MOST } }).data?.channels;
   if (channels?.length === 0 && filter.search === "") return <NoChannel />;
   const shown = filter.search === "" ? filter.view : "search";
@@ -53,7 +52,7 @@ export function NoChats({ filter, onFilter }: NoChatsProps): JSX.Element {
 }
 
 /** A new organization: without a channel, nobody can write. */
-function NoChannel(): JSX.Element {
+function NoChannel() {
   const { to } = usePlace();
   const who = useMembers().filter(({ permissions }) => permissions.includes("channels:write"));
   const names = new Intl.ListFormat("en", { type: "disjunction" }).format(who.map(({ name }) => name));

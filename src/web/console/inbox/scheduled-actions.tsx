@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -28,7 +27,7 @@ interface ActionsProps {
 const HOUR_MS = 3_600_000;
 
 /** What can be done with a message until it is sent. */
-export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }: ActionsProps): JSX.Element {
+export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }: ActionsProps) {
   const run = (work: Promise<unknown>, done: string) => {
     work.then(
       () => say(done),
@@ -54,7 +53,7 @@ export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }:
   );
 }
 
-function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">): JSX.Element {
+function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">) {
   const value = useSignal(fieldTime(at));
   const time = new Date(value.value).getTime();
   const isTime = !Number.isNaN(time);

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
@@ -19,7 +18,7 @@ interface TemplateDialogProps {
 const MAX_LENGTH = 4_096;
 
 /** Chooses a template, fills it, and shows what the contact will read. */
-export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): JSX.Element {
+export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps) {
   const { to } = usePlace();
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);
@@ -89,7 +88,7 @@ interface FillingProps {
 }
 
 /** The first word of the contact's name is the usual value of `name`. */
-function Filling({ template, chat, onBack, onSend }: FillingProps): JSX.Element {
+function Filling({ template, chat, onBack, onSend }: FillingProps) {
   const first = chat.contact.name?.split(/\s/u)[0] ?? "";
   const values = useSignal<Record<string, string>>(
     Object.fromEntries(template.variables.map((name) => [name, chat.metadata[name] ?? (name === "name" ? first : "")])),

@@ -1,5 +1,4 @@
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Select } from "../parts/field.tsx";
@@ -25,7 +24,7 @@ export function undoMs(kind: Channel["kind"]): number {
 }
 
 /** Asks for how long sends can be undone. */
-export function UndoDialog({ onClose }: { onClose: () => void }): JSX.Element {
+export function UndoDialog({ onClose }: { onClose: () => void }) {
   const choose = (part: keyof UndoTimes, seconds: string) => {
     undoTimes.value = { ...undoTimes.value, [part]: Number(seconds) };
     localStorage.setItem(STORED, JSON.stringify(undoTimes.value));

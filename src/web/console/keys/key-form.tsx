@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS } from "../../../keys/permissions.ts";
 import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
@@ -14,7 +13,7 @@ import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
 
 /** Creates a key. @param onMade gets its id, once its secret was saved */
-export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }): JSX.Element {
+export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }) {
   const { api } = usePlace();
   return (
     <FormDialog
@@ -36,7 +35,7 @@ export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }): JSX.
 }
 
 /** Changes a key from its next request on. */
-export function EditKeyDialog({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }): JSX.Element {
+export function EditKeyDialog({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }) {
   const { api } = usePlace();
   return (
     <FormDialog
@@ -67,7 +66,7 @@ function valuesOf({ text, number, words, checked }: Entered): Schemas["NewKey"] 
   };
 }
 
-function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
+function KeyFields({ shown }: { shown: Key | null }) {
   const given = shown?.permissions ?? DEFAULT_PERMISSIONS.filter(may);
   return (
     <>

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -18,7 +17,7 @@ export interface ListedKey {
 }
 
 /** One key: what it may do, and how much it is used. */
-export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Element {
+export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }) {
   const { to } = usePlace();
   const [element, isSeen] = useSeen<HTMLLIElement>();
   const { id, name, permissions, rateLimit, expiresAt } = key;
@@ -54,7 +53,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
   );
 }
 
-function Use({ id, name }: { id: string; name: string }): JSX.Element {
+function Use({ id, name }: { id: string; name: string }) {
   const usage = useGet("/keys/{id}/usage", { path: { id } });
   return (
     <>

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { number } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -18,7 +17,7 @@ import { Quota } from "./quota.tsx";
 import { RotateDialog } from "./rotate-dialog.tsx";
 
 /** One key: what it may do, how it is used, and what can be done with it. */
-export function KeyScreen({ id }: { id: string }): JSX.Element {
+export function KeyScreen({ id }: { id: string }) {
   const { to } = usePlace();
   const found = useGet("/keys/{id}", { path: { id } });
   const shown = found.data?.key;
@@ -34,7 +33,7 @@ export function KeyScreen({ id }: { id: string }): JSX.Element {
 }
 
 /** Who may not give what a key has can only revoke it. */
-function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }): JSX.Element | null {
+function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }) {
   const { organization, api } = usePlace();
   const { id, name, permissions, revokedAt } = shown;
   const isOwn = currentSession().type === "operator" || organization.selfService !== null;
@@ -70,7 +69,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
   );
 }
 
-function KeyDetails({ shown }: { shown: Key }): JSX.Element {
+function KeyDetails({ shown }: { shown: Key }) {
   const { id, permissions, rateLimit, ipAllowlist, expiresAt, revokedAt, previousSecretExpiresAt } = shown;
   const state = stateOf(shown, now.value);
   return (
@@ -125,7 +124,7 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
   );
 }
 
-function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }): JSX.Element {
+function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }) {
   const usage = useGet("/keys/{id}/usage", { path: { id } });
   return (
     <Loaded resource={usage} rows={1}>
@@ -147,6 +146,6 @@ function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }):
 }
 
 /** Who created something: the operator, or a key or member by its id. */
-function Maker({ id }: { id: string }): JSX.Element {
+function Maker({ id }: { id: string }) {
   return id === "operator" ? <>the operator</> : <Copyable text={id} />;
 }

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { plural } from "../format.ts";
 import { route, type ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
@@ -12,11 +11,11 @@ import { KeyScreen } from "./key-screen.tsx";
 import { stateOf } from "./key-state.ts";
 
 /** All keys, or one of them. */
-export function Keys({ id }: ScreenParts): JSX.Element {
+export function Keys({ id }: ScreenParts) {
   return id ? <KeyScreen key={id} id={id} /> : <KeyList />;
 }
 
-function KeyList(): JSX.Element {
+function KeyList() {
   const { organization, api, to } = usePlace();
   const pages = usePages<ListedKey>(`list /keys ${organization.id}`, "page", async (query, signal) => {
     // Both lists have the same order and pages.
@@ -51,7 +50,7 @@ function KeyList(): JSX.Element {
   );
 }
 
-function Rows({ rows }: { rows: ListedKey[] }): JSX.Element {
+function Rows({ rows }: { rows: ListedKey[] }) {
   const live = rows.filter(({ key }) => stateOf(key, now.value).isLive);
   const over = rows.filter((row) => !live.includes(row));
   return (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { Meter } from "../parts/meter.tsx";
@@ -9,7 +8,7 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const NEARLY = 0.8;
 
 /** The requests of this month, and how much of the quota they are. */
-export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }): JSX.Element {
+export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }) {
   if (quota === null) {
     return (
       <div class="stack">

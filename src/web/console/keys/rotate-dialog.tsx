@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -8,7 +7,7 @@ import { Time } from "../parts/time.tsx";
 import type { Key } from "./key-state.ts";
 
 /** Gives a key a new secret. */
-export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key: Key }) => void }): JSX.Element {
+export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key: Key }) => void }) {
   const { api } = usePlace();
   return (
     <FormDialog

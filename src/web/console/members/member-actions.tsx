@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -18,7 +17,7 @@ interface ActionsProps {
 }
 
 /** What can be done with a member. A person can't let others do more than that person may do. */
-export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
+export function MemberActions({ member, onChange }: ActionsProps) {
   const { api } = usePlace();
   const { id, name, permissions } = member;
   const path = { id };

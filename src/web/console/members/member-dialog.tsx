@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Permission } from "../../../keys/permissions.ts";
 import { PRESETS } from "../../../keys/presets.ts";
 import type { Member } from "../api.ts";
@@ -16,7 +15,7 @@ interface MemberDialogProps {
 }
 
 /** Adds or changes a member. */
-export function MemberDialog({ member, onMember }: MemberDialogProps): JSX.Element {
+export function MemberDialog({ member, onMember }: MemberDialogProps) {
   const { api } = usePlace();
   return (
     <FormDialog

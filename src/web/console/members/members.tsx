@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
@@ -12,7 +11,7 @@ import { MemberActions } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
 
 /** The organization's people. */
-export function Members(): JSX.Element {
+export function Members() {
   const { organization, api } = usePlace();
   const pages = usePages(`list /members ${organization.id}`, "page", async (query, signal) => {
     const { members, pagination } = await api.GET("/members", { query, signal });
@@ -54,7 +53,7 @@ interface RowProps {
   onChange: () => void;
 }
 
-function MemberRow({ member, isFirst, onChange }: RowProps): JSX.Element {
+function MemberRow({ member, isFirst, onChange }: RowProps) {
   const { id, name, email, permissions, createdAt } = member;
   return (
     <li class="row">

@@ -1,16 +1,16 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { initialsOf } from "../names.ts";
 import { Icon } from "./icon.tsx";
 
 type Tone = "good" | "bad" | "warn" | "quiet";
 
 /** A state in a word, with a dot. The word says it without the color. */
-export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }): JSX.Element {
+export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
 
 /** The first letters of a name, in a circle. Without a name, a person in the color of `address`. */
-export function Avatar({ name, address = "" }: { name: string | null; address?: string }): JSX.Element {
+export function Avatar({ name, address = "" }: { name: string | null; address?: string }) {
   const initials = initialsOf(name ?? "");
   return (
     <span class="avatar" style={{ background: colorOf(name ?? address) }} aria-hidden="true">

@@ -7,6 +7,6 @@ interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
 }
 
 /** A button that sends no form. Its class is `button`, unless it has another one. */
-export function Button({ opens, ...button }: ButtonProps): JSX.Element {
+export function Button({ opens, ...button }: ButtonProps) {
   return <button type="button" class="button" onClick={opens && (() => openDialog(opens))} {...button} />;
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { number, plural } from "../format.ts";
 import { Table } from "./table.tsx";
 
@@ -32,7 +32,7 @@ const WIDTH = 8;
 const LEAST = 2;
 
 /** Stacked bars over time. The pointer shows a bar's numbers, and a table shows all of them. */
-export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.Element {
+export function Chart({ title, by, starts, series, actions }: ChartProps) {
   const at = useSignal<number | null>(null);
   const isOpen = useSignal(false);
   const totals = starts.map((_, n) => sumOf(series.map(({ values }) => values[n] ?? 0)));
@@ -117,7 +117,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
   );
 }
 
-function Bar({ at, top, series }: { at: number; top: number; series: Series[] }): JSX.Element {
+function Bar({ at, top, series }: { at: number; top: number; series: Series[] }) {
   let y = HEIGHT;
   return (
     <>
@@ -134,7 +134,7 @@ function Bar({ at, top, series }: { at: number; top: number; series: Series[] })
 }
 
 /** A row of small bars without words, beside a text that says what they are. */
-export function Sparkline({ values, label }: { values: number[]; label: string }): JSX.Element {
+export function Sparkline({ values, label }: { values: number[]; label: string }) {
   const top = Math.max(1, ...values);
   return (
     <svg

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { Button } from "./button.tsx";
 
 interface ChipsProps {
@@ -6,7 +5,7 @@ interface ChipsProps {
 }
 
 /** Buttons that fill a field with what is often wanted. */
-export function Chips({ choices }: ChipsProps): JSX.Element {
+export function Chips({ choices }: ChipsProps) {
   return (
     <div class="line">
       {choices.map(({ label, choose }) => (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -17,7 +16,7 @@ function useCopying(text: string): [boolean, () => void] {
 }
 
 /** A short text in monospace that a click copies. */
-export function Copyable({ text }: { text: string }): JSX.Element {
+export function Copyable({ text }: { text: string }) {
   const [isCopied, copy] = useCopying(text);
   return (
     <Button class="copyable" title="Copy" onClick={copy}>
@@ -31,7 +30,7 @@ export function Copyable({ text }: { text: string }): JSX.Element {
 }
 
 /** A button that copies a text which is shown beside it. */
-export function CopyButton({ text }: { text: string }): JSX.Element {
+export function CopyButton({ text }: { text: string }) {
   const [isCopied, copy] = useCopying(text);
   return (
     <Button onClick={copy}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
@@ -26,7 +26,7 @@ export function Dialog({
   isClosable = true,
   wide = false,
   atTop = false,
-}: DialogProps): JSX.Element {
+}: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -86,7 +86,7 @@ function focusFirstField(dialog: HTMLDialogElement | null): void {
 interface FormDialogProps extends Omit<DialogProps, "isClosable">, FormProps {}
 
 /** A dialog with a form. It closes once the form was sent, unless that opened another dialog. */
-export function FormDialog({ title, wide, onClose = closeDialog, onSubmit, ...form }: FormDialogProps): JSX.Element {
+export function FormDialog({ title, wide, onClose = closeDialog, onSubmit, ...form }: FormDialogProps) {
   return (
     <Dialog title={title} wide={wide} onClose={onClose}>
       <Form
@@ -106,7 +106,7 @@ interface ConfirmProps extends FormDialogProps {
 }
 
 /** Asks before something that can't be undone. */
-export function Confirm({ typed, children, ...form }: ConfirmProps): JSX.Element {
+export function Confirm({ typed, children, ...form }: ConfirmProps) {
   const [text, setText] = useState("");
   return (
     <FormDialog {...form} danger isDisabled={typed !== undefined && text !== typed}>

@@ -24,7 +24,7 @@ interface FieldProps extends Labels {
 }
 
 /** A control with its label above it, and what the service refused of it below. */
-export function Field({ label, hint, path, children }: FieldProps): JSX.Element {
+export function Field({ label, hint, path, children }: FieldProps) {
   const id = useId();
   const faults = useFaults(path);
   const isRefused = faults.length > 0;
@@ -48,7 +48,7 @@ export function Field({ label, hint, path, children }: FieldProps): JSX.Element 
 }
 
 /** An `<input>` with its label. Browsers suggest nothing for it, unless it says what it is. */
-export function Input({ label, hint, path, ...input }: Labels & JSX.IntrinsicElements["input"]): JSX.Element {
+export function Input({ label, hint, path, ...input }: Labels & JSX.IntrinsicElements["input"]) {
   return (
     <Field label={label} hint={hint} path={path ?? nameOf(input)}>
       {(ties) => <input autocomplete="off" {...ties} {...input} id={ties.id} />}
@@ -66,7 +66,7 @@ interface Options {
 type SelectProps = Labels & Options & JSX.IntrinsicElements["select"];
 
 /** A `<select>` with its label. */
-export function Select({ label, hint, path, options, first, ...select }: SelectProps): JSX.Element {
+export function Select({ label, hint, path, options, first, ...select }: SelectProps) {
   return (
     <Field label={label} hint={hint} path={path ?? nameOf(select)}>
       {(ties) => (
@@ -92,7 +92,7 @@ interface TimeProps extends Labels {
 }
 
 /** Asks for a date and time in the browser's time zone. Without a hint, it says how far away the time is. */
-export function TimeInput({ value, hint, ...input }: TimeProps): JSX.Element {
+export function TimeInput({ value, hint, ...input }: TimeProps) {
   const time = new Date(value.value).getTime();
   const isPast = time <= now.value;
   const away = Number.isNaN(time)

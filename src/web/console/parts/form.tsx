@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { Button } from "./button.tsx";
@@ -30,14 +30,7 @@ export interface FormProps {
 }
 
 /** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
-export function Form({
-  submit,
-  onSubmit,
-  onCancel,
-  danger = false,
-  isDisabled = false,
-  children,
-}: FormProps): JSX.Element {
+export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = false, children }: FormProps) {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const element = useRef<HTMLFormElement>(null);
@@ -98,7 +91,7 @@ function enteredIn(data: FormData): Entered {
 }
 
 /** Why the form was refused, as far as no field says it. */
-function Refusal({ error }: { error: unknown }): JSX.Element {
+function Refusal({ error }: { error: unknown }) {
   const known = useContext(FormFaultsContext);
   const others = otherFaults(known);
   const isAtFields = known.faults.length > others.length;

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useGet } from "../organization.ts";
 import { Chart, type Series, Sparkline } from "./chart.tsx";
@@ -21,7 +20,7 @@ interface HistoryChartProps {
 }
 
 /** The requests of a key or the attempts of a channel, by the hour or the day. */
-export function HistoryChart({ title, of }: HistoryChartProps): JSX.Element {
+export function HistoryChart({ title, of }: HistoryChartProps) {
   const by = useSignal<"hour" | "day">("day");
   const history = useGet("/stats/history", { query: { of, by: by.value } });
   const periods = (
@@ -50,7 +49,7 @@ export function HistoryChart({ title, of }: HistoryChartProps): JSX.Element {
 }
 
 /** A small chart of the last days: the accepted requests of a key, or the messages that a channel sent. */
-export function LastDays({ of, label }: { of: string; label: string }): JSX.Element | null {
+export function LastDays({ of, label }: { of: string; label: string }) {
   const { data } = useGet("/stats/history", { query: { of, by: "day" } });
   const values = data && seriesOf(data.history)[0]?.values.slice(-DAYS);
   return values ? <Sparkline values={values} label={`${label} on each of the last ${DAYS} days`} /> : null;

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 /** SVG paths on a square of 24. Icons are hidden from screen readers, because each has a text beside it. */
 const PATHS = {
   inbox: "M4 5h16v14H4V5Zm0 8h5l1 2h4l1-2h5",
@@ -32,7 +30,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-export function Icon({ name }: { name: IconName }): JSX.Element {
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ComponentType, JSX } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ScreenParts } from "../location.ts";
 import { Button } from "./button.tsx";
@@ -26,7 +26,7 @@ function load(): void {
  * that was left open may no longer find them: then it asks to be loaded again.
  */
 export function lazyScreen(name: keyof Screens): ComponentType<ScreenParts> {
-  return function LazyScreen(props: ScreenParts): JSX.Element {
+  return function LazyScreen(props: ScreenParts) {
     useEffect(load, []);
     if (screens.value === "missing") return <Outdated />;
     if (screens.value === "loading") return <Skeleton rows={6} />;
@@ -35,7 +35,7 @@ export function lazyScreen(name: keyof Screens): ComponentType<ScreenParts> {
   };
 }
 
-function Outdated(): JSX.Element {
+function Outdated() {
   return (
     <Empty
       icon="again"

@@ -35,7 +35,7 @@ interface RowMainProps {
 }
 
 /** The name of a row, and what stands below it. */
-export function RowMain({ name, href, mark, children }: RowMainProps): JSX.Element {
+export function RowMain({ name, href, mark, children }: RowMainProps) {
   return (
     <div class="row-main">
       <p class="row-title">
@@ -56,7 +56,7 @@ export function RowMain({ name, href, mark, children }: RowMainProps): JSX.Eleme
 }
 
 /** A screen with a list, and a button and the key `n` to add to it. */
-export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
+export function ListScreen<Row>(props: ListScreenProps<Row>) {
   const { title, intro, icon, pages, create, actions, empty, notice, children } = props;
   const open = () => {
     if (typeof create?.opens === "string") route(create.opens);

@@ -15,14 +15,7 @@ interface MenuProps {
 }
 
 /** A button that opens a list of actions. Arrow keys move in it; a choice, Escape and a click elsewhere close it. */
-export function Menu({
-  label,
-  hasText = false,
-  button,
-  buttonClass = "plain",
-  up = false,
-  children,
-}: MenuProps): JSX.Element {
+export function Menu({ label, hasText = false, button, buttonClass = "plain", up = false, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -97,7 +90,7 @@ interface ItemProps {
 }
 
 /** An action of a menu. */
-export function MenuItem({ onChoose, opens, danger = false, children }: ItemProps): JSX.Element {
+export function MenuItem({ onChoose, opens, danger = false, children }: ItemProps) {
   const choose = opens ? () => openDialog(opens) : onChoose;
   return (
     <button type="button" role="menuitem" class={danger ? "item failed" : "item"} onClick={choose}>

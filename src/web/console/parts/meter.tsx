@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 interface MeterProps {
   /** Says the share too. */
   label: string;
@@ -9,7 +7,7 @@ interface MeterProps {
 }
 
 /** A bar that shows how much of something there is. */
-export function Meter({ label, value, max, tone }: MeterProps): JSX.Element {
+export function Meter({ label, value, max, tone }: MeterProps) {
   const share = max === 0 ? 1 : Math.min(value / max, 1);
   return (
     // biome-ignore lint/a11y/useSemanticElements: each browser draws <meter> in a way of its own

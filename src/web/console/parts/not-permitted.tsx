@@ -1,9 +1,8 @@
-import type { JSX } from "preact";
 import { Screen } from "./screen.tsx";
 import { Empty } from "./states.tsx";
 
 /** In place of a screen for people with a permission, says which one is lacking. */
-export function NotPermitted({ permission, title }: { permission: string; title: string }): JSX.Element {
+export function NotPermitted({ permission, title }: { permission: string; title: string }) {
   return (
     <Screen title={title}>
       <Empty icon="key" title="You don’t have access to this">

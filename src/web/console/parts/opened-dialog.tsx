@@ -24,7 +24,7 @@ export async function leavesOpen(work: () => Promise<unknown>): Promise<boolean>
 }
 
 /** The dialog that is open. It belongs to its screen, and closes with it. */
-export function OpenedDialog(): JSX.Element | null {
+export function OpenedDialog() {
   useEffect(() => closeDialog, [currentPath.value]);
   return opened.value && <Fragment key={opened.value.key}>{opened.value.dialog}</Fragment>;
 }

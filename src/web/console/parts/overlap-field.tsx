@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { Select } from "./field.tsx";
 
 /** By seconds. */
@@ -10,7 +9,7 @@ const OVERLAPS = {
 };
 
 /** Asks when an old secret ends. Its value in seconds is named `overlap`. @param user what has the secret */
-export function OverlapField({ user }: { user: string }): JSX.Element {
+export function OverlapField({ user }: { user: string }) {
   return (
     <Select
       label="The old secret ends"

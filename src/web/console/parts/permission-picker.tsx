@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { PRESETS } from "../../../keys/presets.ts";
 import { plural } from "../format.ts";
@@ -64,7 +63,7 @@ interface PickerProps {
  * Boxes for the permissions of a key or a member, named `permissions`. What the person can't give is not shown, unless it
  * is given already.
  */
-export function PermissionPicker({ given, choices }: PickerProps): JSX.Element {
+export function PermissionPicker({ given, choices }: PickerProps) {
   const chosen = useSignal<readonly Permission[]>(given);
   const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
   const buttons = Object.entries(choices).map(([label, permissions]) => ({

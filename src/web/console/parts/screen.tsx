@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 interface ScreenProps {
@@ -12,7 +12,7 @@ interface ScreenProps {
 }
 
 /** A screen with its title. The document's title follows it. */
-export function Screen({ title, intro, actions, back, children }: ScreenProps): JSX.Element {
+export function Screen({ title, intro, actions, back, children }: ScreenProps) {
   useEffect(() => {
     document.title = `${title} · Parley`;
   }, [title]);
@@ -38,7 +38,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
 }
 
 /** Names and values, one under the other. A value that is null, undefined or false is left out. */
-export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }): JSX.Element {
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   const shown = Object.entries(of).filter(([, value]) => ![null, undefined, false].includes(value as null));
   return (
     <dl class="stack">
@@ -60,7 +60,7 @@ interface BoxProps {
 }
 
 /** A part of a screen, in a frame. */
-export function Box({ title, action, children }: BoxProps): JSX.Element {
+export function Box({ title, action, children }: BoxProps) {
   return (
     <section class="box">
       <header class="between">

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
@@ -14,7 +14,7 @@ interface SecretProps {
 }
 
 /** Shows a text that the service shows only once. Nothing but its button closes it. */
-export function SecretDialog({ title, secret, children, onSaved }: SecretProps): JSX.Element {
+export function SecretDialog({ title, secret, children, onSaved }: SecretProps) {
   useEffect(() => {
     // A closed tab would lose it.
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();

@@ -6,7 +6,7 @@ import { Copyable } from "./copy.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** Gray bars in place of what is loading. They appear after a moment, because most loads are quick. */
-export function Skeleton({ rows = 5 }: { rows?: number }): JSX.Element {
+export function Skeleton({ rows = 5 }: { rows?: number }) {
   return (
     <div class="skeleton" role="status">
       <span class="hidden">Loading</span>
@@ -28,7 +28,7 @@ interface EmptyProps {
 }
 
 /** A screen without anything yet: what it is for, one action, and the command for it. */
-export function Empty({ icon, title, children, action = null, command }: EmptyProps): JSX.Element {
+export function Empty({ icon, title, children, action = null, command }: EmptyProps) {
   return (
     <div class="empty">
       <Icon name={icon} />
@@ -45,7 +45,7 @@ export function Empty({ icon, title, children, action = null, command }: EmptyPr
 }
 
 /** What went wrong, with what a person needs to ask for help. */
-export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () => void }): JSX.Element {
+export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () => void }) {
   return (
     <div class="notice tone-bad" role="alert">
       <Icon name="warning" />
@@ -73,7 +73,7 @@ interface LoadedProps<T> {
 }
 
 /** Shows what was loaded, or that it is loading, or why it can't be. What was loaded before stays during a fault. */
-export function Loaded<T>({ resource, rows = 5, children }: LoadedProps<T>): JSX.Element {
+export function Loaded<T>({ resource, rows = 5, children }: LoadedProps<T>) {
   const { data, error, reload } = resource;
   if (data === undefined) return error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={rows} />;
   return (
@@ -92,7 +92,7 @@ interface ListedProps<Row> {
 }
 
 /** Shows a list that is loaded page by page. */
-export function Listed<Row>({ pages, empty, children }: ListedProps<Row>): JSX.Element {
+export function Listed<Row>({ pages, empty, children }: ListedProps<Row>) {
   return (
     <Loaded resource={pages.rows}>
       {(rows) =>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 
 interface TableProps {
   /** For screen readers. */
@@ -9,7 +9,7 @@ interface TableProps {
 }
 
 /** A table that scrolls in its own box on a narrow page. */
-export function Table({ caption, columns, children }: TableProps): JSX.Element {
+export function Table({ caption, columns, children }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard
     <section class="table-box" aria-label={caption} tabIndex={0}>

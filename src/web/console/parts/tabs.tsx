@@ -10,7 +10,7 @@ interface TabsProps<T> {
 }
 
 /** Buttons of which one is pressed. */
-export function Tabs<T>({ label, choices, chosen, onChoose }: TabsProps<T>): JSX.Element {
+export function Tabs<T>({ label, choices, chosen, onChoose }: TabsProps<T>) {
   return (
     <fieldset class="tabs" aria-label={label}>
       {choices.map((choice) => (

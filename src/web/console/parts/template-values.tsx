@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { Input } from "./field.tsx";
 
 interface ValuesProps {
@@ -11,7 +10,7 @@ interface ValuesProps {
 }
 
 /** A field for each placeholder of a template. */
-export function TemplateValues({ names, values, onValues, ...input }: ValuesProps): JSX.Element {
+export function TemplateValues({ names, values, onValues, ...input }: ValuesProps) {
   return (
     <>
       {names.map((name) => (

@@ -1,5 +1,4 @@
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
 import { ago, exactTime, fromNow, longAgo } from "../format.ts";
 
 /** The present, read by everything that shows a relative time. It ticks twice a minute. */
@@ -16,7 +15,7 @@ interface TimeProps {
 }
 
 /** A time relative to now, with the exact one on hover. */
-export function Time({ at, future = false, long = false }: TimeProps): JSX.Element {
+export function Time({ at, future = false, long = false }: TimeProps) {
   const time = Date.parse(at);
   const inWords = future ? fromNow : long ? longAgo : ago;
   return (

@@ -1,5 +1,4 @@
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
 import { textOf } from "../api.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -43,7 +42,7 @@ function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
 }
 
 /** The short messages, in a corner. */
-export function Toasts(): JSX.Element {
+export function Toasts() {
   return (
     <div class="toasts" role="status">
       {toasts.value.map(({ id, text, isError, action }) => (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Message } from "../api.ts";
 import { dayOf, exactTime, fromNow, timeOfDay } from "../format.ts";
 import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
@@ -15,7 +14,7 @@ interface RowProps {
 }
 
 /** A scheduled message, with what can be done until it is sent. */
-export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Element {
+export function MessageRow({ message, onMessage, onGone }: RowProps) {
   const { api } = usePlace();
   const { id, chatId, text, type, expiresAt } = message;
   const at = Date.parse(message.scheduledAt ?? message.createdAt);

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
 import { plural } from "../format.ts";
@@ -19,7 +18,7 @@ import { MessageRow } from "./message-row.tsx";
 const SCHEDULED: Filter = { view: "scheduled", channel: null, search: "" };
 
 /** What will be sent, by chat, the soonest first. */
-export function Scheduled(): JSX.Element {
+export function Scheduled() {
   const { to } = usePlace();
   const store = useChats(SCHEDULED);
   const pages = {
@@ -57,7 +56,7 @@ export function Scheduled(): JSX.Element {
   );
 }
 
-function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
+function ScheduledChat({ chat }: { chat: Chat }) {
   const { api, to } = usePlace();
   const [element, isSeen] = useSeen<HTMLElement>();
   const { id, contact, channel, nextScheduledAt } = chat;

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Button } from "../parts/button.tsx";
@@ -8,7 +7,7 @@ import { Refusal } from "./refusal.tsx";
 type Choice = PersonOfAccess["members"][number];
 
 /** Signs in with Cloudflare Access. Somebody with the email of several members chooses one. Empty without Access. */
-export function AccessSignIn(): JSX.Element | null {
+export function AccessSignIn() {
   const [choices, setChoices] = useState<Choice[]>([]);
   const [refusal, setRefusal] = useState<ParleyError | null>(null);
   const [isBusy, setBusy] = useState(false);

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { route } from "../location.ts";
@@ -20,18 +19,18 @@ interface OrganizationsPage {
 }
 
 /** Where a person goes after the sign-in: a member to the inbox, the operator to the list of organizations. */
-export function Home(): JSX.Element {
+export function Home() {
   const { organization } = currentSession();
   return organization ? <GoToInbox of={organization.id} /> : <Organizations />;
 }
 
 /** Opens the inbox of an organization. */
-export function GoToInbox({ of }: { of: string }): JSX.Element {
+export function GoToInbox({ of }: { of: string }) {
   useEffect(() => route(addressIn(of, "inbox"), true), [of]);
   return <main class="lone" />;
 }
 
-function Organizations(): JSX.Element {
+function Organizations() {
   const list = usePages("list organizations", "page", async (query, signal) => {
     const search = new URLSearchParams({ page: "1", ...query } as object as Record<string, string>);
     const answer = await call<OrganizationsPage>("GET", `/organizations?${search}`, undefined, signal);
@@ -72,7 +71,7 @@ function Organizations(): JSX.Element {
   );
 }
 
-function NewOrganization(): JSX.Element {
+function NewOrganization() {
   return (
     <FormDialog
       title="New organization"

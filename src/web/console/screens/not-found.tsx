@@ -1,9 +1,8 @@
-import type { JSX } from "preact";
 import { Screen } from "../parts/screen.tsx";
 import { Empty } from "../parts/states.tsx";
 
 /** An address that no screen has. */
-export function NotFound(): JSX.Element {
+export function NotFound() {
   return (
     <Screen title="Not found">
       <Empty
@@ -22,7 +21,7 @@ export function NotFound(): JSX.Element {
 }
 
 /** An address outside of any organization, or in one that doesn't exist. */
-export function Elsewhere(): JSX.Element {
+export function Elsewhere() {
   return (
     <main class="lone lone-wide">
       <NotFound />

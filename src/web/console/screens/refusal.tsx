@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { ParleyError } from "../../../client/error.ts";
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -9,7 +8,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Why a sign-in was refused, and what to do. */
-export function Refusal({ error }: { error: ParleyError }): JSX.Element {
+export function Refusal({ error }: { error: ParleyError }) {
   return (
     <p class="refusal tone-bad" role="alert">
       {textOf(error)}

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
@@ -8,7 +7,7 @@ import { AccessSignIn } from "./access.tsx";
 import { Refusal } from "./refusal.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
-export function SignIn({ code }: { code: string | null }): JSX.Element {
+export function SignIn({ code }: { code: string | null }) {
   useEffect(() => {
     document.title = "Sign in · Parley";
   }, []);
@@ -29,7 +28,7 @@ export function SignIn({ code }: { code: string | null }): JSX.Element {
 }
 
 /** Signs in with the operator's token, or with the link that was opened. */
-export function SignInForm({ code }: { code: string | null }): JSX.Element {
+export function SignInForm({ code }: { code: string | null }) {
   const [refusal, setRefusal] = useState<ParleyError | null>(null);
   // Such a link never works again.
   const isLink = code !== null && refusal?.code !== "link_invalid";
@@ -65,7 +64,7 @@ interface OfferProps {
 }
 
 /** Whom the link signs in, before it does. Somebody else may have sent it to a person who is signed in already. */
-function Offer({ code, onRefusal }: OfferProps): JSX.Element {
+function Offer({ code, onRefusal }: OfferProps) {
   const [offer, setOffer] = useState<LinkOffer | null>(null);
   useEffect(() => {
     readLink(code).then(setOffer, onRefusal);

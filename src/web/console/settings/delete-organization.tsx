@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { call, type Organization, ParleyError } from "../api.ts";
 import { Confirm } from "../parts/dialog.tsx";
 
@@ -7,7 +6,7 @@ import { Confirm } from "../parts/dialog.tsx";
 const MAX_STEPS = 200;
 
 /** Deletes the organization, for the operator. */
-export function DeleteOrganization({ organization: { id, name } }: { organization: Organization }): JSX.Element {
+export function DeleteOrganization({ organization: { id, name } }: { organization: Organization }) {
   const step = useSignal(0);
   const deleteAll = async () => {
     for (step.value = 1; ; step.value++) {

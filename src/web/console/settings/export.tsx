@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { exportPart } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -7,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { sayError } from "../parts/toast.tsx";
 
 /** Downloads everything as one file. The service exports in parts, whose last lines say how to go on. */
-export function Export(): JSX.Element {
+export function Export() {
   const { organization } = usePlace();
   const running = useSignal<AbortController | null>(null);
   const count = useSignal(0);

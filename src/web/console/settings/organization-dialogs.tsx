@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Organization } from "../api.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
@@ -10,7 +9,7 @@ interface NameProps {
 }
 
 /** Renames the organization. */
-export function NameDialog({ name, onSave }: NameProps): JSX.Element {
+export function NameDialog({ name, onSave }: NameProps) {
   return (
     <FormDialog title="Organization’s name" submit="Save" onSubmit={({ text }) => onSave({ name: text("name") })}>
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
@@ -24,7 +23,7 @@ interface LimitsProps {
 }
 
 /** Changes the limits, for the operator. An empty field restores the default. */
-export function LimitsDialog({ organization: { limits, selfService }, onSave }: LimitsProps): JSX.Element {
+export function LimitsDialog({ organization: { limits, selfService }, onSave }: LimitsProps) {
   const isOn = useSignal(selfService !== null);
   return (
     <FormDialog
@@ -101,7 +100,7 @@ interface LimitProps {
   max?: number;
 }
 
-function Limit({ within, name, value, min = 0, placeholder = "No limit", ...input }: LimitProps): JSX.Element {
+function Limit({ within, name, value, min = 0, placeholder = "No limit", ...input }: LimitProps) {
   return (
     <Input
       {...input}

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import type { ChannelProps } from "../channels/channel-kinds.ts";
 import { plural } from "../format.ts";
@@ -16,7 +15,7 @@ import { may } from "../session.ts";
 const PRESETS = [30, 90, 365, null];
 
 /** How long each channel keeps its messages. */
-export function Retention(): JSX.Element {
+export function Retention() {
   const list = useGet("/channels", { query: { limit: MOST } });
   const put = ({ channel }: { channel: Channel }) => {
     if (!list.data) return;
@@ -58,7 +57,7 @@ export function Retention(): JSX.Element {
   );
 }
 
-function RetentionDialog({ channel, onChannel }: ChannelProps): JSX.Element {
+function RetentionDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const days = useSignal(channel.retentionDays === null ? "" : String(channel.retentionDays));
   const wanted = days.value === "" ? null : Number(days.value);

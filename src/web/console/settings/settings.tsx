@@ -27,7 +27,7 @@ const REGIONS: Record<string, string> = {
 };
 
 /** The organization itself. */
-export function Settings(): JSX.Element {
+export function Settings() {
   const place = usePlace();
   const { organization } = place;
   const { id, name, jurisdiction, region, createdAt, limits, selfService } = organization;
@@ -94,7 +94,7 @@ export function Settings(): JSX.Element {
   );
 }
 
-function Change({ what, opens }: { what: string; opens: JSX.Element }): JSX.Element {
+function Change({ what, opens }: { what: string; opens: JSX.Element }) {
   return (
     <Button class="link note" opens={opens}>
       Change<span class="hidden"> {what}</span>

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { Health } from "../channels/channel-list.tsx";
 import { number } from "../format.ts";
@@ -16,7 +15,7 @@ type ChannelStats = Schemas["ChannelStats"];
 type KeyStats = Schemas["KeyStats"];
 
 /** How much the channels and keys are used. */
-export function Statistics(): JSX.Element {
+export function Statistics() {
   const { to } = usePlace();
   const stats = useGet("/stats", { query: { limit: MOST } });
   return (
@@ -56,7 +55,7 @@ export function Statistics(): JSX.Element {
   );
 }
 
-function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
+function Channels({ channels }: { channels: ChannelStats[] }) {
   const columns = ["Channel", "State", { number: "Waiting" }, ...CHANNEL_PARTS.map(({ label }) => ({ number: label }))];
   return (
     <section class="section">
@@ -87,7 +86,7 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
   );
 }
 
-function Keys({ keys }: { keys: KeyStats[] }): JSX.Element {
+function Keys({ keys }: { keys: KeyStats[] }) {
   const { to } = usePlace();
   const used = keys.filter(({ updatedAt }) => updatedAt !== null);
   const columns = ["Key", ...KEY_PARTS.map(({ label }) => ({ number: label })), { number: "Last used" }];
@@ -116,7 +115,7 @@ function Keys({ keys }: { keys: KeyStats[] }): JSX.Element {
   );
 }
 
-function Numbers({ of }: { of: Parameters<typeof numbersOf>[0] }): JSX.Element {
+function Numbers({ of }: { of: Parameters<typeof numbersOf>[0] }) {
   return (
     <>
       {numbersOf(of).map((count, n) => (
@@ -129,7 +128,7 @@ function Numbers({ of }: { of: Parameters<typeof numbersOf>[0] }): JSX.Element {
 }
 
 /** A chart for each channel or key. */
-function Charts({ of }: { of: { id: string; name: string }[] }): JSX.Element {
+function Charts({ of }: { of: { id: string; name: string }[] }) {
   return (
     <div class="grid">
       {of.map(({ id, name }) => (
@@ -140,7 +139,7 @@ function Charts({ of }: { of: { id: string; name: string }[] }): JSX.Element {
 }
 
 /** Loads the chart when it is on the screen. The box has its height before. */
-function ChartBox({ id, name }: { id: string; name: string }): JSX.Element {
+function ChartBox({ id, name }: { id: string; name: string }) {
   const [element, isSeen] = useSeen<HTMLDivElement>();
   return (
     <div class="box chart-box" ref={element}>

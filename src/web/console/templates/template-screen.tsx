@@ -26,7 +26,7 @@ export const NEW = "new";
 const MAX_LENGTH = 4_096;
 
 /** One template, or a new one. */
-export function TemplateScreen({ id }: { id: string }): JSX.Element {
+export function TemplateScreen({ id }: { id: string }) {
   const { api, to } = usePlace();
   const found = useGet(id === NEW ? null : "/templates/{id}", { path: { id } });
   const template = found.data?.template;
@@ -66,7 +66,7 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
   );
 }
 
-function Editor({ template }: { template: Template | null }): JSX.Element {
+function Editor({ template }: { template: Template | null }) {
   const { organization, api, to } = usePlace();
   const stored = template?.body ?? "";
   const draftOf = template?.id ?? `a template of ${organization.id}`;
@@ -179,7 +179,7 @@ interface PreviewProps {
 }
 
 /** What a contact would read, with values to try. It is filled by the service's own code. */
-function Preview({ body, names, values, onValues, children }: PreviewProps): JSX.Element {
+function Preview({ body, names, values, onValues, children }: PreviewProps) {
   const shown = Object.fromEntries(names.map((name) => [name, values[name] || `{{${name}}}`]));
   const filled = fillTemplate(body, shown, MAX_LENGTH);
   return (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { plural } from "../format.ts";
 import type { ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
@@ -9,11 +8,11 @@ import { may } from "../session.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
 
 /** All templates, or one of them. */
-export function Templates({ id }: ScreenParts): JSX.Element {
+export function Templates({ id }: ScreenParts) {
   return id ? <TemplateScreen key={id} id={id} /> : <TemplateList />;
 }
 
-function TemplateList(): JSX.Element {
+function TemplateList() {
   const { organization, api, to } = usePlace();
   const pages = usePages(`list /templates ${organization.id}`, "page", async (query, signal) => {
     const { templates, pagination } = await api.GET("/templates", { query, signal });

@@ -22,7 +22,7 @@ const FILTERS: { value: Outcome; label: string }[] = [
 ];
 
 /** The latest calls of a webhook. @param turn grows when there are new ones */
-export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Element {
+export function Attempts({ id, turn }: { id: string; turn: number }) {
   const { api, to } = usePlace();
   const outcome = useSignal<Outcome>("all");
   const chosen = outcome.value;
@@ -97,7 +97,7 @@ interface CallTableProps<One extends Call> {
 }
 
 /** Calls of a webhook, and how they ended. */
-export function CallTable<One extends Call>({ caption, calls, columns, children }: CallTableProps<One>): JSX.Element {
+export function CallTable<One extends Call>({ caption, calls, columns, children }: CallTableProps<One>) {
   return (
     <Table caption={caption} columns={["When", "Outcome", "Answer", "Took", ...columns]}>
       {calls.map((call) => (
@@ -121,6 +121,6 @@ export function CallTable<One extends Call>({ caption, calls, columns, children 
 }
 
 /** How a call ended. */
-export function OutcomeBadge({ outcome }: { outcome: Attempt["outcome"] }): JSX.Element {
+export function OutcomeBadge({ outcome }: { outcome: Attempt["outcome"] }) {
   return <Badge tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Badge>;
 }

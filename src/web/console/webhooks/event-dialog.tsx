@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -9,7 +8,7 @@ import { say } from "../parts/toast.tsx";
 import { mayManage } from "./webhook-list.tsx";
 
 /** An event as a call has it now, with a button that sends it again. */
-export function EventDialog({ id, eventId }: { id: string; eventId: string }): JSX.Element {
+export function EventDialog({ id, eventId }: { id: string; eventId: string }) {
   const { api } = usePlace();
   const event = useGet("/events/{id}", { path: { id: eventId } });
   return (

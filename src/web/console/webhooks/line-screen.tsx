@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
@@ -19,7 +18,7 @@ type Line = Schemas["WebhookChat"];
 const RELOAD_MS = 1_500;
 
 /** What one chat sends to a webhook: what waits, and why. */
-export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.Element {
+export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
   const { api, to } = usePlace();
   const path = { id, chatId };
   const line = useGet("/webhooks/{id}/chats/{chatId}", { path });

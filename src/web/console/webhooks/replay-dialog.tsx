@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -24,7 +23,7 @@ interface ReplayProps {
 }
 
 /** Sends events to a webhook again, and shows how far it is. */
-export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Element {
+export function ReplayDialog({ id, failed, onChanged }: ReplayProps) {
   const { api } = usePlace();
   const which = useSignal<"failed" | "since">(failed > 0 ? "failed" : "since");
   const replay = useSignal<Schemas["Replay"] | null>(null);

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
@@ -15,7 +14,7 @@ import { EVENT_CHOICES, type Webhook } from "./webhook-state.ts";
 type Types = NonNullable<Schemas["NewWebhook"]["types"]>;
 
 /** Creates a webhook. @param onMade gets its id, once its secret was saved */
-export function NewWebhookDialog({ onMade }: { onMade: (id: string) => void }): JSX.Element {
+export function NewWebhookDialog({ onMade }: { onMade: (id: string) => void }) {
   const { api } = usePlace();
   return (
     <FormDialog
@@ -38,7 +37,7 @@ interface EditProps {
 }
 
 /** Changes a webhook. */
-export function EditWebhookDialog({ shown, onWebhook }: EditProps): JSX.Element {
+export function EditWebhookDialog({ shown, onWebhook }: EditProps) {
   const { api } = usePlace();
   return (
     <FormDialog
@@ -69,7 +68,7 @@ function valuesOf({ text, optional, number, checked }: Entered) {
   };
 }
 
-function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
+function Fields({ shown }: { shown: Webhook | null }) {
   const others = shown?.types?.filter((type) => !EVENT_CHOICES.some((choice) => choice === type)) ?? [];
   return (
     <>
@@ -121,7 +120,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
   );
 }
 
-function ChannelBoxes({ given }: { given: string[] }): JSX.Element | null {
+function ChannelBoxes({ given }: { given: string[] }) {
   const channels = useChannels();
   // A channel that is not in the list must not vanish from the filter.
   const unknown = given.filter((id) => !channels.some((channel) => channel.id === id));
@@ -150,7 +149,7 @@ interface BoxesProps {
   given: readonly string[];
 }
 
-function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element {
+function Boxes({ legend, hint, name, choices, given }: BoxesProps) {
   const faults = useFaults(name);
   return (
     <fieldset class="picker">
@@ -174,13 +173,7 @@ function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element 
 }
 
 /** Shows the secret that signs the calls. */
-export function SigningSecret({
-  secret,
-  onSaved,
-}: {
-  secret: string;
-  onSaved?: (() => void) | undefined;
-}): JSX.Element {
+export function SigningSecret({ secret, onSaved }: { secret: string; onSaved?: (() => void) | undefined }) {
   return (
     <SecretDialog title="Save the signing secret now" secret={secret} onSaved={onSaved}>
       It proves to your program that a call is from here. If it is lost, rotate it to get another.

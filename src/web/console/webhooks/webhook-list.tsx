@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { number, plural } from "../format.ts";
 import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
@@ -12,7 +11,7 @@ import { NewWebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
 /** The organization's webhooks. */
-export function WebhookList(): JSX.Element {
+export function WebhookList() {
   const { organization, api, to } = usePlace();
   const pages = usePages(`list /webhooks ${organization.id}`, "after", async (query, signal) => {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
@@ -48,7 +47,7 @@ export function mayManage(): boolean {
   return may("webhooks:write") && may("events:read");
 }
 
-function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
+function WebhookRow({ webhook }: { webhook: Webhook }) {
   const { to } = usePlace();
   const { id, url, description, state, disablesAt, waitingChats, failed, lastSuccessAt } = webhook;
   return (
@@ -82,6 +81,6 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
 }
 
 /** Whether a webhook works. */
-export function State({ state }: { state: Webhook["state"] }): JSX.Element {
+export function State({ state }: { state: Webhook["state"] }) {
   return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
 }

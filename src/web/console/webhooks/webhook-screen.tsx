@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
@@ -25,7 +24,7 @@ import { mayManage, State } from "./webhook-list.tsx";
 import { type Attempt, REASONS, shortUrl, type Webhook } from "./webhook-state.ts";
 
 /** One webhook: its state, its calls, and what can be done with it. */
-export function WebhookScreen({ id }: { id: string }): JSX.Element {
+export function WebhookScreen({ id }: { id: string }) {
   const { to } = usePlace();
   const turn = useSignal(0);
   const found = useGet("/webhooks/{id}", { path: { id } });
@@ -83,7 +82,7 @@ interface ActionsProps {
   onPing: (attempt: Attempt | "waiting" | null) => void;
 }
 
-function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Element {
+function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
   const { api, to } = usePlace();
   const { id, state, url } = shown;
   const path = { id };
@@ -173,7 +172,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
   );
 }
 
-function Details({ shown }: { shown: Webhook }): JSX.Element {
+function Details({ shown }: { shown: Webhook }) {
   const { id, url, state, reason, since, disablesAt, pausedUntil, waitingChats, failed, lastSuccessAt } = shown;
   const { types, channels, payload, perSecond, concurrency, previousSecretExpiresAt, createdAt } = shown;
   return (
@@ -244,7 +243,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
   );
 }
 
-function Codes({ texts }: { texts: string[] }): JSX.Element {
+function Codes({ texts }: { texts: string[] }) {
   return (
     <span class="line">
       {texts.map((text) => (
@@ -254,7 +253,7 @@ function Codes({ texts }: { texts: string[] }): JSX.Element {
   );
 }
 
-function ChannelNames({ ids }: { ids: string[] }): JSX.Element {
+function ChannelNames({ ids }: { ids: string[] }) {
   const { to } = usePlace();
   const channels = useChannels();
   if (!may("channels:read")) return <Codes texts={ids} />;

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
@@ -14,7 +13,7 @@ interface BubbleProps {
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
+export function Bubble({ line, words, onSendAgain }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   // Older messages show only an icon. Screen readers always get the word.
@@ -51,7 +50,7 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
  * Shows only text and links to web addresses, never markup. A file without a caption repeats its address as the text;
  * then the link to the file is enough.
  */
-function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
+function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }) {
   const { text, mediaUrl } = message;
   if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
   if (text === "" || text.trim() === mediaUrl) return null;
@@ -59,7 +58,7 @@ function MessageText({ message, texts }: { message: Line["message"]; texts: Text
 }
 
 /** A text with its links. They are found once, however often the list is drawn. */
-function Linked({ text }: { text: string }): JSX.Element {
+function Linked({ text }: { text: string }) {
   return useMemo(
     () => (
       <p class="text" dir="auto">
@@ -75,7 +74,7 @@ function Linked({ text }: { text: string }): JSX.Element {
 const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 
 /** Shows a file as a link, so that this page loads nothing unless the visitor opens it. */
-function Media({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
+function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
   const href = message.mediaUrl === null ? null : webAddress(message.mediaUrl, ["https:"]);
   if (href === null) return null;
   const word = message.type in MEDIA_WORDS ? MEDIA_WORDS[message.type as keyof typeof MEDIA_WORDS] : "document";
@@ -87,7 +86,7 @@ function Media({ message, texts }: { message: Line["message"]; texts: Texts }): 
   );
 }
 
-function Link({ href, children }: { href: string; children: string }): JSX.Element {
+function Link({ href, children }: { href: string; children: string }) {
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}

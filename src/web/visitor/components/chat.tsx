@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
@@ -16,7 +15,7 @@ interface ChatProps {
 }
 
 /** The whole chat: header, connection status, messages and composer. */
-export function ChatView({ view, words, storage, actions }: ChatProps): JSX.Element {
+export function ChatView({ view, words, storage, actions }: ChatProps) {
   const { texts, title, user } = words;
   const ended = typeof view.link === "number" && isFinal(view.link);
   const { entries, outbox } = view.conversation;

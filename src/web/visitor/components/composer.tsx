@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
@@ -14,7 +13,7 @@ interface ComposerProps {
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
-export function Composer({ texts, locale, storage, onSend }: ComposerProps): JSX.Element {
+export function Composer({ texts, locale, storage, onSend }: ComposerProps) {
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
   const excess = text.trim().length - MAX_LENGTH;

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 /** SVG paths. Icons are hidden from screen readers, because each has a text beside it. */
 const PATHS = {
   send: "M4 12 20 4l-5 16-3.5-6.5L4 12Zm7.5 1.5L20 4",
@@ -14,7 +12,7 @@ const PATHS = {
   again: "M4 12a8 8 0 1 0 2.5-5.8M4 4v4.5h4.5",
 } as const;
 
-export function Icon({ name }: { name: keyof typeof PATHS }): JSX.Element {
+export function Icon({ name }: { name: keyof typeof PATHS }) {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
@@ -20,7 +19,7 @@ const SETTLE_MS = 300;
  * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
  * announces each new message once and never the history.
  */
-export function MessageList({ view, words, actions }: MessageListProps): JSX.Element {
+export function MessageList({ view, words, actions }: MessageListProps) {
   const { texts } = words;
   // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
@@ -96,7 +95,7 @@ interface DayProps {
   actions: Actions;
 }
 
-function Day({ line, words, now, actions }: DayProps): JSX.Element {
+function Day({ line, words, now, actions }: DayProps) {
   return (
     <>
       {line.newDay && <p class="day">{words.times.day(line.at, now)}</p>}

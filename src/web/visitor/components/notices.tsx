@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Texts } from "../locales/en.ts";
 import type { LinkState, SessionView } from "../session.ts";
@@ -10,15 +9,7 @@ import type { Words } from "./words.ts";
  * The state of the connection. If `alone` (there are no messages), a final state fills the page. The element always
  * exists, because screen readers only announce changes inside it.
  */
-export function ConnectionStatus({
-  link,
-  texts,
-  alone,
-}: {
-  link: LinkState;
-  texts: Texts;
-  alone: boolean;
-}): JSX.Element {
+export function ConnectionStatus({ link, texts, alone }: { link: LinkState; texts: Texts; alone: boolean }) {
   const [wasAway, setWasAway] = useState(false);
   useEffect(() => {
     if (link === "offline" || link === "crowded") setWasAway(true);
@@ -42,7 +33,7 @@ export function ConnectionStatus({
 }
 
 /** Announces the last refusal immediately. The message in the list also shows the reason, with a button. */
-export function RefusalNotice({ notice, words }: { notice: SessionView["notice"]; words: Words }): JSX.Element {
+export function RefusalNotice({ notice, words }: { notice: SessionView["notice"]; words: Words }) {
   const { texts, locale } = words;
   const waits = notice?.kind === "wait";
   return (
