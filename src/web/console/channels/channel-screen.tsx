@@ -20,11 +20,10 @@ import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
-import { CredentialsDialog } from "./credentials-dialog.tsx";
-import { RotateIdentity } from "./identity-dialog.tsx";
+import { CredentialsDialog } from "./credentials.tsx";
 import { Register, WebhookFacts } from "./set-up.tsx";
 import { SettingsDialog } from "./settings-dialog.tsx";
-import { Snippet } from "./web-parts.tsx";
+import { RotateIdentity, Snippet } from "./web-parts.tsx";
 
 /** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
 export function ChannelScreen({ id }: { id: string }) {

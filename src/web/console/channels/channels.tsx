@@ -1,6 +1,6 @@
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { ScreenParts } from "../location.ts";
-import { NotPermitted } from "../parts/not-permitted.tsx";
+import { NotPermitted } from "../parts/screen.tsx";
 import { may } from "../session.ts";
 import type { Kind } from "./channel-kinds.ts";
 import { ChannelList } from "./channel-list.tsx";

@@ -8,9 +8,9 @@ import { RowMain } from "../parts/list-screen.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { forget } from "../resource.ts";
-import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
 import type { Kind } from "./channel-kinds.ts";
-import { IdentitySecret } from "./identity-dialog.tsx";
+import { CredentialFields, credentialsIn } from "./credentials.tsx";
+import { IdentitySecret } from "./web-parts.tsx";
 
 /** The first two steps of the set-up: the kind of channel, then its name and credentials. */
 export function NewChannel({ kind }: { kind: Kind | null }) {

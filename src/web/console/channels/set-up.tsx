@@ -15,7 +15,7 @@ import { usePolling } from "../polling.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
-import { CredentialsDialog } from "./credentials-dialog.tsx";
+import { CredentialsDialog } from "./credentials.tsx";
 import { FirstMessage } from "./first-message.tsx";
 import { OriginsForm, Preview, Snippet } from "./web-parts.tsx";
 

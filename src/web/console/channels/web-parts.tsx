@@ -2,8 +2,12 @@ import { useState } from "preact/hooks";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
+import { OverlapField } from "../parts/overlap-field.tsx";
+import { SecretDialog } from "../parts/secret.tsx";
 import { say } from "../parts/toast.tsx";
 import { type ChannelProps, snippetOf } from "./channel-kinds.ts";
 
@@ -68,4 +72,31 @@ export function Preview({ id, name }: { id: string; name: string }) {
     );
   }
   return <iframe class="web-preview" src={`/web/${id}`} title={`Preview of ${name}`} />;
+}
+
+/** Gives a web chat a new identity secret. */
+export function RotateIdentity({ id }: { id: string }) {
+  const { api } = usePlace();
+  return (
+    <FormDialog
+      title="New identity secret"
+      submit="Create it"
+      onSubmit={async ({ number }) => {
+        const body = { overlapSeconds: number("overlap") ?? 0 };
+        const { identitySecret } = await api.POST("/channels/{id}/identity-secret", { path: { id }, body });
+        openDialog(<IdentitySecret secret={identitySecret} />);
+      }}
+    >
+      <OverlapField user="your site" />
+    </FormDialog>
+  );
+}
+
+/** Shows the secret with which a site vouches for its users. */
+export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }) {
+  return (
+    <SecretDialog title="Save the identity secret now" secret={secret} onSaved={onSaved}>
+      With it, your site’s server proves who a user is. Without sign-in you don’t need it.
+    </SecretDialog>
+  );
 }

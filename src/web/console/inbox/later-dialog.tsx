@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
-import { Chips } from "../parts/chips.tsx";
+import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { now } from "../parts/time.tsx";

@@ -11,10 +11,9 @@ import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
-import { EditKeyDialog } from "./key-form.tsx";
+import { EditKeyDialog, RotateDialog } from "./key-dialogs.tsx";
 import { type Key, rateText, stateOf } from "./key-state.ts";
 import { Quota } from "./quota.tsx";
-import { RotateDialog } from "./rotate-dialog.tsx";
 
 /** One key: what it may do, how it is used, and what can be done with it. */
 export function KeyScreen({ id }: { id: string }) {

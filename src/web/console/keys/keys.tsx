@@ -5,7 +5,7 @@ import { ListScreen } from "../parts/list-screen.tsx";
 import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { NewKeyDialog } from "./key-form.tsx";
+import { NewKeyDialog } from "./key-dialogs.tsx";
 import { KeyRow, type ListedKey } from "./key-row.tsx";
 import { KeyScreen } from "./key-screen.tsx";
 import { stateOf } from "./key-state.ts";

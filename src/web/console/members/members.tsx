@@ -7,8 +7,7 @@ import { roleOf } from "../parts/permission-picker.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { MemberActions } from "./member-actions.tsx";
-import { MemberDialog } from "./member-dialog.tsx";
+import { MemberActions, MemberDialog } from "./member-actions.tsx";
 
 /** The organization's people. */
 export function Members() {

@@ -10,3 +10,20 @@ interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
 export function Button({ opens, ...button }: ButtonProps) {
   return <button type="button" class="button" onClick={opens && (() => openDialog(opens))} {...button} />;
 }
+
+interface ChipsProps {
+  choices: readonly { label: string; choose: () => void }[];
+}
+
+/** Buttons that fill a field with what is often wanted. */
+export function Chips({ choices }: ChipsProps) {
+  return (
+    <div class="line">
+      {choices.map(({ label, choose }) => (
+        <Button key={label} onClick={choose}>
+          {label}
+        </Button>
+      ))}
+    </div>
+  );
+}

@@ -3,7 +3,7 @@ import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.
 import { PRESETS } from "../../../keys/presets.ts";
 import { plural } from "../format.ts";
 import { may } from "../session.ts";
-import { Chips } from "./chips.tsx";
+import { Chips } from "./button.tsx";
 
 /** What each permission lets a key or a member do. */
 const WORDS: Record<Permission, string> = {

@@ -1,19 +1,19 @@
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
-import { plural } from "../format.ts";
+import { dayOf, exactTime, fromNow, plural, timeOfDay } from "../format.ts";
 import { useChats } from "../inbox/chat-list-store.ts";
 import { type Filter, isScheduling } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
+import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed, Loaded } from "../parts/states.tsx";
-import { Time } from "../parts/time.tsx";
+import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { MessageRow } from "./message-row.tsx";
 
 const SCHEDULED: Filter = { view: "scheduled", channel: null, search: "" };
 
@@ -116,4 +116,58 @@ function ScheduledChat({ chat }: { chat: Chat }) {
 
 function byTime(one: Message, other: Message): number {
   return Date.parse(one.scheduledAt ?? "") - Date.parse(other.scheduledAt ?? "");
+}
+
+interface RowProps {
+  message: Message;
+  /** The message was moved, sent or canceled. */
+  onMessage: (message: Message) => void;
+  /** It was sent or canceled elsewhere. */
+  onGone: () => void;
+}
+
+/** A scheduled message, with what can be done until it is sent. */
+export function MessageRow({ message, onMessage, onGone }: RowProps) {
+  const { api } = usePlace();
+  const { id, chatId, text, type, expiresAt } = message;
+  const at = Date.parse(message.scheduledAt ?? message.createdAt);
+  const path = { id: chatId, messageId: id };
+  return (
+    <li class="row">
+      <p class="message-when" title={exactTime(at)}>
+        <strong>{timeOfDay(at)}</strong>
+        <span class="quiet">{dayOf(at, now.value)}</span>
+      </p>
+      <div class="row-main">
+        <p class="text" dir="auto">
+          {text || `A file: ${type.toLowerCase()}`}
+        </p>
+        <p class="row-detail">
+          {fromNow(at, now.value)}
+          {expiresAt && (
+            <>
+              {" · not after "}
+              <Time at={expiresAt} future />
+            </>
+          )}
+        </p>
+      </div>
+      {may("messages:send") && (
+        <div class="line row-actions">
+          <ScheduledActions
+            at={at}
+            label="More for this message"
+            hasButton
+            move={async (scheduledAt) => {
+              onMessage((await api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } })).message);
+            }}
+            cancel={async () => {
+              onMessage((await api.POST("/chats/{id}/messages/{messageId}/cancel", { path })).message);
+            }}
+            onGone={onGone}
+          />
+        </div>
+      )}
+    </li>
+  );
 }

@@ -3,8 +3,7 @@ import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { forgetLink, type LinkOffer, readLink, signIn } from "../session.ts";
-import { AccessSignIn } from "./access.tsx";
-import { Refusal } from "./refusal.tsx";
+import { AccessSignIn, Refusal } from "./access.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
 export function SignIn({ code }: { code: string | null }) {

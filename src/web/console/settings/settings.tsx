@@ -7,9 +7,8 @@ import { Copyable } from "../parts/copy.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
-import { DeleteOrganization } from "./delete-organization.tsx";
 import { Export } from "./export.tsx";
-import { LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
+import { DeleteOrganization, LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
 import { Retention } from "./retention.tsx";
 
 const JURISDICTIONS = { eu: "European Union", us: "United States" };

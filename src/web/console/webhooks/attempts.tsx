@@ -1,15 +1,20 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { duration } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Listed } from "../parts/states.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Form } from "../parts/form.tsx";
+import { closeDialog } from "../parts/opened-dialog.tsx";
+import { Listed, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
+import { say } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
-import { EventDialog } from "./event-dialog.tsx";
+import { mayManage } from "./webhook-list.tsx";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
 
 type Outcome = Attempt["outcome"] | "all";
@@ -123,4 +128,38 @@ export function CallTable<One extends Call>({ caption, calls, columns, children 
 /** How a call ended. */
 export function OutcomeBadge({ outcome }: { outcome: Attempt["outcome"] }) {
   return <Badge tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Badge>;
+}
+
+/** An event as a call has it now, with a button that sends it again. */
+export function EventDialog({ id, eventId }: { id: string; eventId: string }) {
+  const { api } = usePlace();
+  const event = useGet("/events/{id}", { path: { id: eventId } });
+  return (
+    <Dialog title="Event" wide onClose={closeDialog}>
+      <p class="note">
+        <Copyable text={eventId} />
+      </p>
+      <Loaded resource={event} rows={3}>
+        {({ event: found }) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard
+          <pre tabIndex={0}>
+            <code>{JSON.stringify(found, null, 2)}</code>
+          </pre>
+        )}
+      </Loaded>
+      {mayManage() && (
+        <Form
+          submit="Send again"
+          onCancel={closeDialog}
+          onSubmit={async () => {
+            await api.POST("/webhooks/{id}/replays", { path: { id }, body: { eventId } });
+            closeDialog();
+            say("Sent again");
+          }}
+        >
+          {null}
+        </Form>
+      )}
+    </Dialog>
+  );
 }

@@ -1,7 +1,10 @@
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { usePlace } from "../organization.ts";
+import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
-import type { Kind } from "./channel-kinds.ts";
+import { say } from "../parts/toast.tsx";
+import type { ChannelProps, Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
 export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<string, string> }) {
@@ -27,4 +30,24 @@ export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<str
 export function credentialsIn(kind: Kind, { text }: Entered): Record<string, string> {
   const entered = DESCRIPTIONS[kind].credentials.map(({ name }) => [name, text(name).trim()] as const);
   return Object.fromEntries(entered.filter(([, value]) => value !== ""));
+}
+
+/** Replaces credentials. What is left empty stays. */
+export function CredentialsDialog({ channel, onChannel }: ChannelProps) {
+  const { api } = usePlace();
+  const { id, kind, credentials = {} } = channel;
+  return (
+    <FormDialog
+      title="Replace the credentials"
+      submit="Replace"
+      onSubmit={async (entered) => {
+        const body = { credentials: credentialsIn(kind, entered) };
+        onChannel(await api.PATCH("/channels/{id}", { path: { id }, body }));
+        say("Saved");
+      }}
+    >
+      <p class="stack">Waiting messages are then tried again.</p>
+      <CredentialFields kind={kind} ends={credentials} />
+    </FormDialog>
+  );
 }
