@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
 import type { Chat } from "./api.ts";
 import { route } from "./location.ts";
 import type { MenuEntry } from "./menu-entries.ts";
@@ -24,24 +25,24 @@ interface Found {
 export function Palette({ entries }: { entries: MenuEntry[] }) {
   const { to } = usePlace();
   const id = useId();
-  const [text, setText] = useState("");
-  const [settled, setSettled] = useState("");
-  const [at, setAt] = useState(0);
+  const text = useSignal("");
+  const settled = useSignal("");
+  const at = useSignal(0);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text.trim()), TYPING_MS);
+    const timer = setTimeout(() => (settled.value = text.value.trim()), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [text]);
-  const chats = useGet(settled === "" ? null : "/chats", { query: { search: settled, limit: MAX_CHATS } });
+  }, [text.value]);
+  const chats = useGet(settled.value === "" ? null : "/chats", { query: { search: settled.value, limit: MAX_CHATS } });
   // What was found last stays until there is more, so that nothing jumps.
   const last = useRef<Chat[]>([]);
-  last.current = settled === "" ? [] : (chats.data?.chats ?? last.current);
-  const wanted = text.trim().toLowerCase();
+  last.current = settled.value === "" ? [] : (chats.data?.chats ?? last.current);
+  const wanted = text.value.trim().toLowerCase();
   const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));
   const found: Found[] = [
     ...screens.map(({ path, label, icon }) => ({ id: path, icon, title: label, detail: "Screen", href: to(path) })),
     ...(wanted === "" ? [] : last.current.map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
   ];
-  const current = found[Math.min(at, found.length - 1)];
+  const current = found[Math.min(at.value, found.length - 1)];
 
   const choose = (one: Found | undefined) => {
     if (!one) return;
@@ -59,14 +60,14 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
         aria-activedescendant={current && `${id}-${current.id}`}
         placeholder="A screen, a contact’s name or address"
         autocomplete="off"
-        value={text}
+        value={text.value}
         onInput={(event) => {
-          setText(event.currentTarget.value);
-          setAt(0);
+          text.value = event.currentTarget.value;
+          at.value = 0;
         }}
         onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
-          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+          if (event.key === "ArrowDown") at.value = Math.min(at.value + 1, found.length - 1);
+          else if (event.key === "ArrowUp") at.value = Math.max(at.value - 1, 0);
           else if (event.key === "Enter") choose(current);
           else return;
           event.preventDefault();

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { ParleyError } from "./api.ts";
 import { sayError } from "./parts/toast.tsx";
 
@@ -18,6 +19,13 @@ export interface Resource<T> {
   set: (data: T) => void;
 }
 
+/** How the load of a key ended, and when one succeeded last, Unix milliseconds. */
+interface LoadState {
+  key: string | null;
+  error: ParleyError | null;
+  loadedAt: number;
+}
+
 /**
  * Loads what a screen shows, and loads it again if `key` or `version` changes.
  * @param key names what is loaded; null loads nothing
@@ -28,14 +36,15 @@ export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   version?: string | null,
 ): Resource<T> {
-  const [state, setState] = useState<{ key: string | null; error: ParleyError | null; loadedAt: number }>({
-    key: null,
-    error: null,
-    loadedAt: 0,
-  });
-  const [turn, setTurn] = useState(0);
+  const state = useSignal<LoadState>({ key: null, error: null, loadedAt: 0 });
+  const turn = useSignal(0);
   const loading = useRef(load);
   loading.current = load;
+
+  const take = (of: string, data: T) => {
+    remember(of, data);
+    state.value = { key: of, error: null, loadedAt: Date.now() };
+  };
 
   useEffect(() => {
     if (key === null) return;
@@ -43,29 +52,24 @@ export function useResource<T>(
     loading.current(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return;
-        remember(key, data);
-        setState({ key, error: null, loadedAt: Date.now() });
+        take(key, data);
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        setState(({ loadedAt }) => ({ key, error: asParleyError(error), loadedAt }));
+        state.value = { key, error: asParleyError(error), loadedAt: state.peek().loadedAt };
       },
     );
     return () => controller.abort();
-  }, [key, turn, version]);
+  }, [key, turn.value, version]);
 
-  const isCurrent = state.key === key;
+  const isCurrent = state.value.key === key;
   return {
     data: key === null ? undefined : (known.get(key) as T | undefined),
-    error: isCurrent ? state.error : null,
+    error: isCurrent ? state.value.error : null,
     isLoading: key !== null && !isCurrent,
-    loadedAt: state.loadedAt,
-    reload: () => setTurn((value) => value + 1),
-    set(data) {
-      if (key === null) return;
-      remember(key, data);
-      setState({ key, error: null, loadedAt: Date.now() });
-    },
+    loadedAt: state.value.loadedAt,
+    reload: () => void turn.value++,
+    set: (data) => key !== null && take(key, data),
   };
 }
 
@@ -101,26 +105,26 @@ export function usePages<Row>(
   by: "page" | "before" | "after",
   load: (query: PageQuery, signal?: AbortSignal) => Promise<Page<Row>>,
 ): Pages<Row> {
-  const [isLoadingMore, setLoadingMore] = useState(false);
+  const isLoadingMore = useSignal(false);
   const first = useResource(key, (signal) => load({ limit: PAGE }, signal));
   const { data } = first;
   const next = data?.pagination.hasMore ? (data.pagination.cursor ?? (data.pagination.page ?? 1) + 1) : null;
   const more = async () => {
-    if (!data || next === null || isLoadingMore) return;
-    setLoadingMore(true);
+    if (!data || next === null || isLoadingMore.value) return;
+    isLoadingMore.value = true;
     try {
       const { rows, pagination } = await load({ limit: PAGE, [by]: next });
       first.set({ rows: [...data.rows, ...rows], pagination });
     } catch (error) {
       sayError(error);
     } finally {
-      setLoadingMore(false);
+      isLoadingMore.value = false;
     }
   };
   return {
     rows: { ...first, data: data?.rows, set: (rows) => data && first.set({ ...data, rows }) },
     hasMore: next !== null,
-    isLoadingMore,
+    isLoadingMore: isLoadingMore.value,
     more: () => void more(),
   };
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
@@ -63,11 +63,11 @@ export function Snippet({ id }: { id: string }) {
 
 /** A web chat as visitors see it. It waits for a click, because the chat takes the focus when it opens. */
 export function Preview({ id, name }: { id: string; name: string }) {
-  const [isOpen, setOpen] = useState(false);
-  if (!isOpen) {
+  const isOpen = useSignal(false);
+  if (!isOpen.value) {
     return (
       <p>
-        <Button onClick={() => setOpen(true)}>Open the preview</Button>
+        <Button onClick={() => (isOpen.value = true)}>Open the preview</Button>
       </p>
     );
   }

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { Avatar } from "../parts/badge.tsx";
@@ -181,11 +182,11 @@ function StatusMark({ status }: { status: Message["status"] }) {
 }
 
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const [typed, setTyped] = useState(text);
+  const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => setTyped(text), [text]);
+  useEffect(() => void (typed.value = text), [text]);
   const change = (next: string) => {
-    setTyped(next);
+    typed.value = next;
     clearTimeout(timer.current);
     timer.current = setTimeout(() => onChange(next.trim()), TYPING_MS);
   };
@@ -199,7 +200,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
         placeholder="Name or address"
         autocomplete="off"
         maxLength={100}
-        value={typed}
+        value={typed.value}
         onInput={(event) => change(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Chat, Member } from "../api.ts";
 import { plural } from "../format.ts";
@@ -30,18 +30,19 @@ const MAX_LENGTH = 4_096;
 export function Composer({ store, chat, members }: ComposerProps) {
   const { organization } = usePlace();
   const { member } = currentSession();
-  const [text, setText] = useState(() => drafts.read(chat.id) ?? "");
+  const written = useSignal(drafts.read(chat.id) ?? "");
+  const text = written.value;
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
   const conflict = sending.conflict.value;
   const open = useSignal<"later" | "template" | "undo" | null>(null);
   const close = () => (open.value = null);
-  const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
+  const senderId = useSignal(member?.id ?? readSender(organization.id));
   const box = useRef<HTMLTextAreaElement>(null);
-  /** What is in the box, for work that began before it changed. */
-  const latest = useRef(text);
   // The operator writes in a member's name.
-  const sender = members.some(({ id }) => id === senderId) ? senderId : (member?.id ?? members[0]?.id ?? null);
+  const sender = members.some(({ id }) => id === senderId.value)
+    ? senderId.value
+    : (member?.id ?? members[0]?.id ?? null);
   const excess = text.trim().length - MAX_LENGTH;
   const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
   const isClosed = freeTextHours && (windowClosesAt(store.messages.value, freeTextHours) ?? 0) <= now.value;
@@ -51,8 +52,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   }, [text]);
 
   const change = (next: string) => {
-    latest.current = next;
-    setText(next);
+    written.value = next;
     drafts.save(chat.id, next);
     sending.corrected();
   };
@@ -60,9 +60,9 @@ export function Composer({ store, chat, members }: ComposerProps) {
     sender,
     members: member ? [...members, member] : members,
     undoMs: undoMs(chat.channel.kind),
-    onSent: (sent) => latest.current.trim() === sent && change(""),
+    onSent: (sent) => written.peek().trim() === sent && change(""),
     onUndone(undone) {
-      change([undone, latest.current].filter((part) => part !== "").join("\n"));
+      change([undone, written.peek()].filter((part) => part !== "").join("\n"));
       box.current?.focus();
     },
   };
@@ -147,7 +147,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
               <select
                 value={sender ?? ""}
                 onChange={(event) => {
-                  setSenderId(event.currentTarget.value);
+                  senderId.value = event.currentTarget.value;
                   saveSender(organization.id, event.currentTarget.value);
                 }}
               >

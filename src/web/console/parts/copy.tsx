@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 import { sayError } from "./toast.tsx";
@@ -7,12 +7,12 @@ const SHOWN_MS = 1_500;
 
 /** Whether a text was just copied, and a function that copies it. */
 function useCopying(text: string): [boolean, () => void] {
-  const [isCopied, setCopied] = useState(false);
+  const isCopied = useSignal(false);
   const copied = () => {
-    setCopied(true);
-    setTimeout(() => setCopied(false), SHOWN_MS);
+    isCopied.value = true;
+    setTimeout(() => (isCopied.value = false), SHOWN_MS);
   };
-  return [isCopied, () => void navigator.clipboard.writeText(text).then(copied, sayError)];
+  return [isCopied.value, () => void navigator.clipboard.writeText(text).then(copied, sayError)];
 }
 
 /** A short text in monospace that a click copies. */

@@ -1,5 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
 import { Form, type FormProps } from "./form.tsx";
@@ -107,15 +108,15 @@ interface ConfirmProps extends FormDialogProps {
 
 /** Asks before something that can't be undone. */
 export function Confirm({ typed, children, ...form }: ConfirmProps) {
-  const [text, setText] = useState("");
+  const text = useSignal("");
   return (
-    <FormDialog {...form} danger isDisabled={typed !== undefined && text !== typed}>
+    <FormDialog {...form} danger isDisabled={typed !== undefined && text.value !== typed}>
       <div class="stack">{children}</div>
       {typed !== undefined && (
         <Input
           label={`Type “${typed}” to confirm`}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
         />
       )}
     </FormDialog>

@@ -1,5 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useRef } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { Button } from "./button.tsx";
 import { FormFaultsContext, otherFaults } from "./faults.ts";
@@ -31,8 +32,9 @@ export interface FormProps {
 
 /** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
 export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = false, children }: FormProps) {
-  const [error, setError] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
+  const refusal = useSignal<unknown>(null);
+  const isSending = useSignal(false);
+  const error = refusal.value;
   const element = useRef<HTMLFormElement>(null);
   const shown = useMemo(() => new Set<string>(), []);
   const faults = useMemo(() => ({ faults: error instanceof ParleyError ? error.errors : [], shown }), [error]);
@@ -40,14 +42,14 @@ export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = 
     element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const send = async (form: HTMLFormElement) => {
-    setSending(true);
-    setError(null);
+    isSending.value = true;
+    refusal.value = null;
     try {
       await onSubmit(enteredIn(new FormData(form)));
     } catch (cause) {
-      setError(cause);
+      refusal.value = cause;
     } finally {
-      setSending(false);
+      isSending.value = false;
     }
   };
   return (
@@ -56,7 +58,7 @@ export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = 
       ref={element}
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isSending) void send(event.currentTarget);
+        if (!isSending.value) void send(event.currentTarget);
       }}
     >
       <FormFaultsContext.Provider value={faults}>
@@ -69,7 +71,7 @@ export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = 
           type="submit"
           class={`button ${danger ? "button-danger" : "button-main"}`}
           disabled={isDisabled}
-          aria-busy={isSending}
+          aria-busy={isSending.value}
         >
           {submit}
         </button>

@@ -1,5 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 
@@ -16,36 +17,36 @@ interface MenuProps {
 
 /** A button that opens a list of actions. Arrow keys move in it; a choice, Escape and a click elsewhere close it. */
 export function Menu({ label, hasText = false, button, buttonClass = "plain", up = false, children }: MenuProps) {
-  const [isOpen, setOpen] = useState(false);
+  const isOpen = useSignal(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const items = () =>
     [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])].filter((item) => item.offsetParent);
   const close = () => {
-    setOpen(false);
+    isOpen.value = false;
     root.current?.querySelector("button")?.focus();
   };
 
   // Before the browser can take the next key.
   useLayoutEffect(() => {
-    if (isOpen) items()[0]?.focus();
-  }, [isOpen]);
+    if (isOpen.value) items()[0]?.focus();
+  }, [isOpen.value]);
 
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen.value) return;
     const closeElsewhere = (event: Event) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
+      if (event.target instanceof Node && !root.current?.contains(event.target)) isOpen.value = false;
     };
     addEventListener("pointerdown", closeElsewhere);
     return () => removeEventListener("pointerdown", closeElsewhere);
-  }, [isOpen]);
+  }, [isOpen.value]);
 
   const move = (event: KeyboardEvent) => {
     const all = items();
     const at = all.indexOf(document.activeElement as HTMLElement);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
     if (event.key === "Escape") close();
-    else if (event.key === "Tab") setOpen(false);
+    else if (event.key === "Tab") isOpen.value = false;
     else if (to === undefined) return;
     else all.at(to % all.length)?.focus();
     if (event.key !== "Tab") event.preventDefault();
@@ -59,12 +60,12 @@ export function Menu({ label, hasText = false, button, buttonClass = "plain", up
         aria-label={hasText ? undefined : label}
         title={label}
         aria-haspopup="menu"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
       >
         {button}
       </Button>
-      {isOpen && (
+      {isOpen.value && (
         <div
           class={up ? "menu-list menu-up" : "menu-list"}
           role="menu"

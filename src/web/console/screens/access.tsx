@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import type { ParleyError } from "../../../client/error.ts";
 import { Button } from "../parts/button.tsx";
 import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
@@ -7,9 +7,9 @@ type Choice = PersonOfAccess["members"][number];
 
 /** Signs in with Cloudflare Access. Somebody with the email of several members chooses one. Empty without Access. */
 export function AccessSignIn() {
-  const [choices, setChoices] = useState<Choice[]>([]);
-  const [refusal, setRefusal] = useState<ParleyError | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const choices = useSignal<Choice[]>([]);
+  const refusal = useSignal<ParleyError | null>(null);
+  const isBusy = useSignal(false);
   if (!hasAccess()) return null;
   const ask = async () => {
     const { members } = await readPersonOfAccess().catch((error: ParleyError) => {
@@ -17,26 +17,26 @@ export function AccessSignIn() {
       if (error.status === 401 && error.code !== "access_invalid") location.reload();
       throw error;
     });
-    if (members.length > 1) setChoices(members);
+    if (members.length > 1) choices.value = members;
     else await signIn({ access: {} });
   };
   const once = async (work: () => Promise<void>) => {
-    if (isBusy) return;
-    setBusy(true);
-    setRefusal(null);
-    await work().catch(setRefusal);
-    setBusy(false);
+    if (isBusy.value) return;
+    isBusy.value = true;
+    refusal.value = null;
+    await work().catch((error: ParleyError) => (refusal.value = error));
+    isBusy.value = false;
   };
   return (
     <div class="stack">
-      {choices.length === 0 ? (
-        <Button aria-busy={isBusy} onClick={() => void once(ask)}>
+      {choices.value.length === 0 ? (
+        <Button aria-busy={isBusy.value} onClick={() => void once(ask)}>
           Sign in with Access
         </Button>
       ) : (
         <fieldset class="stack">
           <legend>Sign in as</legend>
-          {choices.map(({ id, name, organization }) => (
+          {choices.value.map(({ id, name, organization }) => (
             <Button key={id} onClick={() => void once(() => signIn({ access: { memberId: id } }))}>
               <span>
                 <bdi>{name}</bdi>, <bdi>{organization.name}</bdi>
@@ -45,7 +45,7 @@ export function AccessSignIn() {
           ))}
         </fieldset>
       )}
-      {refusal && <Refusal error={refusal} />}
+      {refusal.value && <Refusal error={refusal.value} />}
     </div>
   );
 }

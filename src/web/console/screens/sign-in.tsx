@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -28,19 +29,20 @@ export function SignIn({ code }: { code: string | null }) {
 
 /** Signs in with the operator's token, or with the link that was opened. */
 export function SignInForm({ code }: { code: string | null }) {
-  const [refusal, setRefusal] = useState<ParleyError | null>(null);
+  const refusal = useSignal<ParleyError | null>(null);
+  const refuse = (error: ParleyError) => void (refusal.value = error);
   // Such a link never works again.
-  const isLink = code !== null && refusal?.code !== "link_invalid";
+  const isLink = code !== null && refusal.value?.code !== "link_invalid";
   return (
     <Form
       submit="Sign in"
       onSubmit={async ({ text }) => {
-        setRefusal(null);
-        await signIn(isLink ? { code } : { token: text("token") }).catch(setRefusal);
+        refusal.value = null;
+        await signIn(isLink ? { code } : { token: text("token") }).catch(refuse);
       }}
     >
       {isLink ? (
-        <Offer code={code} onRefusal={setRefusal} />
+        <Offer code={code} onRefusal={refuse} />
       ) : (
         <Input
           label="Operator’s token"
@@ -49,10 +51,10 @@ export function SignInForm({ code }: { code: string | null }) {
           type="password"
           autocomplete="current-password"
           required
-          aria-invalid={refusal?.code === "wrong_token"}
+          aria-invalid={refusal.value?.code === "wrong_token"}
         />
       )}
-      {refusal && <Refusal error={refusal} />}
+      {refusal.value && <Refusal error={refusal.value} />}
     </Form>
   );
 }
@@ -64,12 +66,12 @@ interface OfferProps {
 
 /** Whom the link signs in, before it does. Somebody else may have sent it to a person who is signed in already. */
 function Offer({ code, onRefusal }: OfferProps) {
-  const [offer, setOffer] = useState<LinkOffer | null>(null);
+  const offer = useSignal<LinkOffer | null>(null);
   useEffect(() => {
-    readLink(code).then(setOffer, onRefusal);
+    readLink(code).then((found) => (offer.value = found), onRefusal);
   }, [code]);
-  if (!offer) return <p>This link signs you in once.</p>;
-  const { link, signedInAs } = offer;
+  if (!offer.value) return <p>This link signs you in once.</p>;
+  const { link, signedInAs } = offer.value;
   const now = signedInAs && (signedInAs.name ?? "the operator");
   return (
     <>
