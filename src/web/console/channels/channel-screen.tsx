@@ -14,7 +14,6 @@ import { openDialog } from "../parts/opened-dialog.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
@@ -67,10 +66,10 @@ function Actions({ channel, onChannel }: ChannelProps) {
       title={`Delete “${name}”?`}
       submit="Delete the channel"
       typed={name}
+      done="Deleted"
       onSubmit={async () => {
         await api.DELETE("/channels/{id}", { path: { id } });
         forget("/channels");
-        say("Deleted");
         route(to("channels"));
       }}
     >

@@ -3,7 +3,6 @@ import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
-import { say } from "../parts/toast.tsx";
 import type { ChannelProps, Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
@@ -40,10 +39,10 @@ export function CredentialsDialog({ channel, onChannel }: ChannelProps) {
     <FormDialog
       title="Replace the credentials"
       submit="Replace"
+      done="Saved"
       onSubmit={async (entered) => {
         const body = { credentials: credentialsIn(kind, entered) };
         onChannel(await api.PATCH("/channels/{id}", { path: { id }, body }));
-        say("Saved");
       }}
     >
       <p class="stack">Waiting messages are then tried again.</p>

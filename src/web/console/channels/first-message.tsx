@@ -47,15 +47,11 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps) {
 
   if (!may("chats:read")) return null;
   const send = async (chatId: string) => {
-    try {
-      const header = { "Idempotency-Key": crypto.randomUUID() };
-      // The operator is not a member, and writes as the first one.
-      const senderId = currentSession().type === "operator" ? firstMember?.id : undefined;
-      const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
-      sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;
-    } catch (error) {
-      sayError(error);
-    }
+    const header = { "Idempotency-Key": crypto.randomUUID() };
+    // The operator is not a member, and writes as the first one.
+    const senderId = currentSession().type === "operator" ? firstMember?.id : undefined;
+    const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
+    sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;
   };
   return (
     <Step title="Exchange a first message" isDone={last !== null && !isUndecided && last.error === null}>
@@ -78,7 +74,7 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps) {
           </p>
           {may("messages:send") && (
             <p>
-              <Button disabled={isUndecided} onClick={() => void send(chat.id)}>
+              <Button disabled={isUndecided} onClick={() => void send(chat.id).catch(sayError)}>
                 Send a test message
               </Button>
             </p>

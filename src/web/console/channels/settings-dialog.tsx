@@ -1,7 +1,6 @@
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
-import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
@@ -16,6 +15,7 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
     <FormDialog
       title="Change the channel"
       submit="Save"
+      done="Saved"
       onSubmit={async ({ text, number, words }) => {
         const body = {
           name: text("name"),
@@ -25,7 +25,6 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
         };
         onChannel(await api.PATCH("/channels/{id}", { path: { id }, body }));
         forget("get /channels ");
-        say("Saved");
       }}
     >
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />

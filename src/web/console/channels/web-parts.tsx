@@ -8,7 +8,6 @@ import { Form } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
-import { say } from "../parts/toast.tsx";
 import { type ChannelProps, snippetOf } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
@@ -17,11 +16,11 @@ export function OriginsForm({ channel, onChannel }: ChannelProps) {
   return (
     <Form
       submit="Save"
+      done="Saved"
       onSubmit={async ({ words }) => {
         const path = { id: channel.id };
         const body = { settings: { allowedOrigins: words("origins") } };
         onChannel(await api.PATCH("/channels/{id}", { path, body }));
-        say("Saved");
       }}
     >
       <OriginsField origins={channel.settings.allowedOrigins ?? []} />

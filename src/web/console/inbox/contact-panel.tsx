@@ -14,7 +14,6 @@ import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
@@ -51,9 +50,9 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
       title="Delete this chat?"
       submit="Delete"
       typed={contactName(chat)}
+      done="Deleted"
       onSubmit={async () => {
         await api.DELETE("/chats/{id}", { path: { id } });
-        say("Deleted");
         route(to("inbox"));
       }}
     >

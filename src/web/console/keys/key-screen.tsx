@@ -9,7 +9,6 @@ import { mayGive } from "../parts/permission-picker.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { EditKeyDialog, RotateDialog } from "./key-dialogs.tsx";
 import { type Key, rateText, stateOf } from "./key-state.ts";
@@ -43,10 +42,8 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
     <Confirm
       title={`Revoke “${name}”?`}
       submit="Revoke"
-      onSubmit={async () => {
-        onKey(await api.DELETE("/keys/{id}", { path: { id } }));
-        say("Revoked");
-      }}
+      done="Revoked"
+      onSubmit={async () => onKey(await api.DELETE("/keys/{id}", { path: { id } }))}
     >
       <p>The key stops working immediately. This can’t be undone.</p>
     </Confirm>

@@ -26,25 +26,19 @@ export function MemberActions({ member, onChange }: ActionsProps) {
   const path = { id };
   const canGive = mayGive(permissions);
   const createLink = async () => {
-    try {
-      const { url, expiresAt } = await api.POST("/members/{id}/sign-in-link", { path });
-      openDialog(
-        <SecretDialog title={`Sign-in link for ${name}`} secret={url}>
-          Whoever opens it first is signed in as {name}. It ends <Time at={expiresAt} future />.
-        </SecretDialog>,
-      );
-    } catch (error) {
-      sayError(error);
-    }
+    const { url, expiresAt } = await api.POST("/members/{id}/sign-in-link", { path });
+    openDialog(
+      <SecretDialog title={`Sign-in link for ${name}`} secret={url}>
+        Whoever opens it first is signed in as {name}. It ends <Time at={expiresAt} future />.
+      </SecretDialog>,
+    );
   };
   const signOut = (
     <Confirm
       title={`Sign ${name} out everywhere?`}
       submit="Sign out"
-      onSubmit={async () => {
-        await api.DELETE("/members/{id}/sessions", { path });
-        say("Signed out everywhere");
-      }}
+      done="Signed out everywhere"
+      onSubmit={() => api.DELETE("/members/{id}/sessions", { path })}
     >
       <p>All sessions end, and an unused sign-in link stops working.</p>
     </Confirm>
@@ -53,9 +47,9 @@ export function MemberActions({ member, onChange }: ActionsProps) {
     <Confirm
       title={`Delete ${name}?`}
       submit="Delete"
+      done="Deleted"
       onSubmit={async () => {
         await api.DELETE("/members/{id}", { path });
-        say("Deleted");
         onChange();
       }}
     >
@@ -64,7 +58,7 @@ export function MemberActions({ member, onChange }: ActionsProps) {
   );
   return (
     <div class="line row-actions">
-      {canGive && <Button onClick={() => void createLink()}>Sign-in link</Button>}
+      {canGive && <Button onClick={() => void createLink().catch(sayError)}>Sign-in link</Button>}
       <Menu label={`More for ${name}`} button={<Icon name="more" />}>
         {canGive && <MenuItem opens={<MemberDialog member={member} onMember={onChange} />}>Change</MenuItem>}
         <MenuItem opens={signOut}>Sign out everywhere</MenuItem>

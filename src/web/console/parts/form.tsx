@@ -4,6 +4,7 @@ import { useContext, useEffect, useMemo, useRef } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { Button } from "./button.tsx";
 import { FormFaultsContext, otherFaults } from "./faults.ts";
+import { say } from "./toast.tsx";
 
 /** What was entered. */
 export interface Entered {
@@ -24,6 +25,8 @@ export interface FormProps {
   submit: string;
   /** @throws ParleyError whose faults are shown at their fields */
   onSubmit: (entered: Entered) => Promise<unknown>;
+  /** What is said once it was sent. */
+  done?: string;
   onCancel?: () => void;
   danger?: boolean;
   isDisabled?: boolean;
@@ -31,7 +34,7 @@ export interface FormProps {
 }
 
 /** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
-export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = false, children }: FormProps) {
+export function Form({ submit, onSubmit, done, onCancel, danger = false, isDisabled = false, children }: FormProps) {
   const refusal = useSignal<unknown>(null);
   const isSending = useSignal(false);
   const error = refusal.value;
@@ -46,6 +49,7 @@ export function Form({ submit, onSubmit, onCancel, danger = false, isDisabled = 
     refusal.value = null;
     try {
       await onSubmit(enteredIn(new FormData(form)));
+      if (done) say(done);
     } catch (cause) {
       refusal.value = cause;
     } finally {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { call, type Organization, ParleyError } from "../api.ts";
+import { number as format } from "../format.ts";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 
@@ -22,6 +23,32 @@ interface LimitsProps {
   onSave: (patch: object) => Promise<void>;
 }
 
+interface Limit {
+  name: string;
+  label: string;
+  least?: number;
+  most?: number;
+  /** What an empty field means. */
+  unset?: string;
+}
+
+type LimitValues = Readonly<Record<string, number | null>>;
+
+/** What limits an organization. */
+export const LIMITS: Limit[] = [
+  { name: "chats", label: "Chats", most: 1_000_000_000 },
+  { name: "members", label: "Members", unset: "1,000" },
+  { name: "templates", label: "Templates", unset: "1,000" },
+  { name: "channels", label: "Channels", unset: "200" },
+];
+
+/** What limits the keys that members and keys create. */
+export const CEILINGS: Limit[] = [
+  { name: "maxKeys", label: "Keys", most: 100_000, unset: "1,000" },
+  { name: "maxPerSecond", label: "Requests per second, per key", least: 1, most: 1_000 },
+  { name: "monthlyQuota", label: "Sum of monthly quotas" },
+];
+
 /** Changes the limits, for the operator. An empty field restores the default. */
 export function LimitsDialog({ organization: { limits, selfService }, onSave }: LimitsProps) {
   const isOn = useSignal(selfService !== null);
@@ -30,25 +57,14 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
       title="Limits"
       submit="Save"
       onSubmit={({ number }) => {
-        const ceilings = {
-          maxKeys: number("maxKeys"),
-          maxPerSecond: number("maxPerSecond"),
-          monthlyQuota: number("monthlyQuota"),
-        };
-        const limits = {
-          chats: number("chats"),
-          members: number("members"),
-          templates: number("templates"),
-          channels: number("channels"),
-        };
-        return onSave({ limits, selfService: isOn.value ? ceilings : null });
+        const entered = (of: Limit[]) => Object.fromEntries(of.map(({ name }) => [name, number(name)]));
+        return onSave({ limits: entered(LIMITS), selfService: isOn.value ? entered(CEILINGS) : null });
       }}
     >
       <div class="pair-even">
-        <Limit label="Chats" name="chats" within="limits" value={limits.chats} max={1_000_000_000} />
-        <Limit label="Members" name="members" within="limits" value={limits.members} placeholder="1,000" />
-        <Limit label="Templates" name="templates" within="limits" value={limits.templates} placeholder="1,000" />
-        <Limit label="Channels" name="channels" within="limits" value={limits.channels} placeholder="200" />
+        {LIMITS.map((limit) => (
+          <LimitInput key={limit.name} limit={limit} within="limits" values={limits} />
+        ))}
       </div>
       <label class="beside">
         <input
@@ -58,60 +74,40 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
         />
         Members and keys with <code>keys:write</code> manage keys
       </label>
-      {isOn.value && (
-        <>
-          <Limit
-            label="Keys"
-            name="maxKeys"
-            within="selfService"
-            placeholder="1,000"
-            value={selfService?.maxKeys ?? null}
-            max={100_000}
-          />
-          <Limit
-            label="Requests per second, per key"
-            name="maxPerSecond"
-            within="selfService"
-            value={selfService?.maxPerSecond ?? null}
-            min={1}
-            max={1_000}
-          />
-          <Limit
-            label="Sum of monthly quotas"
-            name="monthlyQuota"
-            within="selfService"
-            value={selfService?.monthlyQuota ?? null}
-          />
-        </>
-      )}
+      {isOn.value &&
+        CEILINGS.map((limit) => (
+          <LimitInput key={limit.name} limit={limit} within="selfService" values={selfService ?? {}} />
+        ))}
     </FormDialog>
   );
 }
 
 interface LimitProps {
-  label: string;
-  name: string;
-  /** The field of the request that has it: `limits`. */
-  within: string;
-  value: number | null;
-  /** What an empty field means. */
-  placeholder?: string;
-  min?: number;
-  max?: number;
+  limit: Limit;
+  /** The field of the request that has it. */
+  within: "limits" | "selfService";
+  values: LimitValues;
 }
 
-function Limit({ within, name, value, min = 0, placeholder = "No limit", ...input }: LimitProps) {
+function LimitInput({ limit: { name, label, least = 0, most, unset = "No limit" }, within, values }: LimitProps) {
   return (
     <Input
-      {...input}
+      label={label}
       name={name}
       path={`${within}.${name}`}
       type="number"
-      min={min}
-      placeholder={placeholder}
-      defaultValue={value ?? undefined}
+      min={least}
+      max={most}
+      placeholder={unset}
+      defaultValue={values[name] ?? undefined}
     />
   );
+}
+
+/** Limits and their values, in words. */
+export function limitsInWords(of: Limit[], values: LimitValues): Record<string, string> {
+  const inWords = (value: number | null | undefined) => (value == null ? "No limit" : `At most ${format(value)}`);
+  return Object.fromEntries(of.map(({ name, label }) => [label, inWords(values[name])]));
 }
 
 /** The service deletes in steps, and answers 503 until it is done. */

@@ -8,7 +8,6 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { RowMain } from "../parts/list-screen.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 
 const PRESETS = [30, 90, 365, null];
@@ -66,10 +65,10 @@ function RetentionDialog({ channel, onChannel }: ChannelProps) {
       title={`Retention of ${channel.name}`}
       submit={isShorter ? "Delete older messages" : "Save"}
       danger={isShorter}
+      done="Saved"
       onSubmit={async () => {
         const path = { id: channel.id };
         onChannel(await api.PATCH("/channels/{id}", { path, body: { retentionDays: wanted } }));
-        say("Saved");
       }}
     >
       <Chips

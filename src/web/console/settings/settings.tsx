@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { call, type Organization } from "../api.ts";
-import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -8,7 +7,14 @@ import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
 import { Export } from "./export.tsx";
-import { DeleteOrganization, LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
+import {
+  CEILINGS,
+  DeleteOrganization,
+  LIMITS,
+  LimitsDialog,
+  limitsInWords,
+  NameDialog,
+} from "./organization-dialogs.tsx";
 import { Retention } from "./retention.tsx";
 
 const JURISDICTIONS = { eu: "European Union", us: "United States" };
@@ -59,18 +65,11 @@ export function Settings() {
         <Box title="Limits" action={isOperator && <Change what="limits" opens={limit} />}>
           <Facts
             of={{
-              Chats: ceiling(limits.chats),
-              Members: ceiling(limits.members),
-              Templates: ceiling(limits.templates),
-              Channels: ceiling(limits.channels),
+              ...limitsInWords(LIMITS, limits),
               "Self-service for keys": selfService
                 ? "On: members and keys can create keys"
                 : "Off: only the operator creates keys",
-              ...(selfService && {
-                Keys: ceiling(selfService.maxKeys),
-                "Requests per second, per key": ceiling(selfService.maxPerSecond),
-                "Sum of monthly quotas": ceiling(selfService.monthlyQuota),
-              }),
+              ...(selfService && limitsInWords(CEILINGS, selfService)),
             }}
           />
           {!isOperator && <p class="hint">Only the operator changes these.</p>}
@@ -99,8 +98,4 @@ function Change({ what, opens }: { what: string; opens: JSX.Element }) {
       Change<span class="hidden"> {what}</span>
     </Button>
   );
-}
-
-function ceiling(value: number | null): string {
-  return value === null ? "No limit" : `At most ${number(value)}`;
 }

@@ -15,7 +15,6 @@ import { Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
 import { Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { faultIn } from "./fault-in.ts";
@@ -34,10 +33,10 @@ export function TemplateScreen({ id }: { id: string }) {
     <Confirm
       title={`Delete “${name}”?`}
       submit="Delete"
+      done="Deleted"
       onSubmit={async () => {
         await api.DELETE("/templates/{id}", { path: { id } });
         forget("/templates");
-        say("Deleted");
         route(to("templates"));
       }}
     >
@@ -84,13 +83,13 @@ function Editor({ template }: { template: Template | null }) {
       <Form
         submit={template ? "Save" : "Create"}
         isDisabled={!canWrite || names === null}
+        done="Saved"
         onSubmit={async ({ text }) => {
           const fields = { name: text("name"), language: text("language"), body: body.value };
           if (template) await api.PATCH("/templates/{id}", { path: { id: template.id }, body: fields });
           else await api.POST("/templates", { body: fields });
           drafts.save(draftOf, "");
           forget("/templates");
-          say("Saved");
           route(to("templates"));
         }}
       >

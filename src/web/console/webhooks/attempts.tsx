@@ -12,7 +12,6 @@ import { Listed, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
-import { say } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
 import { mayManage } from "./webhook-list.tsx";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
@@ -151,10 +150,10 @@ export function EventDialog({ id, eventId }: { id: string; eventId: string }) {
         <Form
           submit="Send again"
           onCancel={closeDialog}
+          done="Sent again"
           onSubmit={async () => {
             await api.POST("/webhooks/{id}/replays", { path: { id }, body: { eventId } });
             closeDialog();
-            say("Sent again");
           }}
         >
           {null}

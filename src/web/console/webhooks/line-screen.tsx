@@ -7,7 +7,7 @@ import { Confirm } from "../parts/dialog.tsx";
 import { Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { say, sayError } from "../parts/toast.tsx";
+import { sayError } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { CallTable } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
@@ -24,20 +24,16 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
   const line = useGet("/webhooks/{id}/chats/{chatId}", { path });
   const head = line.data?.head ?? null;
   const retry = async () => {
-    try {
-      line.set(await api.POST("/webhooks/{id}/chats/{chatId}/retry", { path }));
-      setTimeout(line.reload, RELOAD_MS);
-    } catch (error) {
-      sayError(error);
-    }
+    line.set(await api.POST("/webhooks/{id}/chats/{chatId}/retry", { path }));
+    setTimeout(line.reload, RELOAD_MS);
   };
   const skip = ({ eventId, number: nth, type }: NonNullable<Line["head"]>) => (
     <Confirm
       title="Skip this event?"
       submit="Skip"
+      done="Skipped"
       onSubmit={async () => {
         line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
-        say("Skipped");
         // The webhook's own screen has other numbers now.
         forget(`/webhooks/{id} `);
         setTimeout(line.reload, RELOAD_MS);
@@ -59,7 +55,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
             Open the chat
           </a>
           <Button onClick={line.reload}>Reload</Button>
-          {head && mayManage() && <Button onClick={() => void retry()}>Try now</Button>}
+          {head && mayManage() && <Button onClick={() => void retry().catch(sayError)}>Try now</Button>}
           {head && mayManage() && (
             <Button class="button button-warns" opens={skip(head)}>
               Skip the event

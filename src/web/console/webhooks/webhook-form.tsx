@@ -6,7 +6,6 @@ import { Input, Select } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
-import { say } from "../parts/toast.tsx";
 import { serviceFacts } from "../service-facts.ts";
 import { may } from "../session.ts";
 import { EVENT_CHOICES, type Webhook } from "./webhook-state.ts";
@@ -44,9 +43,9 @@ export function EditWebhookDialog({ shown, onWebhook }: EditProps) {
       title="Change the webhook"
       submit="Save"
       wide
+      done="Saved"
       onSubmit={async (entered) => {
         onWebhook(await api.PATCH("/webhooks/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
-        say("Saved");
       }}
     >
       <p class="stack">Pending events go to the new address if they match the new filter.</p>

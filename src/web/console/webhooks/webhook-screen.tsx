@@ -14,7 +14,7 @@ import { openDialog } from "../parts/opened-dialog.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { say, sayError } from "../parts/toast.tsx";
+import { sayError } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
@@ -101,10 +101,8 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
     <Confirm
       title="Disable this webhook?"
       submit="Disable"
-      onSubmit={async () => {
-        onWebhook(await api.POST("/webhooks/{id}/disable", { path }));
-        say("Disabled");
-      }}
+      done="Disabled"
+      onSubmit={async () => onWebhook(await api.POST("/webhooks/{id}/disable", { path }))}
     >
       <p>Events wait for up to 30 days, until you enable it.</p>
     </Confirm>
@@ -113,10 +111,10 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
     <FormDialog
       title="Enable this webhook"
       submit="Enable"
+      done="Enabled"
       onSubmit={async ({ text }) => {
         const body = { from: text("from") as "pending" | "now" };
         onWebhook(await api.POST("/webhooks/{id}/enable", { path, body }));
-        say("Enabled");
       }}
     >
       <Select
@@ -144,10 +142,10 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
       title="Delete this webhook?"
       submit="Delete the webhook"
       typed={shortUrl(url)}
+      done="Deleted"
       onSubmit={async () => {
         await api.DELETE("/webhooks/{id}", { path });
         forget("/webhooks");
-        say("Deleted");
         route(to("webhooks"));
       }}
     >
