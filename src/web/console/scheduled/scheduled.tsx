@@ -127,7 +127,7 @@ interface RowProps {
 }
 
 /** A scheduled message, with what can be done until it is sent. */
-export function MessageRow({ message, onMessage, onGone }: RowProps) {
+function MessageRow({ message, onMessage, onGone }: RowProps) {
   const { api } = usePlace();
   const { id, chatId, text, type, expiresAt } = message;
   const at = Date.parse(message.scheduledAt ?? message.createdAt);

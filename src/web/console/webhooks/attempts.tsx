@@ -130,7 +130,7 @@ export function OutcomeBadge({ outcome }: { outcome: Attempt["outcome"] }) {
 }
 
 /** An event as a call has it now, with a button that sends it again. */
-export function EventDialog({ id, eventId }: { id: string; eventId: string }) {
+function EventDialog({ id, eventId }: { id: string; eventId: string }) {
   const { api } = usePlace();
   const event = useGet("/events/{id}", { path: { id: eventId } });
   return (
