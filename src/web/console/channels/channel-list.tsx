@@ -42,13 +42,7 @@ export function ChannelList() {
         command: 'npx parley channels create --kind web --name "Our site"',
       }}
     >
-      {(rows) => (
-        <ul class="rows">
-          {rows.map((row) => (
-            <ChannelRow key={row.channel.id} row={row} />
-          ))}
-        </ul>
-      )}
+      {(row) => <ChannelRow key={row.channel.id} row={row} />}
     </ListScreen>
   );
 }

@@ -7,6 +7,7 @@ import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { now } from "../parts/time.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
@@ -35,8 +36,6 @@ export function Composer({ store, chat, members }: ComposerProps) {
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
   const conflict = sending.conflict.value;
-  const open = useSignal<"later" | "template" | "undo" | null>(null);
-  const close = () => (open.value = null);
   const senderId = useSignal(member?.id ?? readSender(organization.id));
   const box = useRef<HTMLTextAreaElement>(null);
   // The operator writes in a member's name.
@@ -78,7 +77,14 @@ export function Composer({ store, chat, members }: ComposerProps) {
     else sendText(true);
   };
 
-  useShortcuts([{ keys: "t", label: "Answer by a template", run: () => (open.value = "template") }]);
+  const choose = <TemplateDialog chat={chat} onSend={(draft) => sending.deliver(draft)} />;
+  const later = (
+    <LaterDialog
+      text={text.trim()}
+      onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
+    />
+  );
+  useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
 
   return (
     <div class="composer">
@@ -86,7 +92,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
         <div class="notice tone-warn">
           <Icon name="clock" />
           <p>The contact’s last message is older than {freeTextHours} hours. Only templates are delivered.</p>
-          <Button onClick={() => (open.value = "template")}>Use a template</Button>
+          <Button opens={choose}>Use a template</Button>
         </div>
       )}
       {conflict && (
@@ -133,12 +139,12 @@ export function Composer({ store, chat, members }: ComposerProps) {
             }
             if (event.key === "/" && text === "") {
               event.preventDefault();
-              open.value = "template";
+              openDialog(choose);
             }
           }}
         />
         <div class="composer-bar">
-          <Button class="plain" title="Templates (/)" aria-label="Templates" onClick={() => (open.value = "template")}>
+          <Button class="plain" title="Templates (/)" aria-label="Templates" opens={choose}>
             <Icon name="template" />
           </Button>
           {member === null && (
@@ -172,30 +178,12 @@ export function Composer({ store, chat, members }: ComposerProps) {
               <Icon name="send" /> Send
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
-              <MenuItem onChoose={() => (open.value = "later")}>Send later…</MenuItem>
-              <MenuItem onChoose={() => (open.value = "undo")}>Time to undo…</MenuItem>
+              <MenuItem opens={later}>Send later…</MenuItem>
+              <MenuItem opens={<UndoDialog />}>Time to undo…</MenuItem>
             </Menu>
           </span>
         </div>
       </form>
-      {open.value === "later" && (
-        <LaterDialog
-          text={text.trim()}
-          onClose={close}
-          onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
-        />
-      )}
-      {open.value === "template" && (
-        <TemplateDialog
-          chat={chat}
-          onClose={close}
-          onSend={async (draft) => {
-            await sending.deliver(draft);
-            close();
-          }}
-        />
-      )}
-      {open.value === "undo" && <UndoDialog onClose={close} />}
       <UndoKey undoable={sending.undoable.value} onUndo={(sent) => void sending.undo(sent)} />
     </div>
   );

@@ -9,7 +9,6 @@ import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {
   text: string;
-  onClose: () => void;
   onSend: (times: Pick<Draft, "scheduledAt" | "expiresAt">) => Promise<void>;
 }
 
@@ -17,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const MORNING = 9;
 
 /** Asks when a message is sent, and until when it makes sense. */
-export function LaterDialog({ text, onClose, onSend }: LaterProps) {
+export function LaterDialog({ text, onSend }: LaterProps) {
   const at = useSignal(fieldTime(Date.now() + HOUR_MS));
   const until = useSignal("");
   const time = new Date(at.value).getTime();
@@ -26,7 +25,6 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps) {
     <FormDialog
       title="Send later"
       submit={isPast ? "Send now" : "Schedule"}
-      onClose={onClose}
       isDisabled={text === "" || Number.isNaN(time)}
       onSubmit={() => {
         requireFuture(time, isPast);

@@ -4,6 +4,7 @@ import type { Member } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { Missing } from "../parts/screen.tsx";
 import { Empty, Skeleton } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
 import { may } from "../session.ts";
@@ -98,9 +99,7 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps) {
         </Button>
       )}
       {!may("messages:read") ? (
-        <Empty icon="key" title="You can’t read messages">
-          You need the permission <code>messages:read</code>. The operator or a colleague can give it to you.
-        </Empty>
+        <Missing permission="messages:read" title="You can’t read messages" />
       ) : (
         lines.length === 0 && (
           <Empty icon="channel" title="No messages yet">

@@ -5,26 +5,26 @@ import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
+import { closeDialog } from "../parts/opened-dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
 import type { Draft } from "./conversation-store.ts";
 
 interface TemplateDialogProps {
   chat: Chat;
-  onClose: () => void;
   onSend: (draft: Draft) => Promise<void>;
 }
 
 const MAX_LENGTH = 4_096;
 
 /** Chooses a template, fills it, and shows what the contact will read. */
-export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps) {
+export function TemplateDialog({ chat, onSend }: TemplateDialogProps) {
   const { to } = usePlace();
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);
   const templates = useGet("/templates", { query: { limit: MOST } });
   return (
-    <Dialog title={chosen.value ? chosen.value.name : "Templates"} onClose={onClose} wide>
+    <Dialog title={chosen.value ? chosen.value.name : "Templates"} wide>
       {chosen.value ? (
         <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
       ) : (
@@ -102,6 +102,7 @@ function Filling({ template, chat, onBack, onSend }: FillingProps) {
       onSubmit={async () => {
         const content = "text" in filled ? filled.text : template.body;
         await onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
+        closeDialog();
       }}
     >
       <TemplateValues

@@ -24,7 +24,7 @@ export function undoMs(kind: Channel["kind"]): number {
 }
 
 /** Asks for how long sends can be undone. */
-export function UndoDialog({ onClose }: { onClose: () => void }) {
+export function UndoDialog() {
   const choose = (part: keyof UndoTimes, seconds: string) => {
     undoTimes.value = { ...undoTimes.value, [part]: Number(seconds) };
     localStorage.setItem(STORED, JSON.stringify(undoTimes.value));
@@ -39,7 +39,7 @@ export function UndoDialog({ onClose }: { onClose: () => void }) {
     />
   );
   return (
-    <Dialog title="Time to undo" onClose={onClose}>
+    <Dialog title="Time to undo">
       <p class="stack">A message waits for this time before it is sent. The setting is kept in this browser.</p>
       {field("web", "In web chats", "A visitor may be waiting on the page.")}
       {field("networks", "In other chats", "Escape takes back the last message.")}

@@ -1,4 +1,3 @@
-import { plural } from "../format.ts";
 import { route, type ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { ListScreen } from "../parts/list-screen.tsx";
@@ -40,38 +39,13 @@ function KeyList() {
         text: "A program needs a key to call the API.",
         command: 'npx parley keys create --name "Shop"',
       }}
+      folded={{ isFolded: ({ key }) => !stateOf(key, now.value).isLive, name: "revoked or expired key" }}
       notice={
         may("keys:write") &&
         !canCreate && <p class="notice tone-warn">Only the operator creates and changes keys. You can revoke them.</p>
       }
     >
-      {(rows) => <Rows rows={rows} />}
+      {(row) => <KeyRow key={row.key.id} row={row} />}
     </ListScreen>
-  );
-}
-
-function Rows({ rows }: { rows: ListedKey[] }) {
-  const live = rows.filter(({ key }) => stateOf(key, now.value).isLive);
-  const over = rows.filter((row) => !live.includes(row));
-  return (
-    <>
-      {live.length > 0 && (
-        <ul class="rows">
-          {live.map((row) => (
-            <KeyRow key={row.key.id} row={row} />
-          ))}
-        </ul>
-      )}
-      {over.length > 0 && (
-        <details>
-          <summary>{plural(over.length, "revoked or expired key")}</summary>
-          <ul class="rows">
-            {over.map((row) => (
-              <KeyRow key={row.key.id} row={row} />
-            ))}
-          </ul>
-        </details>
-      )}
-    </>
   );
 }

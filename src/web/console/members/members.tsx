@@ -35,13 +35,7 @@ export function Members() {
         command: 'npx parley members create --name "Ann"',
       }}
     >
-      {(rows) => (
-        <ul class="rows">
-          {rows.map((member, n) => (
-            <MemberRow key={member.id} member={member} isFirst={n === 0} onChange={changed} />
-          ))}
-        </ul>
-      )}
+      {(member, n) => <MemberRow key={member.id} member={member} isFirst={n === 0} onChange={changed} />}
     </ListScreen>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { plural } from "../format.ts";
 import { route } from "../location.ts";
 import type { Pages } from "../resource.ts";
 import { useShortcuts } from "../shortcuts.ts";
@@ -22,7 +23,9 @@ interface ListScreenProps<Row> {
   actions?: JSX.Element;
   /** Stands above the list. */
   notice?: ComponentChildren;
-  children: (rows: Row[]) => ComponentChildren;
+  children: (row: Row, n: number) => ComponentChildren;
+  /** Rows that are folded away, and their name. */
+  folded?: { isFolded: (row: Row) => boolean; name: string };
 }
 
 interface RowMainProps {
@@ -57,7 +60,7 @@ export function RowMain({ name, href, mark, children }: RowMainProps) {
 
 /** A screen with a list, and a button and the key `n` to add to it. */
 export function ListScreen<Row>(props: ListScreenProps<Row>) {
-  const { title, intro, icon, pages, create, actions, empty, notice, children } = props;
+  const { title, intro, icon, pages, create, actions, empty, notice, folded, children } = props;
   const open = () => {
     if (typeof create?.opens === "string") route(create.opens);
     else if (create) openDialog(create.opens);
@@ -95,7 +98,21 @@ export function ListScreen<Row>(props: ListScreenProps<Row>) {
           </Empty>
         }
       >
-        {children}
+        {(all) => {
+          const hidden = folded ? all.filter(folded.isFolded) : [];
+          const shown = all.filter((row) => !hidden.includes(row));
+          return (
+            <>
+              {shown.length > 0 && <ul class="rows">{shown.map(children)}</ul>}
+              {hidden.length > 0 && (
+                <details>
+                  <summary>{plural(hidden.length, folded?.name ?? "")}</summary>
+                  <ul class="rows">{hidden.map(children)}</ul>
+                </details>
+              )}
+            </>
+          );
+        }}
       </Listed>
     </Screen>
   );

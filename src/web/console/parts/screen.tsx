@@ -77,9 +77,16 @@ export function Box({ title, action, children }: BoxProps) {
 export function NotPermitted({ permission, title }: { permission: string; title: string }) {
   return (
     <Screen title={title}>
-      <Empty icon="key" title="You don’t have access to this">
-        You need the permission <code>{permission}</code>. The operator or a colleague can give it to you.
-      </Empty>
+      <Missing permission={permission} title="You don’t have access to this" />
     </Screen>
+  );
+}
+
+/** Says that a permission is lacking, and who can give it. */
+export function Missing({ permission, title }: { permission: string; title: string }) {
+  return (
+    <Empty icon="key" title={title}>
+      You need the permission <code>{permission}</code>. The operator or a colleague can give it to you.
+    </Empty>
   );
 }

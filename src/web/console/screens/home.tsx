@@ -51,19 +51,15 @@ function Organizations() {
           command: "npx parley organizations create",
         }}
       >
-        {(organizations) => (
-          <ul class="rows">
-            {organizations.map(({ id, name, jurisdiction, createdAt }) => (
-              <li key={id} class="row">
-                <Avatar name={name} />
-                <RowMain name={name} href={addressIn(id, "inbox")}>
-                  <p class="row-detail">
-                    {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} long />
-                  </p>
-                </RowMain>
-              </li>
-            ))}
-          </ul>
+        {({ id, name, jurisdiction, createdAt }) => (
+          <li key={id} class="row">
+            <Avatar name={name} />
+            <RowMain name={name} href={addressIn(id, "inbox")}>
+              <p class="row-detail">
+                {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} long />
+              </p>
+            </RowMain>
+          </li>
         )}
       </ListScreen>
       <OpenedDialog />

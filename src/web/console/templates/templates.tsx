@@ -35,24 +35,20 @@ function TemplateList() {
         command: 'npx parley templates create --name welcome --language en --body "Hello {{name}}"',
       }}
     >
-      {(rows) => (
-        <ul class="rows">
-          {rows.map(({ id, name, language, body, variables, updatedAt }) => (
-            <li key={id} class="row">
-              <RowMain name={name} href={to(`templates/${id}`)} mark={<code class="quiet">{language}</code>}>
-                <p class="row-detail clip" dir="auto">
-                  {body}
-                </p>
-              </RowMain>
-              <p class="row-aside">
-                <span>{variables.length === 0 ? "No placeholder" : plural(variables.length, "placeholder")}</span>
-                <span class="quiet">
-                  Changed <Time at={updatedAt} long />
-                </span>
-              </p>
-            </li>
-          ))}
-        </ul>
+      {({ id, name, language, body, variables, updatedAt }) => (
+        <li key={id} class="row">
+          <RowMain name={name} href={to(`templates/${id}`)} mark={<code class="quiet">{language}</code>}>
+            <p class="row-detail clip" dir="auto">
+              {body}
+            </p>
+          </RowMain>
+          <p class="row-aside">
+            <span>{variables.length === 0 ? "No placeholder" : plural(variables.length, "placeholder")}</span>
+            <span class="quiet">
+              Changed <Time at={updatedAt} long />
+            </span>
+          </p>
+        </li>
       )}
     </ListScreen>
   );

@@ -31,13 +31,7 @@ export function WebhookList() {
         command: "npx parley webhooks create --url https://shop.example/parley",
       }}
     >
-      {(webhooks) => (
-        <ul class="rows">
-          {webhooks.map((webhook) => (
-            <WebhookRow key={webhook.id} webhook={webhook} />
-          ))}
-        </ul>
-      )}
+      {(webhook) => <WebhookRow key={webhook.id} webhook={webhook} />}
     </ListScreen>
   );
 }
