@@ -1,10 +1,10 @@
 // biome-ignore-all assist/source/organizeImports: like code stands close together in the file, because it compresses well
 /** The screens that manage an organization, in a file that is fetched when the first of them is opened. */
-export { Audit } from "./audit/audit.tsx";
 export { Members } from "./members/members.tsx";
-export { Webhooks } from "./webhooks/webhooks.tsx";
+export { Audit } from "./audit/audit.tsx";
 export { Keys } from "./keys/keys.tsx";
+export { Webhooks } from "./webhooks/webhooks.tsx";
 export { Statistics } from "./statistics/statistics.tsx";
-export { Settings } from "./settings/settings.tsx";
-export { Templates } from "./templates/templates.tsx";
 export { Channels } from "./channels/channels.tsx";
+export { Templates } from "./templates/templates.tsx";
+export { Settings } from "./settings/settings.tsx";
