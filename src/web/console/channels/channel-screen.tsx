@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
-import type { Channel, Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { route } from "../location.ts";
@@ -10,7 +10,6 @@ import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -103,13 +102,15 @@ function Details({ channel, onChannel, stats }: DetailsProps) {
   const { label, network, credentials: fields, webhook } = DESCRIPTIONS[kind];
   const canWrite = may("channels:write");
   const canRotate = canWrite && may("messages:read") && may("messages:send");
-  const replace = () => {
-    const changed = (answer: { channel: Channel }) => {
-      onChannel(answer);
-      if (isAsked.value) checks.reload();
-    };
-    openDialog(<CredentialsDialog channel={channel} onChannel={changed} />);
-  };
+  const replace = (
+    <CredentialsDialog
+      channel={channel}
+      onChannel={(answer) => {
+        onChannel(answer);
+        if (isAsked.value) checks.reload();
+      }}
+    />
+  );
   return (
     <>
       {health.state === "broken" && (
@@ -126,7 +127,7 @@ function Details({ channel, onChannel, stats }: DetailsProps) {
               </>
             )}
           </p>
-          {canWrite && <Button onClick={replace}>Replace the credentials</Button>}
+          {canWrite && <Button opens={replace}>Replace the credentials</Button>}
         </div>
       )}
       <div class="grid">
@@ -189,7 +190,7 @@ function Details({ channel, onChannel, stats }: DetailsProps) {
             />
             {canWrite && (
               <p>
-                <Button onClick={replace}>Replace</Button>
+                <Button opens={replace}>Replace</Button>
               </p>
             )}
           </Box>

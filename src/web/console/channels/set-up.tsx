@@ -7,7 +7,6 @@ import { useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { openDialog } from "../parts/opened-dialog.tsx";
 import { Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -105,20 +104,22 @@ function NetworkSteps({ channel, onChannel }: ChannelProps) {
   usePolling(isWaiting, ASK_MS, () => {
     if (asked.current++ < MOST_ASKED) checks.reload();
   });
-  const replace = () => {
-    const changed = (answer: { channel: Channel }) => {
-      onChannel(answer);
-      checks.reload();
-    };
-    openDialog(<CredentialsDialog channel={channel} onChannel={changed} />);
-  };
+  const replace = (
+    <CredentialsDialog
+      channel={channel}
+      onChannel={(answer) => {
+        onChannel(answer);
+        checks.reload();
+      }}
+    />
+  );
   return (
     <ol class="steps">
       <Step title={`${label} accepts the credentials`} isDone={isAccepted}>
         <Checks checks={checks} only={["credentials", "network"]} />
         {isAccepted === false && (
           <p>
-            <Button onClick={replace}>Replace the credentials</Button>
+            <Button opens={replace}>Replace the credentials</Button>
           </p>
         )}
       </Step>

@@ -36,9 +36,7 @@ export function LaterDialog({ text, onSend }: LaterProps) {
       <Chips
         choices={presets(Date.now()).map(({ label, at: preset }) => ({
           label,
-          choose: () => {
-            at.value = fieldTime(preset);
-          },
+          choose: () => (at.value = fieldTime(preset)),
         }))}
       />
       <TimeInput label="Send at" path="scheduledAt" required value={at} />

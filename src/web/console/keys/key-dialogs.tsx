@@ -14,41 +14,33 @@ import { serviceFacts } from "../service-facts.ts";
 import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
 
-/** Creates a key. @param onMade gets its id, once its secret was saved */
-export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }) {
+interface KeyDialogProps {
+  /** Null: a new one. */
+  shown: Key | null;
+  /** Gets a new key once its secret was saved. */
+  onKey: (changed: { key: Key }) => void;
+}
+
+/** Creates a key, or changes one from its next request on. */
+export function KeyDialog({ shown, onKey }: KeyDialogProps) {
   const { api } = usePlace();
   return (
     <FormDialog
-      title="New key"
-      submit="Create"
+      title={shown ? "Change the key" : "New key"}
+      submit={shown ? "Save" : "Create"}
       wide
       onSubmit={async (entered) => {
-        const { key, secret } = await api.POST("/keys", { body: valuesOf(entered) });
+        const body = valuesOf(entered);
+        if (shown) return onKey(await api.PATCH("/keys/{id}", { path: { id: shown.id }, body }));
+        const { key, secret } = await api.POST("/keys", { body });
         openDialog(
-          <SecretDialog title="Save this key now" secret={secret} onSaved={() => onMade(key.id)}>
+          <SecretDialog title="Save this key now" secret={secret} onSaved={() => onKey({ key })}>
             Keep it where the program reads its secrets. If it is lost, rotate it to get another.
           </SecretDialog>,
         );
       }}
     >
-      <KeyFields shown={null} />
-    </FormDialog>
-  );
-}
-
-/** Changes a key from its next request on. */
-export function EditKeyDialog({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }) {
-  const { api } = usePlace();
-  return (
-    <FormDialog
-      title="Change the key"
-      submit="Save"
-      wide
-      onSubmit={async (entered) => {
-        onKey(await api.PATCH("/keys/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
-      }}
-    >
-      <p class="stack">Changes apply to the key’s next request.</p>
+      {shown && <p class="stack">Changes apply to the key’s next request.</p>}
       <KeyFields shown={shown} />
     </FormDialog>
   );

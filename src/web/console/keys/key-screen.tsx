@@ -10,7 +10,7 @@ import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
-import { EditKeyDialog, RotateDialog } from "./key-dialogs.tsx";
+import { KeyDialog, RotateDialog } from "./key-dialogs.tsx";
 import { type Key, rateText, stateOf } from "./key-state.ts";
 import { Quota } from "./quota.tsx";
 
@@ -55,7 +55,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
           <Button disabled={!isLive} opens={<RotateDialog id={id} onKey={onKey} />}>
             Rotate
           </Button>
-          <Button opens={<EditKeyDialog shown={shown} onKey={onKey} />}>Change</Button>
+          <Button opens={<KeyDialog shown={shown} onKey={onKey} />}>Change</Button>
         </>
       )}
       <Button class="button button-warns" opens={revoke}>

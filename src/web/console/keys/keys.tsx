@@ -4,7 +4,7 @@ import { ListScreen } from "../parts/list-screen.tsx";
 import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { NewKeyDialog } from "./key-dialogs.tsx";
+import { KeyDialog } from "./key-dialogs.tsx";
 import { KeyRow, type ListedKey } from "./key-row.tsx";
 import { KeyScreen } from "./key-screen.tsx";
 import { stateOf } from "./key-state.ts";
@@ -33,7 +33,11 @@ function KeyList() {
       intro="Programs call the API with a key, which has permissions and limits."
       icon="key"
       pages={pages}
-      create={canCreate ? { label: "New key", opens: <NewKeyDialog onMade={(id) => route(to(`keys/${id}`))} /> } : null}
+      create={
+        canCreate
+          ? { label: "New key", opens: <KeyDialog shown={null} onKey={({ key }) => route(to(`keys/${key.id}`))} /> }
+          : null
+      }
       empty={{
         title: "No key yet",
         text: "A program needs a key to call the API.",

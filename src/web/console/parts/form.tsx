@@ -26,7 +26,7 @@ export interface FormProps {
   /** @throws ParleyError whose faults are shown at their fields */
   onSubmit: (entered: Entered) => Promise<unknown>;
   /** What is said once it was sent. */
-  done?: string;
+  done?: string | undefined;
   onCancel?: () => void;
   danger?: boolean;
   isDisabled?: boolean;

@@ -24,14 +24,7 @@ export function HistoryChart({ title, of }: HistoryChartProps) {
   const by = useSignal<"hour" | "day">("day");
   const history = useGet("/stats/history", { query: { of, by: by.value } });
   const periods = (
-    <Tabs
-      label={`Period of ${title}`}
-      choices={PERIODS}
-      chosen={by.value}
-      onChoose={(period) => {
-        by.value = period;
-      }}
-    />
+    <Tabs label={`Period of ${title}`} choices={PERIODS} chosen={by.value} onChoose={(period) => (by.value = period)} />
   );
   return (
     <Loaded resource={history} rows={3}>

@@ -12,12 +12,8 @@ const screens = signal<Screens | "loading" | "missing">("loading");
 function load(): void {
   if (typeof screens.peek() !== "string") return;
   void import("../management.ts").then(
-    (loaded) => {
-      screens.value = loaded;
-    },
-    () => {
-      screens.value = "missing";
-    },
+    (loaded) => (screens.value = loaded),
+    () => (screens.value = "missing"),
   );
 }
 

@@ -68,9 +68,7 @@ export function PermissionPicker({ given, choices }: PickerProps) {
   const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
   const buttons = Object.entries(choices).map(([label, permissions]) => ({
     label,
-    choose: () => {
-      chosen.value = permissions.filter(may);
-    },
+    choose: () => (chosen.value = permissions.filter(may)),
   }));
   return (
     <fieldset class="picker">
@@ -85,9 +83,9 @@ export function PermissionPicker({ given, choices }: PickerProps) {
               value={one}
               disabled={!may(one)}
               checked={chosen.value.includes(one)}
-              onChange={({ currentTarget: { checked } }) => {
-                chosen.value = checked ? [...chosen.value, one] : chosen.value.filter((other) => other !== one);
-              }}
+              onChange={({ currentTarget: { checked } }) =>
+                (chosen.value = checked ? [...chosen.value, one] : chosen.value.filter((other) => other !== one))
+              }
             />
             <span>
               {WORDS[one]}

@@ -34,9 +34,7 @@ export function sayError(error: unknown): void {
 function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
   const id = ++count;
   toasts.value = [...toasts.value.slice(-2), { id, ...toast }];
-  const remove = () => {
-    toasts.value = toasts.value.filter((one) => one.id !== id);
-  };
+  const remove = () => (toasts.value = toasts.value.filter((one) => one.id !== id));
   setTimeout(remove, shownMs);
   return remove;
 }

@@ -74,9 +74,7 @@ function RetentionDialog({ channel, onChannel }: ChannelProps) {
       <Chips
         choices={PRESETS.map((preset) => ({
           label: inWords(preset),
-          choose: () => {
-            days.value = String(preset ?? "");
-          },
+          choose: () => (days.value = String(preset ?? "")),
         }))}
       />
       <Input

@@ -39,14 +39,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }) {
     <section class="section">
       <div class="line">
         <h2>Calls</h2>
-        <Tabs
-          label="Calls by outcome"
-          choices={FILTERS}
-          chosen={chosen}
-          onChoose={(one) => {
-            outcome.value = one;
-          }}
-        />
+        <Tabs label="Calls by outcome" choices={FILTERS} chosen={chosen} onChoose={(one) => (outcome.value = one)} />
         <Button class="link" onClick={pages.rows.reload}>
           Reload
         </Button>

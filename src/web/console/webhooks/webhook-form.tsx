@@ -12,43 +12,30 @@ import { EVENT_CHOICES, type Webhook } from "./webhook-state.ts";
 
 type Types = NonNullable<Schemas["NewWebhook"]["types"]>;
 
-/** Creates a webhook. @param onMade gets its id, once its secret was saved */
-export function NewWebhookDialog({ onMade }: { onMade: (id: string) => void }) {
-  const { api } = usePlace();
-  return (
-    <FormDialog
-      title="New webhook"
-      submit="Create"
-      wide
-      onSubmit={async (entered) => {
-        const { webhook, secret } = await api.POST("/webhooks", { body: valuesOf(entered) });
-        openDialog(<SigningSecret secret={secret} onSaved={() => onMade(webhook.id)} />);
-      }}
-    >
-      <Fields shown={null} />
-    </FormDialog>
-  );
-}
-
-interface EditProps {
-  shown: Webhook;
+interface WebhookDialogProps {
+  /** Null: a new one. */
+  shown: Webhook | null;
+  /** Gets a new webhook once its secret was saved. */
   onWebhook: (changed: { webhook: Webhook }) => void;
 }
 
-/** Changes a webhook. */
-export function EditWebhookDialog({ shown, onWebhook }: EditProps) {
+/** Creates or changes a webhook. */
+export function WebhookDialog({ shown, onWebhook }: WebhookDialogProps) {
   const { api } = usePlace();
   return (
     <FormDialog
-      title="Change the webhook"
-      submit="Save"
+      title={shown ? "Change the webhook" : "New webhook"}
+      submit={shown ? "Save" : "Create"}
       wide
-      done="Saved"
+      done={shown ? "Saved" : undefined}
       onSubmit={async (entered) => {
-        onWebhook(await api.PATCH("/webhooks/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
+        const body = valuesOf(entered);
+        if (shown) return onWebhook(await api.PATCH("/webhooks/{id}", { path: { id: shown.id }, body }));
+        const { webhook, secret } = await api.POST("/webhooks", { body });
+        openDialog(<SigningSecret secret={secret} onSaved={() => onWebhook({ webhook })} />);
       }}
     >
-      <p class="stack">Pending events go to the new address if they match the new filter.</p>
+      {shown && <p class="stack">Pending events go to the new address if they match the new filter.</p>}
       <Fields shown={shown} />
     </FormDialog>
   );

@@ -7,7 +7,7 @@ import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
-import { NewWebhookDialog } from "./webhook-form.tsx";
+import { WebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
 /** The organization's webhooks. */
@@ -17,7 +17,7 @@ export function WebhookList() {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
     return { rows: webhooks, pagination };
   });
-  const add = <NewWebhookDialog onMade={(id) => route(to(`webhooks/${id}`))} />;
+  const add = <WebhookDialog shown={null} onWebhook={({ webhook }) => route(to(`webhooks/${webhook.id}`))} />;
   return (
     <ListScreen
       title="Webhooks"

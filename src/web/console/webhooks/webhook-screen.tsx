@@ -19,7 +19,7 @@ import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
-import { EditWebhookDialog, SigningSecret } from "./webhook-form.tsx";
+import { SigningSecret, WebhookDialog } from "./webhook-form.tsx";
 import { mayManage, State } from "./webhook-list.tsx";
 import { type Attempt, REASONS, shortUrl, type Webhook } from "./webhook-state.ts";
 
@@ -158,7 +158,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
       <Button disabled={isDisabled} opens={<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />}>
         Send again
       </Button>
-      <Button opens={<EditWebhookDialog shown={shown} onWebhook={onWebhook} />}>Change</Button>
+      <Button opens={<WebhookDialog shown={shown} onWebhook={onWebhook} />}>Change</Button>
       <Button opens={isDisabled ? enable : disable}>{isDisabled ? "Enable" : "Disable"}</Button>
       <Menu label="More actions" button={<Icon name="more" />}>
         <MenuItem opens={rotate}>Rotate the secret</MenuItem>
