@@ -99,7 +99,7 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
 function Result({ entry: { status, at } }: { entry: Entry }) {
   if (status === null) {
     const isRunning = now.value - Date.parse(at) < RUNS_MS;
-    return <Badge tone="warn">{isRunning ? "In progress" : "Interrupted"}</Badge>;
+    return <Badge tone="warn" label={isRunning ? "In progress" : "Interrupted"} />;
   }
-  return status < 400 ? <Badge tone="good">Done</Badge> : <Badge tone="bad">{`Refused (${status})`}</Badge>;
+  return status < 400 ? <Badge tone="good" label="Done" /> : <Badge tone="bad" label={`Refused (${status})`} />;
 }

@@ -76,11 +76,11 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }) {
 
 /** Whether a channel works, as far as the network has proved it. */
 export function Health({ health }: { health: Pick<Channel["health"], "state" | "isVerified"> }) {
-  if (health.state === "broken") return <Badge tone="bad">Broken</Badge>;
-  if (health.isVerified) return <Badge tone="good">Works</Badge>;
+  if (health.state === "broken") return <Badge tone="bad" label="Broken" />;
+  if (health.isVerified) return <Badge tone="good" label="Works" />;
   return (
     <span title="The network has not accepted a message yet">
-      <Badge tone="quiet">Not verified yet</Badge>
+      <Badge tone="quiet" label="Not verified yet" />
     </span>
   );
 }

@@ -116,26 +116,33 @@ export class ConversationStore {
 
   /** Takes a message back. @throws ParleyError `not_cancelable` if it is on its way */
   async cancel(messageId: string): Promise<Message> {
-    const path = { ...this.#path, messageId };
-    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path }));
+    return this.#took(
+      await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path: this.#pathOf(messageId) }),
+    );
   }
 
   /** Sends a failed message again, as a new one. */
   async resend(messageId: string): Promise<Message> {
-    const path = { ...this.#path, messageId };
-    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path, body: {} }));
+    return this.#took(
+      await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path: this.#pathOf(messageId), body: {} }),
+    );
   }
 
   /** Changes when a scheduled message is sent. @param scheduledAt RFC 3339; null for now */
   async move(messageId: string, scheduledAt: string | null): Promise<Message> {
-    const path = { ...this.#path, messageId };
-    return this.#took(await this.#api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } }));
+    return this.#took(
+      await this.#api.PATCH("/chats/{id}/messages/{messageId}", {
+        path: this.#pathOf(messageId),
+        body: { scheduledAt },
+      }),
+    );
   }
 
   /** Blanks a message permanently. */
   async redact(messageId: string): Promise<Message> {
-    const path = { ...this.#path, messageId };
-    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path }));
+    return this.#took(
+      await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path: this.#pathOf(messageId) }),
+    );
   }
 
   /** Marks the chat as answered without an answer. */
@@ -151,6 +158,10 @@ export class ConversationStore {
   /** The newest `seq` that the reader can have seen. */
   newestSeq(): number {
     return newestSeq(this.messages.value);
+  }
+
+  #pathOf(messageId: string) {
+    return { ...this.#path, messageId };
   }
 
   #page(query: { before?: string } = {}) {

@@ -50,7 +50,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
         of={{
           Status: (
             <>
-              <Badge tone={STATUSES[status].tone}>{STATUSES[status].word}</Badge>
+              <Badge tone={STATUSES[status].tone} label={STATUSES[status].word} />
               {error && (
                 <p>
                   {error.message} <code>{error.code}</code>

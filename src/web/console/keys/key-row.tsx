@@ -27,7 +27,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }) {
       <RowMain
         name={name}
         href={to(`keys/${id}`)}
-        mark={state.name !== "Active" && <Badge tone={state.tone}>{state.name}</Badge>}
+        mark={state.name !== "Active" && <Badge tone={state.tone} label={state.name} />}
       >
         <p class="row-detail">
           <Copyable text={id} />

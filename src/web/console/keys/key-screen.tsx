@@ -74,11 +74,12 @@ function KeyDetails({ shown }: { shown: Key }) {
         <Box title="Key">
           <Facts
             of={{
-              State: <Badge tone={state.tone}>{state.name}</Badge>,
+              State: <Badge tone={state.tone} label={state.name} />,
               Id: <Copyable text={id} />,
               Created: (
                 <>
-                  <Time at={shown.createdAt} long /> by <Maker id={shown.createdBy} />
+                  <Time at={shown.createdAt} long /> by{" "}
+                  {shown.createdBy === "operator" ? "the operator" : <Copyable text={shown.createdBy} />}
                 </>
               ),
               Revoked: revokedAt && <Time at={revokedAt} long />,
@@ -139,9 +140,4 @@ function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }) 
       )}
     </Loaded>
   );
-}
-
-/** Who created something: the operator, or a key or member by its id. */
-function Maker({ id }: { id: string }) {
-  return id === "operator" ? <>the operator</> : <Copyable text={id} />;
 }

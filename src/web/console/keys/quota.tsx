@@ -9,13 +9,7 @@ const NEARLY = 0.8;
 
 /** The requests of this month, and how much of the quota they are. */
 export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }) {
-  if (quota === null) {
-    return (
-      <div class="stack">
-        <span>{number(used)} this month</span>
-      </div>
-    );
-  }
+  if (quota === null) return <div class="stack">{number(used)} this month</div>;
   return (
     <div class="stack">
       <span class={used >= quota ? "failed" : ""}>

@@ -55,10 +55,10 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
         name={name}
         mark={
           <>
-            {currentSession().member?.id === id && <Badge tone="good">You</Badge>}
+            {currentSession().member?.id === id && <Badge tone="good" label="You" />}
             {isFirst && (
               <span title="Messages that name no sender have this one">
-                <Badge tone="quiet">Usual sender</Badge>
+                <Badge tone="quiet" label="Usual sender" />
               </span>
             )}
           </>

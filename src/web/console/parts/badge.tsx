@@ -1,12 +1,11 @@
-import type { ComponentChildren } from "preact";
 import { initialsOf } from "../names.ts";
 import { Icon } from "./icon.tsx";
 
 type Tone = "good" | "bad" | "warn" | "quiet";
 
 /** A state in a word, with a dot. The word says it without the color. */
-export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
-  return <span class={`badge tone-${tone}`}>{children}</span>;
+export function Badge({ tone, label }: { tone: Tone; label: string }) {
+  return <span class={`badge tone-${tone}`}>{label}</span>;
 }
 
 /** The first letters of a name, in a circle. Without a name, a person in the color of `address`. */

@@ -103,7 +103,7 @@ export function CallTable<One extends Call>({ caption, calls, columns, children 
             <Time at={call.startedAt} />
           </td>
           <td>
-            <OutcomeBadge outcome={call.outcome} />
+            <Badge {...OUTCOMES[call.outcome]} />
           </td>
           <td class="answer-cell">
             {call.message}
@@ -115,11 +115,6 @@ export function CallTable<One extends Call>({ caption, calls, columns, children 
       ))}
     </Table>
   );
-}
-
-/** How a call ended. */
-export function OutcomeBadge({ outcome }: { outcome: Attempt["outcome"] }) {
-  return <Badge tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Badge>;
 }
 
 /** An event as a call has it now, with a button that sends it again. */

@@ -46,7 +46,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
   const { id, url, description, state, disablesAt, waitingChats, failed, lastSuccessAt } = webhook;
   return (
     <li class={state === "disabled" ? "row row-over" : "row"}>
-      <RowMain name={shortUrl(url)} href={to(`webhooks/${id}`)} mark={<State state={state} />}>
+      <RowMain name={shortUrl(url)} href={to(`webhooks/${id}`)} mark={<Badge {...STATES[state]} />}>
         {description !== null && (
           <p class="row-detail">
             <bdi>{description}</bdi>
@@ -72,9 +72,4 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
       </div>
     </li>
   );
-}
-
-/** Whether a webhook works. */
-export function State({ state }: { state: Webhook["state"] }) {
-  return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
 }

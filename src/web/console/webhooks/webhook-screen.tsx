@@ -4,6 +4,7 @@ import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { route } from "../location.ts";
 import { useChannels, useGet, usePlace } from "../organization.ts";
+import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
@@ -17,11 +18,11 @@ import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import { Attempts, OutcomeBadge } from "./attempts.tsx";
+import { Attempts } from "./attempts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { SigningSecret, WebhookDialog } from "./webhook-form.tsx";
-import { mayManage, State } from "./webhook-list.tsx";
-import { type Attempt, REASONS, shortUrl, type Webhook } from "./webhook-state.ts";
+import { mayManage } from "./webhook-list.tsx";
+import { type Attempt, OUTCOMES, REASONS, STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
 /** One webhook: its state, its calls, and what can be done with it. */
 export function WebhookScreen({ id }: { id: string }) {
@@ -57,7 +58,7 @@ export function WebhookScreen({ id }: { id: string }) {
             <p class="waiting">Waiting for the answer…</p>
           ) : (
             <p>
-              <OutcomeBadge outcome={ping.value.outcome} /> The ping took {duration(ping.value.durationMs)}:{" "}
+              <Badge {...OUTCOMES[ping.value.outcome]} /> The ping took {duration(ping.value.durationMs)}:{" "}
               {ping.value.message}
             </p>
           )}
@@ -199,7 +200,7 @@ function Details({ shown }: { shown: Webhook }) {
             of={{
               State: (
                 <>
-                  <State state={state} />{" "}
+                  <Badge {...STATES[state]} />{" "}
                   <span class="quiet">
                     last change <Time at={since} long />
                   </span>
