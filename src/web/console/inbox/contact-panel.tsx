@@ -130,12 +130,7 @@ function Window({ store, hours }: { store: ConversationStore; hours: number }) {
   );
 }
 
-interface MetadataProps {
-  store: ConversationStore;
-  metadata: Chat["metadata"];
-}
-
-function MetadataDialog({ store, metadata }: MetadataProps) {
+function MetadataDialog({ store, metadata }: { store: ConversationStore; metadata: Chat["metadata"] }) {
   const rows = useSignal([...Object.entries(metadata), ["", ""] as [string, string]]);
   const change = (at: number, pair: [string, string]) => {
     const next = rows.value.map((row, n) => (n === at ? pair : row));

@@ -6,11 +6,6 @@ import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
 import type { Filter, View } from "./chat-rows.ts";
 
-interface NoChatsProps {
-  filter: Filter;
-  onFilter: (filter: Filter) => void;
-}
-
 const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
   search: {
     icon: "search",
@@ -31,7 +26,7 @@ const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string
 };
 
 /** A list without chats: why, and what a person can do. */
-export function NoChats({ filter, onFilter }: NoChatsProps) {
+export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filter: Filter) => void }) {
   const channels = useGet("/channels", { query: { limit: MOST } }).data?.channels;
   if (channels?.length === 0 && filter.search === "") return <NoChannel />;
   const shown = filter.search === "" ? filter.view : "search";

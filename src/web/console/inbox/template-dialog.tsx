@@ -10,15 +10,10 @@ import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
 import type { Draft } from "./conversation-store.ts";
 
-interface TemplateDialogProps {
-  chat: Chat;
-  onSend: (draft: Draft) => Promise<void>;
-}
-
 const MAX_LENGTH = 4_096;
 
 /** Chooses a template, fills it, and shows what the contact will read. */
-export function TemplateDialog({ chat, onSend }: TemplateDialogProps) {
+export function TemplateDialog({ chat, onSend }: { chat: Chat; onSend: (draft: Draft) => Promise<void> }) {
   const { to } = usePlace();
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);

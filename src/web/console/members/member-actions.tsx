@@ -14,13 +14,8 @@ import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 
-interface ActionsProps {
-  member: Member;
-  onChange: () => void;
-}
-
 /** What can be done with a member. A person can't let others do more than that person may do. */
-export function MemberActions({ member, onChange }: ActionsProps) {
+export function MemberActions({ member, onChange }: { member: Member; onChange: () => void }) {
   const { api } = usePlace();
   const { id, name, permissions } = member;
   const path = { id };

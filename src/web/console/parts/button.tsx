@@ -11,12 +11,8 @@ export function Button({ opens, ...button }: ButtonProps) {
   return <button type="button" class="button" onClick={opens && (() => openDialog(opens))} {...button} />;
 }
 
-interface ChipsProps {
-  choices: readonly { label: string; choose: () => void }[];
-}
-
 /** Buttons that fill a field with what is often wanted. */
-export function Chips({ choices }: ChipsProps) {
+export function Chips({ choices }: { choices: readonly { label: string; choose: () => void }[] }) {
   return (
     <div class="line">
       {choices.map(({ label, choose }) => (

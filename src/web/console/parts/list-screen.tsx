@@ -28,36 +28,6 @@ interface ListScreenProps<Row> {
   folded?: { isFolded: (row: Row) => boolean; name: string };
 }
 
-interface RowMainProps {
-  name: string;
-  /** What a click on the row opens. */
-  href?: string;
-  /** Beside the name. */
-  mark?: ComponentChildren;
-  children?: ComponentChildren;
-}
-
-/** The name of a row, and what stands below it. */
-export function RowMain({ name, href, mark, children }: RowMainProps) {
-  return (
-    <div class="row-main">
-      <p class="row-title">
-        {href === undefined ? (
-          <strong>
-            <bdi>{name}</bdi>
-          </strong>
-        ) : (
-          <a class="row-link" href={href}>
-            <bdi>{name}</bdi>
-          </a>
-        )}
-        {mark}
-      </p>
-      {children}
-    </div>
-  );
-}
-
 /** A screen with a list, and a button and the key `n` to add to it. */
 export function ListScreen<Row>(props: ListScreenProps<Row>) {
   const { title, intro, icon, pages, create, actions, empty, notice, folded, children } = props;
@@ -115,5 +85,35 @@ export function ListScreen<Row>(props: ListScreenProps<Row>) {
         }}
       </Listed>
     </Screen>
+  );
+}
+
+interface RowMainProps {
+  name: string;
+  /** What a click on the row opens. */
+  href?: string;
+  /** Beside the name. */
+  mark?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+/** The name of a row, and what stands below it. */
+export function RowMain({ name, href, mark, children }: RowMainProps) {
+  return (
+    <div class="row-main">
+      <p class="row-title">
+        {href === undefined ? (
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+        ) : (
+          <a class="row-link" href={href}>
+            <bdi>{name}</bdi>
+          </a>
+        )}
+        {mark}
+      </p>
+      {children}
+    </div>
   );
 }

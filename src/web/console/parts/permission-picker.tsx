@@ -54,16 +54,11 @@ export function mayGive(permissions: readonly Permission[]): boolean {
   return permissions.every(may);
 }
 
-interface PickerProps {
-  given: readonly Permission[];
-  choices: Choices;
-}
-
 /**
  * Boxes for the permissions of a key or a member, named `permissions`. What the person can't give is not shown, unless it
  * is given already.
  */
-export function PermissionPicker({ given, choices }: PickerProps) {
+export function PermissionPicker({ given, choices }: { given: readonly Permission[]; choices: Choices }) {
   const chosen = useSignal<readonly Permission[]>(given);
   const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
   const buttons = Object.entries(choices).map(([label, permissions]) => ({

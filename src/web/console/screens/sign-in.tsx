@@ -59,13 +59,8 @@ export function SignInForm({ code }: { code: string | null }) {
   );
 }
 
-interface OfferProps {
-  code: string;
-  onRefusal: (error: ParleyError) => void;
-}
-
 /** Whom the link signs in, before it does. Somebody else may have sent it to a person who is signed in already. */
-function Offer({ code, onRefusal }: OfferProps) {
+function Offer({ code, onRefusal }: { code: string; onRefusal: (error: ParleyError) => void }) {
   const offer = useSignal<LinkOffer | null>(null);
   useEffect(() => {
     readLink(code).then((found) => (offer.value = found), onRefusal);

@@ -4,13 +4,8 @@ import { number as format } from "../format.ts";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 
-interface NameProps {
-  name: string;
-  onSave: (patch: object) => Promise<void>;
-}
-
 /** Renames the organization. */
-export function NameDialog({ name, onSave }: NameProps) {
+export function NameDialog({ name, onSave }: { name: string; onSave: (patch: object) => Promise<void> }) {
   return (
     <FormDialog title="Organization’s name" submit="Save" onSubmit={({ text }) => onSave({ name: text("name") })}>
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
