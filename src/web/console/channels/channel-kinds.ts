@@ -8,8 +8,3 @@ export interface ChannelProps {
   channel: Channel;
   onChannel: (changed: { channel: Channel }) => void;
 }
-
-/** The lines that put a web chat on a site. */
-export function snippetOf(channelId: string): string {
-  return `<script src="${location.origin}/widget.js"\n  data-channel="${channelId}"></script>`;
-}

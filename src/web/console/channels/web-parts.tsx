@@ -8,7 +8,7 @@ import { Form } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
-import { type ChannelProps, snippetOf } from "./channel-kinds.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
 export function OriginsForm({ channel, onChannel }: ChannelProps) {
@@ -48,7 +48,7 @@ export function OriginsField({ origins }: { origins: string[] }) {
 
 /** The lines that put a web chat on a site, with a button that copies them. */
 export function Snippet({ id }: { id: string }) {
-  const text = snippetOf(id);
+  const text = `<script src="${location.origin}/widget.js"\n  data-channel="${id}"></script>`;
   return (
     <div class="stack">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard */}

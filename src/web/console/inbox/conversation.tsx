@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { route } from "../location.ts";
@@ -54,13 +55,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
 
   const error = store.error.value;
   if (store.state.value === "gone") {
-    return (
-      <section class="conversation conversation-none" aria-label="Conversation">
-        <Empty icon="inbox" title="There is no such chat">
-          It may have been deleted.
-        </Empty>
-      </section>
-    );
+    return <NoConversation title="There is no such chat">It may have been deleted.</NoConversation>;
   }
   if (!chat) {
     return (
@@ -135,5 +130,16 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
         </aside>
       )}
     </>
+  );
+}
+
+/** In place of a chat. */
+export function NoConversation({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="conversation conversation-none" aria-label="Conversation">
+      <Empty icon="inbox" title={title}>
+        {children}
+      </Empty>
+    </section>
   );
 }

@@ -4,12 +4,11 @@ import type { Chat } from "../api.ts";
 import { route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { Empty } from "../parts/states.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
 import { type Filter, inOrder } from "./chat-rows.ts";
-import { Conversation } from "./conversation.tsx";
+import { Conversation, NoConversation } from "./conversation.tsx";
 import { unansweredCount } from "./live.ts";
 import { NewChat } from "./new-chat.tsx";
 
@@ -80,11 +79,9 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
       {openId ? (
         <Conversation key={openId} id={openId} known={known} onChat={(chat) => store.put(chat)} />
       ) : (
-        <section class="conversation conversation-none" aria-label="Conversation">
-          <Empty icon="inbox" title="Choose a chat">
-            <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
-          </Empty>
-        </section>
+        <NoConversation title="Choose a chat">
+          <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
+        </NoConversation>
       )}
     </div>
   );
