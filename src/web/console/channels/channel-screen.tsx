@@ -15,6 +15,7 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
+import { retentionInWords } from "../settings/retention.tsx";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
@@ -175,7 +176,7 @@ function Details({ channel, onChannel, stats }: DetailsProps) {
             of={{
               Pace: settings.perSecond !== undefined && `At most ${number(settings.perSecond)} per second`,
               "Sites that may show it": settings.allowedOrigins && <Sites origins={settings.allowedOrigins} />,
-              "Messages are kept": retentionDays === null ? "Forever" : `${number(retentionDays)} days`,
+              "Messages are kept": retentionInWords(retentionDays),
             }}
           />
         </Box>

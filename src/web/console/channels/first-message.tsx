@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { useGet, useMembers, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
@@ -25,11 +26,10 @@ interface FirstMessageProps {
   id: string;
   /** How a first message comes in. */
   hint: string;
-  step: (props: { title: string; isDone: boolean | null; children: ComponentChildren }) => JSX.Element;
 }
 
 /** The last step of a set-up: a message comes in, and one goes out. */
-export function FirstMessage({ id, hint, step: Step }: FirstMessageProps) {
+export function FirstMessage({ id, hint }: FirstMessageProps) {
   const { api, to } = usePlace();
   const latest = useGet(may("chats:read") ? "/chats" : null, { query: { channel: id, limit: 1 } });
   const [firstMember] = useMembers();
@@ -87,5 +87,26 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps) {
         </p>
       )}
     </Step>
+  );
+}
+
+interface StepProps {
+  title: string;
+  isDone: boolean | null;
+  children: ComponentChildren;
+}
+
+/** One step. Its mark is a number until it is done. */
+export function Step({ title, isDone, children }: StepProps) {
+  return (
+    <li class={isDone ? "step step-done" : "step"}>
+      <span class="step-mark">{isDone && <Icon name="check" />}</span>
+      <div class="stack">
+        <h2>
+          {title} {isDone && <span class="hidden">(done)</span>}
+        </h2>
+        {children}
+      </div>
+    </li>
   );
 }

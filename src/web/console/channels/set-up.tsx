@@ -1,12 +1,10 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -15,7 +13,7 @@ import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials.tsx";
-import { FirstMessage } from "./first-message.tsx";
+import { FirstMessage, Step } from "./first-message.tsx";
 import { OriginsForm, Preview, Snippet } from "./web-parts.tsx";
 
 /** How often the network is asked whether its webhook points here, and how many times. */
@@ -50,27 +48,6 @@ export function SetUp({ id }: { id: string }) {
   );
 }
 
-interface StepProps {
-  title: string;
-  isDone: boolean | null;
-  children: ComponentChildren;
-}
-
-/** One step. Its mark is a number until it is done. */
-function Step({ title, isDone, children }: StepProps) {
-  return (
-    <li class={isDone ? "step step-done" : "step"}>
-      <span class="step-mark">{isDone && <Icon name="check" />}</span>
-      <div class="stack">
-        <h2>
-          {title} {isDone && <span class="hidden">(done)</span>}
-        </h2>
-        {children}
-      </div>
-    </li>
-  );
-}
-
 function WebSteps({ channel, onChannel }: ChannelProps) {
   const { id, settings } = channel;
   const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
@@ -87,7 +64,7 @@ function WebSteps({ channel, onChannel }: ChannelProps) {
         <p>Write a message, as a visitor does.</p>
         <Preview id={id} name={channel.name} />
       </Step>
-      <FirstMessage id={id} hint={DESCRIPTIONS.web.firstMessage} step={Step} />
+      <FirstMessage id={id} hint={DESCRIPTIONS.web.firstMessage} />
     </ol>
   );
 }
@@ -139,7 +116,7 @@ function NetworkSteps({ channel, onChannel }: ChannelProps) {
         )}
         <Checks checks={checks} only={["webhook"]} isWaiting={isConnected === false} />
       </Step>
-      <FirstMessage id={id} hint={firstMessage} step={Step} />
+      <FirstMessage id={id} hint={firstMessage} />
     </ol>
   );
 }

@@ -43,7 +43,6 @@ export function Chart({ title, by, starts, series, actions }: ChartProps) {
     label,
     count: seen === null ? sumOf(values) : (values[seen] ?? 0),
   }));
-  const period = by === "day" ? plural(starts.length, "day") : plural(starts.length, "hour");
   return (
     <figure class="chart">
       <figcaption class="between">
@@ -57,7 +56,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps) {
             {label} <strong>{number(count)}</strong>
           </li>
         ))}
-        <li class="end">{seen === null ? `In ${period}` : bucketName(starts[seen] ?? "", by)}</li>
+        <li class="end">{seen === null ? `In ${plural(starts.length, by)}` : bucketName(starts[seen] ?? "", by)}</li>
       </ul>
       <div class="chart-plot">
         {total === 0 ? (

@@ -13,10 +13,7 @@ import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, signOut } from "../session.ts";
 
-interface OrganizationsPage {
-  organizations: Organization[];
-  pagination: Schemas["Pagination"];
-}
+type OrganizationsPage = { organizations: Organization[]; pagination: Schemas["Pagination"] };
 
 /** Where a person goes after the sign-in: a member to the inbox, the operator to the list of organizations. */
 export function Home() {

@@ -34,7 +34,7 @@ export function Retention() {
               {channels.map((channel) => (
                 <li key={channel.id} class="row">
                   <RowMain name={channel.name} />
-                  <span>{inWords(channel.retentionDays)}</span>
+                  <span>{retentionInWords(channel.retentionDays)}</span>
                   {canChange && (
                     <Button opens={<RetentionDialog channel={channel} onChannel={put} />}>
                       Change<span class="hidden"> the retention of {channel.name}</span>
@@ -73,7 +73,7 @@ function RetentionDialog({ channel, onChannel }: ChannelProps) {
     >
       <Chips
         choices={PRESETS.map((preset) => ({
-          label: inWords(preset),
+          label: retentionInWords(preset),
           choose: () => (days.value = String(preset ?? "")),
         }))}
       />
@@ -98,6 +98,7 @@ function RetentionDialog({ channel, onChannel }: ChannelProps) {
   );
 }
 
-function inWords(days: number | null): string {
+/** How long messages are kept, in words. */
+export function retentionInWords(days: number | null): string {
   return days === null ? "Forever" : plural(days, "day");
 }

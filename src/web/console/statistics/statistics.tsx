@@ -97,13 +97,7 @@ function Keys({ keys }: { keys: KeyStats[] }) {
         {keys.map(({ id, name, admitted, refused, updatedAt }) => (
           <tr key={id}>
             <th scope="row">
-              {may("keys:read") ? (
-                <a href={to(`keys/${id}`)}>
-                  <bdi>{name}</bdi>
-                </a>
-              ) : (
-                <bdi>{name}</bdi>
-              )}
+              <bdi>{may("keys:read") ? <a href={to(`keys/${id}`)}>{name}</a> : name}</bdi>
             </th>
             <Numbers of={{ admitted, refused }} />
             <td class="number">{updatedAt === null ? "Never" : <Time at={updatedAt} long />}</td>
