@@ -4,8 +4,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The date and time to the second. */
-export const exactTime = new Intl.DateTimeFormat(undefined, {
+const exact = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -13,18 +12,23 @@ export const exactTime = new Intl.DateTimeFormat(undefined, {
   hour: "numeric",
   minute: "2-digit",
   second: "2-digit",
-}).format;
-
-/** The time of day. */
-export const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format;
-
-/** A number with separators. */
-export const number = new Intl.NumberFormat().format;
-
+});
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const anyYear = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const count = new Intl.NumberFormat();
+
+/** The date and time to the second. */
+export function exactTime(at: number): string {
+  return exact.format(at);
+}
+
+/** The time of day. */
+export function timeOfDay(at: number): string {
+  return clock.format(at);
+}
 
 /** "Today", "Yesterday", else the weekday and date. */
 export function dayOf(at: number, now: number): string {
@@ -75,6 +79,11 @@ export function fromNow(at: number, now: number): string {
 /** A duration: "85 ms", "1.2 s". @param ms milliseconds */
 export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** A number with separators. */
+export function number(value: number): string {
+  return count.format(value);
 }
 
 /** "1 message", "2 messages". */
