@@ -1,4 +1,5 @@
-import type { MiddlewareHandler, Next } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { every } from "hono/combine";
 import type * as z from "zod/mini";
 import { type AuditAction, actionSpec } from "../audit/actions.ts";
 import {
@@ -112,14 +113,10 @@ function accessOf(
   return { ...access, needs: permits, acts };
 }
 
-/** One middleware that runs several, each within the one before. It needs what the first one needs. */
+/** One middleware that runs several, in their order. It needs what the first one needs. */
 // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
-function inOrder(steps: MiddlewareHandler<any>[]): MiddlewareHandler {
-  const act: MiddlewareHandler = (c, next) => {
-    const run = steps.reduceRight<Next>((inner, step) => () => step(c, inner) as Promise<void>, next);
-    return run();
-  };
-  return Object.assign(act, { need: (steps[0] as { need?: Need | null }).need });
+function inOrder(steps: [MiddlewareHandler<any>, ...MiddlewareHandler<any>[]]): MiddlewareHandler {
+  return Object.assign(every(...steps), { need: (steps[0] as { need?: Need | null }).need });
 }
 
 const proceed: MiddlewareHandler = (_c, next) => next();
