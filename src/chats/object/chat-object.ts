@@ -1,5 +1,4 @@
 import type { ListPosition } from "../../http/pagination.ts";
-import { runParts } from "../../platform/object/alarm.ts";
 import type * as rpc from "../rpc.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
@@ -7,9 +6,6 @@ import { describeQueue } from "./delivery/queue.ts";
 import { EventfulObject } from "./eventful-object.ts";
 import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
-
-/** After the alarm failed. */
-const AGAIN_AFTER_MS = 30_000;
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -134,7 +130,7 @@ export class ChatObject extends EventfulObject {
       this.parts.contact.learn(draft.addresses, false);
       const answer = this.parts.store.inbound(identity, draft);
       // The first call may have stored the message and lost the alarm.
-      if (answer.outcome === "repeated") await this.parts.alarm.by(this.parts.otherWorkAt(Date.now()));
+      if (answer.outcome === "repeated") await this.parts.due.standBy();
       if (answer.outcome === "stored") await this.parts.announce();
       return answer;
     });
@@ -206,19 +202,12 @@ export class ChatObject extends EventfulObject {
     await this.parts.alarm.standing();
     if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
     this.parts.retention.onRetention(retention);
-    await this.parts.alarm.by(this.parts.otherWorkAt(Date.now()));
+    await this.parts.due.standBy();
   }
 
-  /**
-   * Reports activity and addresses, places scheduled messages, deletes old ones, and delivers due messages and events.
-   * Never throws.
-   */
-  override async alarm(): Promise<void> {
-    // Throws only if the alarm can't be set.
-    if (!this.parts.adoption.identity()) return this.parts.erasure.onAlarm();
-    const isDone = await runParts("chat", { work: () => this.#onAlarm() });
-    // If this fails too, the platform repeats the alarm.
-    if (!isDone && this.parts.adoption.identity()) await this.parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
+  override alarm(): Promise<void> {
+    return this.parts.due.ring();
   }
 
   /** Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit. */
@@ -229,17 +218,5 @@ export class ChatObject extends EventfulObject {
     // Read before: nothing is awaited between this and the work's last write.
     await this.parts.alarm.standing();
     return this.parts.adoption.forOwner(as, work);
-  }
-
-  async #onAlarm(): Promise<void> {
-    // Not awaited: a receiver that is slow delays neither the messages nor the report.
-    this.parts.lines.start();
-    // Before the queue: it delivers what takes its place now.
-    this.parts.scheduled.placeDue();
-    await this.parts.queue.ring(async () => {
-      await Promise.all([this.parts.report.onAlarm(), this.parts.contact.save(), this.parts.retention.run()]);
-    });
-    // A long delivery must not delay them.
-    await this.parts.alarm.by(this.parts.scheduled.alarmAt(Date.now()));
   }
 }

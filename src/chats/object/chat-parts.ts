@@ -1,5 +1,6 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
@@ -22,6 +23,9 @@ import { MessageStore } from "./store-messages.ts";
 import { StoredDetails } from "./stored-details.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
+/** After a failure. */
+const REST_MS = 30_000;
+
 /** The parts of a chat's object, each connected to those that it needs. */
 export class ChatParts {
   readonly log: MessageLog;
@@ -43,6 +47,8 @@ export class ChatParts {
   readonly changes: StoredDetails;
   readonly retention: Retention;
   readonly erasure: Erasure;
+  /** What the object does in its alarms, and what it forgets. */
+  readonly due: DueWork;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   /** The next announcement, until it sets the alarm. */
@@ -69,7 +75,7 @@ export class ChatParts {
       kv: storage.kv,
       log: this.log,
       adoption: this.adoption,
-      waitUntil,
+      save: () => this.due.start(this.contact),
     });
     this.events = new ChatEvents(env, this.log, {
       address: (identity) => this.contact.current(identity),
@@ -99,11 +105,10 @@ export class ChatParts {
     this.queue = new DeliveryQueue({
       log: this.deliveries,
       alarm: this.alarm,
+      due: () => this.due,
       clock: SYSTEM_CLOCK,
       logger: console,
       chat: () => this.delivering(),
-      exists: () => this.adoption.identity() !== undefined,
-      otherWorkAt: (now) => this.otherWorkAt(now),
       waitUntil,
     });
     this.visitors = new VisitorSockets({
@@ -160,18 +165,14 @@ export class ChatParts {
     this.retention = new Retention({
       kv: storage.kv,
       log: this.log,
-      clock: SYSTEM_CLOCK,
-      logger: console,
       identity: () => this.adoption.identity(),
       ended: this.scheduled,
       ask: () => this.report.repeat(),
       report: () => this.report.settle(false),
       beforeDeletion: () => this.lines.forgetResponses(),
       isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
-      isIdle: (now) =>
-        !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.alarmAt(now)]) === null,
+      isIdle: (now) => !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.dueAt(now)]) === null,
       deleteChat: (identity) => this.erasure.deleteChat(identity),
-      waitUntil,
     });
     this.erasure = new Erasure({
       env,
@@ -180,8 +181,20 @@ export class ChatParts {
       alarm: this.alarm,
       closeSockets: () => this.visitors.closeAll(),
       tellWebhooks: () => this.lines.ownerDeleted(),
-      forget: () => this.forget(),
+      forget: () => this.due.forget(),
     });
+    const { lines, scheduled, queue, report, contact, retention, erasure, log } = this;
+    this.due = new DueWork(
+      {
+        name: "chat",
+        id: () => this.adoption.identity()?.chatId,
+        alarm: this.alarm,
+        waitUntil,
+        backoff: { firstMs: REST_MS, maxMs: REST_MS },
+      },
+      // The queue delivers what takes its place now.
+      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, log },
+    );
   }
 
   /**
@@ -194,25 +207,10 @@ export class ChatParts {
     return this.#announcement;
   }
 
-  /** When the report, the webhooks' lines, scheduled messages and the retention need the alarm; null if they do not. */
-  otherWorkAt(now: number): number | null {
-    const times = [this.contact.dueAt(now), this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
-    return earliest([...times, this.retention.dueAt(now)]);
-  }
-
   /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
   startDelivery({ channelKind }: ChatIdentity): Promise<void> {
     if (channelKind !== "web") this.queue.start();
     return this.announce();
-  }
-
-  /** The storage was deleted. */
-  forget(): void {
-    this.report.forget();
-    this.lines.forget();
-    this.scheduled.forget();
-    this.retention.forget();
-    this.log.forget();
   }
 
   /** The JSON of a message, with or without a place in the chat; null if there is none. */
@@ -251,7 +249,7 @@ export class ChatParts {
       // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
       this.#announcement = undefined;
     }
-    await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));
+    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
     this.lines.start();
     if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }

@@ -137,7 +137,7 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
-  onAlarm(): Promise<number | null> {
+  override run(): Promise<number | null> {
     this.#repeatAsNewInstance();
     return this.flush();
   }

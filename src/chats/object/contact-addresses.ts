@@ -1,14 +1,12 @@
-import { causeOf } from "../../log.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { answerWithin } from "../../platform/call-object.ts";
-import { isRecent } from "../../platform/clock.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 /** More addresses than any real contact has. Addresses are never removed. */
 export const MAX_ADDRESSES = 50;
-const AGAIN_AFTER_MS = 30_000;
 const CALL_TIMEOUT_MS = 10_000;
 
 /** A chat, as the addresses of its contact use it. */
@@ -17,7 +15,8 @@ interface ContactHost {
   kv: SyncKvStorage;
   log: MessageLog;
   adoption: Pick<Adoption, "identity" | "exists">;
-  waitUntil(work: Promise<void>): void;
+  /** Calls `run` now, unless it is under way or failed a moment ago. */
+  save(): void;
 }
 
 /**
@@ -25,10 +24,8 @@ interface ContactHost {
  * group. Networks repeat them with every message, so the addresses that the organization's object has are stored here
  * too. New addresses stay pending in storage until it has them.
  */
-export class ContactAddresses {
+export class ContactAddresses implements DuePart {
   readonly #host: ContactHost;
-  /** When the last call failed: until 30 s later, the organization's object is not called again. */
-  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: ContactHost) {
     this.#host = host;
@@ -46,7 +43,7 @@ export class ContactAddresses {
     if (moved && addresses[0] !== undefined) this.#kv.put("address", addresses[0]);
     if (!this.#add(identity, addresses)) return;
     this.#host.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
-    this.#host.waitUntil(this.save());
+    this.#host.save();
   }
 
   /** Stores new addresses as pending. @returns whether there are any */
@@ -70,27 +67,20 @@ export class ContactAddresses {
 
   /** When the alarm must save pending addresses; null if there are none. */
   dueAt(now: number): number | null {
-    if (!this.hasPending) return null;
-    return (isRecent(this.#failedAt, AGAIN_AFTER_MS, now) ? this.#failedAt : now) + AGAIN_AFTER_MS;
+    return this.hasPending ? now : null;
   }
 
-  /** Passes pending addresses to the organization's object, unless it failed a moment ago. Never throws. */
-  async save(): Promise<void> {
+  /** Passes pending addresses to the organization's object. */
+  async run(): Promise<void> {
     const identity = this.#host.adoption.identity();
     const saved = this.#list("pending");
-    if (!identity || saved.length === 0 || isRecent(this.#failedAt, AGAIN_AFTER_MS)) return;
+    if (!identity || saved.length === 0) return;
     const { organizationId, chatId, life } = identity;
-    try {
-      await answerWithin(CALL_TIMEOUT_MS, () =>
-        callOrganization(this.#host.env, organizationId, (organization) =>
-          organization.addAddresses(chatId, life, saved),
-        ),
-      );
-    } catch (error) {
-      this.#failedAt = Date.now();
-      console.warn({ event: "addresses_not_saved", chatId, error: causeOf(error) });
-      return;
-    }
+    await answerWithin(CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#host.env, organizationId, (organization) =>
+        organization.addAddresses(chatId, life, saved),
+      ),
+    );
     if (!this.#host.adoption.exists(life)) return;
     const isLeft = (address: string) => !saved.includes(address);
     const left = this.#list("pending").filter(isLeft);

@@ -2,6 +2,7 @@ import { causeOf } from "../../log.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { answerWithin } from "../../platform/call-object.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 
@@ -24,7 +25,7 @@ interface ErasureHost {
 }
 
 /** The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again. */
-export class Erasure {
+export class Erasure implements DuePart {
   readonly #host: ErasureHost;
 
   constructor(host: ErasureHost) {
@@ -52,23 +53,23 @@ export class Erasure {
     await this.#tell();
   }
 
-  /**
-   * The alarm rang, and the object holds no chat. Sets the next alarm first, and what fails is repeated by it.
-   * @throws if the alarm can't be set: the platform repeats it
-   */
-  async onAlarm(): Promise<void> {
-    const { adoption, alarm } = this.#host;
-    alarm.gone();
-    const now = Date.now();
-    const { until = 0, untoldId } = adoption.tombstone() ?? {};
-    if (untoldId !== undefined) {
-      await alarm.set(againAt(until - TOMBSTONE_MS, now));
-      return this.#tell();
-    }
-    // The platform may repeat an alarm that rang before the chat was deleted.
-    if (now < until) return alarm.set(until);
-    await alarm.set(againAt(until, now));
-    await this.#deleteAll();
+  /** When the alarm must ring for the tombstone; null if there is none. What fails now is repeated then. */
+  dueAt(now: number): number | null {
+    const { adoption } = this.#host;
+    // Most objects hold a chat, and know that without a look into storage.
+    const tombstone = adoption.identity() ? undefined : adoption.tombstone();
+    if (!tombstone) return null;
+    const { until, untoldId } = tombstone;
+    if (untoldId !== undefined) return againAt(until - TOMBSTONE_MS, now);
+    return now < until ? until : againAt(until, now);
+  }
+
+  /** Tells of the deletion, or deletes a tombstone that is too old. */
+  async run(now: number): Promise<void> {
+    const { adoption } = this.#host;
+    const tombstone = adoption.identity() ? undefined : adoption.tombstone();
+    if (tombstone?.untoldId !== undefined) return this.#tell();
+    if (tombstone && tombstone.until <= now) await this.#deleteAll();
   }
 
   async #deleteAll(): Promise<void> {

@@ -1,5 +1,3 @@
-import { causeOf } from "../../log.ts";
-
 type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
 
 /**
@@ -58,25 +56,6 @@ export class StandingAlarm {
   gone(): void {
     this.#at = null;
   }
-}
-
-/**
- * Runs the parts of an alarm beside each other. Logs those that fail, so that none stops another, and so that the alarm
- * does not throw: the platform repeats an alarm that throws only a few times.
- * @param object what the alarm belongs to, for the log
- * @returns whether all succeeded
- */
-export async function runParts(object: string, parts: Record<string, () => unknown>): Promise<boolean> {
-  const results = Object.entries(parts).map(async ([part, run]) => {
-    try {
-      await run();
-      return true;
-    } catch (error) {
-      console.error({ event: "alarm_part_failed", object, part, error: causeOf(error) });
-      return false;
-    }
-  });
-  return (await Promise.all(results)).every(Boolean);
 }
 
 /** The earliest of some times; null if there is none. */

@@ -23,6 +23,8 @@ interface Work {
   name: string;
   part: DuePart;
   isUnderWay: boolean;
+  /** The last run. */
+  run: Promise<void>;
   /** How often in a row it failed. */
   failures: number;
   /** After a failure nothing is tried before `until`. If the clock was set back to before `since`, it does not matter. */
@@ -33,12 +35,16 @@ interface Work {
 interface DueObject {
   /** For the log. */
   name: string;
+  /** The object's id, for the log; undefined if it is not stored. */
+  id?(): string | undefined;
   alarm: StandingAlarm;
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<unknown>): void;
   clock?: Pick<Clock, "now" | "timer">;
   /** Whether an alarm stands while the parts run, although it costs two rows. If not, the next request sets it again. */
   isAlarmKept?: boolean;
+  /** How long a part rests that failed. */
+  backoff?: Backoff;
 }
 
 /** In case the object is lost during a run, which no alarm may repeat more often. */
@@ -80,22 +86,27 @@ export class DueWork {
     alarm.gone();
     const isKept = isAlarmKept && (await this.#setAlarm(now + AGAIN_AFTER_MS));
     if (works !== this.#works) return;
-    const idle = works.filter((work) => !work.isUnderWay && !isResting(work, now));
-    const runs = idle.map((work) => this.#run(work, now));
-    let areDone = false;
-    const allRuns = Promise.all(runs).then(() => {
-      areDone = true;
-    });
+    const begun = works.filter((work) => mayRun(work, now));
+    for (const work of begun) work.run = this.#run(work, now);
+    const allRuns = Promise.all(works.filter(isUnderWay).map(({ run }) => run));
     // Not beyond what becomes due meanwhile.
-    const nextAt = this.#nextOf(idle.filter((work) => !work.isUnderWay)) ?? Number.POSITIVE_INFINITY;
+    const nextAt = this.#nextOf(works.filter((work) => !isUnderWay(work))) ?? Number.POSITIVE_INFINITY;
     await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
+    for (const work of begun.filter(isUnderWay)) this.#follow(work, works);
     // Everything was deleted.
     if (works !== this.#works) return;
-    if (!areDone) {
-      for (const run of runs) this.#object.waitUntil(run.then(() => this.#standByIn(works)));
-    }
     const isSet = await this.#setAlarm(this.#nextOf(works));
     if (!isSet && !isKept) throw new Error("The alarm can't be set");
+  }
+
+  /** Runs a part now, unless it is under way or rests, and then ensures an alarm for what is due. */
+  start(part: DuePart): void {
+    const works = this.#works;
+    const now = this.#clock.now();
+    const work = works.find((each) => each.part === part);
+    if (!work || !mayRun(work, now)) return;
+    work.run = this.#run(work, now);
+    this.#follow(work, works);
   }
 
   /** Ensures an alarm for what is due. */
@@ -115,9 +126,9 @@ export class DueWork {
     this.#object.alarm.gone();
   }
 
-  /** Unless everything was deleted since. */
-  async #standByIn(works: Work[]): Promise<void> {
-    if (works === this.#works) await this.standBy();
+  /** When a run ends, ensures an alarm for what is due, unless everything was deleted since. */
+  #follow({ run }: Work, works: Work[]): void {
+    this.#object.waitUntil(run.then(() => (works === this.#works ? this.standBy() : undefined)));
   }
 
   async #run(work: Work, now: number): Promise<void> {
@@ -160,10 +171,11 @@ export class DueWork {
   }
 
   #failed(work: Work, error: unknown): void {
-    const { name: object } = this.#object;
-    console.error({ event: "alarm_part_failed", object, part: work.name, error: causeOf(error) });
+    const { name: object, backoff = BACKOFF } = this.#object;
+    const id = this.#object.id?.();
+    console.error({ event: "alarm_part_failed", object, id, part: work.name, error: causeOf(error) });
     const since = this.#clock.now();
-    work.rest = { since, until: since + doublingMs(BACKOFF, work.failures++) };
+    work.rest = { since, until: since + doublingMs(backoff, work.failures++) };
   }
 
   /** @returns whether it is set */
@@ -181,7 +193,15 @@ export class DueWork {
 function worksOf(parts: Record<string, DuePart | ObjectPart>): Work[] {
   return Object.entries(parts)
     .filter((entry): entry is [string, DuePart] => "run" in entry[1])
-    .map(([name, part]) => ({ name, part, isUnderWay: false, failures: 0, rest: NO_REST }));
+    .map(([name, part]) => ({ name, part, isUnderWay: false, run: Promise.resolve(), failures: 0, rest: NO_REST }));
+}
+
+function isUnderWay(work: Work): boolean {
+  return work.isUnderWay;
+}
+
+function mayRun(work: Work, now: number): boolean {
+  return !work.isUnderWay && !isResting(work, now);
 }
 
 function isResting({ rest }: Work, now: number): boolean {

@@ -32,7 +32,7 @@ const BROKEN_MS = 2 * 60 * MINUTE;
  */
 const POISONED_MS = 16 * 48 * MINUTE;
 /** Faults of delivery that the service survives, and that nothing here may cause. */
-const OWN_FAULTS = ["delivery_interrupted", "message_failed"];
+const OWN_FAULTS = ["alarm_part_failed", "message_failed"];
 
 interface Channel {
   object: SimulatedObject;

@@ -3,8 +3,8 @@ import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
 const actions = "src/chats/object/message-actions.ts";
-const chat = "src/chats/object/chat-object.ts";
 const chatParts = "src/chats/object/chat-parts.ts";
+const dueWork = "src/platform/object/due-work.ts";
 const decisions = "src/chats/object/scheduled/decisions.ts";
 const ended = "src/chats/object/scheduled/ended-rows.ts";
 const floor = "src/chats/object/log/floor.ts";
@@ -56,7 +56,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the alarm of the next due message is forgotten": {
     file: chatParts,
-    right: "this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]))",
+    right: "this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]))",
     wrong: "this.alarm.by(this.report.changed())",
   },
   "a move does not reach the alarm": {
@@ -159,9 +159,9 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "return rest ? Math.max(dueAt, rest.until + 86_400_000) : dueAt;",
   },
   "a deleted chat's scheduled messages stay in memory": {
-    file: chatParts,
-    right: "    this.scheduled.forget();\n",
-    wrong: "",
+    file: scheduled,
+    right: "  forget(): void {\n    this.#forgetRows();\n    this.#rest = null;",
+    wrong: "  forget(): void {\n    this.#rest = null;",
   },
   "retention deletes a message that waits for its network": {
     file: retentionDecisions,
@@ -191,8 +191,10 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a deletion that broke off is not continued": {
     file: chatParts,
-    right: "return earliest([...times, this.retention.dueAt(now)]);",
-    wrong: "return earliest(times);",
+    right: "expiry: queue.expiry, queue, report, contact, retention, erasure,",
+    wrong: `expiry: queue.expiry, queue, report, contact, erasure, retention: {
+      dueAt: () => null, run: (now: number) => retention.run(now), forget: () => retention.forget(),
+    },`,
   },
   "an instance does not notice that a message ended without a place": {
     file: ended,
@@ -214,9 +216,9 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "this.#isConfirmed = true;",
   },
   "a long delivery delays due messages": {
-    file: chat,
-    right: "await this.parts.alarm.by(this.parts.scheduled.alarmAt(Date.now()));",
-    wrong: "",
+    file: dueWork,
+    right: "await this.#setAlarm(this.#nextOf(works));",
+    wrong: "await this.#setAlarm(this.#nextOf(works.some(isUnderWay) ? works.filter(isUnderWay) : works));",
   },
 };
 

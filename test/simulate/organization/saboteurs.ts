@@ -57,7 +57,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a report that failed is not repeated": {
     file: report,
     right: "    this.#failures++;\n    this.#mustRepeat = true;",
-    wrong: "    this.#failures++;",
+    wrong: "    this.#failures++;\n    this.#eventsReported = report.events;",
   },
   "a chat that is deleted still counts": {
     file: chatTable,
@@ -72,7 +72,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "the chat's alarm is not set when a message is stored": {
     file: chatParts,
     right:
-      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));\n    this.lines.start();",
+      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));\n    this.lines.start();",
     wrong: "    this.lines.start();",
   },
 };
@@ -91,8 +91,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "any alarm ends the time of a tombstone": {
     file: erasure,
-    right: "if (now < until) return alarm.set(until);",
-    wrong: "",
+    right: "if (tombstone && tombstone.until <= now)",
+    wrong: "if (tombstone)",
   },
   "a later life may be as great as the one before": {
     file: chatTable,

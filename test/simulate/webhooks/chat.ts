@@ -4,6 +4,7 @@ import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { EventType } from "../../../src/events/event.ts";
 import type { LineHost } from "../../../src/webhooks/line/host.ts";
 import type { Lines } from "../../../src/webhooks/line/lines.ts";
+import type { LinesObject } from "../../../src/webhooks/line/object-lines.ts";
 import type { EventRange, WebhookFilter } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";
@@ -12,7 +13,6 @@ import type { WebhookWorld } from "./rules.ts";
 
 export type LineIdentity = Pick<ChatIdentity, "chatId" | "organizationId" | "life">;
 
-const AGAIN_AFTER_MS = 30_000;
 const TABLE =
   "create table if not exists events (n integer primary key, type text not null, seq integer, note text, at integer not null)";
 
@@ -27,7 +27,8 @@ export class LineChat {
   readonly #alarm: InstanceType<Service["StandingAlarm"]>;
   readonly #log: EventLog;
   readonly #report: InstanceType<Service["ChatReporter"]>;
-  readonly #lines: Lines;
+  readonly #lines: ReturnType<typeof linesOf>;
+  readonly #due: InstanceType<Service["DueWork"]>;
   #identity: LineIdentity | undefined;
 
   constructor(
@@ -45,13 +46,14 @@ export class LineChat {
     this.#identity = kv.get("identity");
     this.#alarm = new service.StandingAlarm(state.storage);
     this.#log = new service.EventLog(sql, () => {});
-    this.#lines = new service.Lines(() => this.#host());
+    const waitUntil = (work: Promise<void>) => state.waitUntil(work);
+    this.#lines = linesOf(service, { alarm: this.#alarm, waitUntil }, () => this.#host());
     this.#report = new service.ChatReporter({
       kv,
       env,
       log: this.#messageLog(),
       webhooks: {
-        version: () => this.#lines.version,
+        version: () => this.#lines.all.version,
         configure: (list, startAfter) => this.#lines.configure(list, startAfter),
       },
       identity: () => this.#identity as ChatIdentity | undefined,
@@ -60,6 +62,8 @@ export class LineChat {
       details: () => null,
       onRetention: () => {},
     });
+    const parts = { lines: this.#lines, report: this.#report, log: this.#log };
+    this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);
   }
 
   async adopt(identity: LineIdentity): Promise<void> {
@@ -99,52 +103,40 @@ export class LineChat {
     kv.put(`text ${seq}`, "");
     kv.put("redactions", this.#redactions() + 1);
     this.#append("message.redacted", seq);
-    this.#lines.forgetResponses();
+    this.#lines.all.forgetResponses();
     await this.#announce();
   }
 
-  async wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
-    await this.#alarm.standing();
-    const woken = this.#lines.wake(webhookId, number, startedAt);
-    await this.#resume();
-    return woken;
+  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
+    return this.#lines.wake(webhookId, number, startedAt);
   }
 
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     await this.#alarm.standing();
-    if (!this.#identity) return null;
-    const found = await this.#lines.replay(webhookId, replayId, ranges);
-    await this.#resume();
-    return found;
+    return this.#identity ? this.#lines.replay(webhookId, replayId, ranges) : null;
   }
 
   async skip(webhookId: string): Promise<void> {
     await this.#alarm.standing();
-    const head = (await this.#lines.describe(webhookId))?.head;
-    if (head) this.#lines.skip(webhookId, head.number);
-    await this.#resume();
+    const head = (await this.#lines.all.describe(webhookId))?.head;
+    if (head) this.#lines.all.skip(webhookId, head.number);
+    await this.#due.standBy();
+    this.#lines.start();
   }
 
   async erase(life: number): Promise<void> {
     const { storage } = this.#state;
     if ((this.#identity?.life ?? 0) > life) return;
     const tombstone = Math.max(life, storage.kv.get<number>("tombstone") ?? 0);
-    this.#state.waitUntil(this.#lines.ownerDeleted());
+    this.#lines.ownerDeleted();
     this.#identity = undefined;
-    this.#lines.forget();
-    this.#report.forget();
-    this.#log.forget();
+    this.#due.forget();
     await storage.deleteAll();
-    this.#alarm.gone();
     storage.kv.put("tombstone", tombstone);
   }
 
-  async alarm(): Promise<void> {
-    this.#alarm.gone();
-    if (!this.#identity) return;
-    await this.#alarm.set(this.#now() + AGAIN_AFTER_MS);
-    await Promise.all([this.#report.onAlarm(), this.#lines.run()]);
-    if (this.#identity) await this.#alarm.set(this.#dueAt());
+  alarm(): Promise<void> {
+    return this.#due.ring();
   }
 
   #append(type: EventType, seq: number | null): void {
@@ -154,23 +146,7 @@ export class LineChat {
   /** Sets the alarm in the commit of a change, and runs the lines. */
   async #announce(): Promise<void> {
     await this.#alarm.by(this.#report.changed());
-    await this.#resume();
-  }
-
-  async #resume(): Promise<void> {
-    if (!this.#identity) return;
-    await this.#alarm.by(this.#dueAt());
-    this.#state.waitUntil(this.#run());
-  }
-
-  async #run(): Promise<void> {
-    await this.#lines.run();
-    if (this.#identity) await this.#alarm.by(this.#dueAt());
-  }
-
-  #dueAt(): number | null {
-    const due = [this.#report.dueAt(), this.#lines.dueAt(this.#now())].filter((at) => at !== null);
-    return due.length > 0 ? Math.min(...due) : null;
+    this.#lines.start();
   }
 
   #now(): number {
@@ -258,4 +234,17 @@ export class LineChat {
     };
     return log as unknown as MessageLog;
   }
+}
+
+/** The service's lines for a host of the simulation. */
+function linesOf(service: Service, object: LinesObject, host: () => LineHost | null) {
+  return new (class extends service.ObjectLines {
+    get all(): Lines {
+      return this.lines;
+    }
+
+    protected override lineHost(): LineHost | null {
+      return host();
+    }
+  })(object);
 }

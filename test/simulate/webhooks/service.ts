@@ -6,6 +6,7 @@ export { matches } from "../../../src/events/filter.ts";
 export { callObject } from "../../../src/platform/call-object.ts";
 export { SYSTEM_CLOCK } from "../../../src/platform/clock.ts";
 export { StandingAlarm } from "../../../src/platform/object/alarm.ts";
-export { Lines } from "../../../src/webhooks/line/lines.ts";
+export { DueWork } from "../../../src/platform/object/due-work.ts";
+export { ObjectLines } from "../../../src/webhooks/line/object-lines.ts";
 export { WebhookObject } from "../../../src/webhooks/object/webhook-object.ts";
 export { platform } from "../objects/globals.ts";

@@ -1,8 +1,7 @@
-import { causeOf, type Logger } from "../../../log.ts";
+import type { Logger } from "../../../log.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { inTime } from "../../../platform/deadline.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
-import { ChangeSignal } from "../../../platform/object/change-signal.ts";
+import type { DuePart, DueWork } from "../../../platform/object/due-work.ts";
 import { expiryOf } from "../../message.ts";
 import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../rpc.ts";
 import type { NetworkPort, OutboxHost } from "./attempt.ts";
@@ -14,9 +13,8 @@ import type { ChannelPort } from "./permit.ts";
 import { type Delivery, newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
 import type { QueuedMessage } from "./row.ts";
 
+/** In case the object is lost before a delivery begins. */
 const AGAIN_AFTER_MS = 30_000;
-/** How long an alarm waits for the work that it started. */
-const RING_MS = 5_000;
 
 /** A chat, as delivery uses it. */
 export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" | "address" | "learn" | "attempted"> {
@@ -26,27 +24,22 @@ export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" |
 
 export interface QueuePorts {
   log: DeliveryLog;
-  alarm: Pick<StandingAlarm, "by" | "set" | "gone">;
+  alarm: Pick<StandingAlarm, "by">;
+  due(): Pick<DueWork, "start" | "release">;
   clock: Clock;
   logger: Logger;
   /** The chat; null before its adoption and if no network delivers its messages. */
   chat(): DeliveringChat | null;
-  /** False before the chat's adoption and after its deletion. */
-  exists(): boolean;
-  /** When the chat's other work needs the alarm, Unix milliseconds; null if it does not. */
-  otherWorkAt(now: number): number | null;
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<void>): void;
 }
 
-/** The queue of one chat. It sets the object's alarm, so that each message is delivered even if the object is lost. */
-export class DeliveryQueue {
+/** The queue of one chat. The alarm of its object delivers what is left if the object is lost. */
+export class DeliveryQueue implements DuePart {
   readonly #ports: QueuePorts;
   readonly #outbox = new Outbox();
-  /** After a fault of delivery, the alarm does not ring for the queue before this time. */
-  #restsUntil = 0;
-  /** A message was stored that may expire before the work of the alarm has ended. */
-  readonly #mayExpireSoon = new ChangeSignal();
+  /** A part of its own, because messages also expire while another one is being sent. */
+  readonly expiry: DuePart = { dueAt: () => this.#expiresAt(), run: () => this.#expire() };
 
   constructor(ports: QueuePorts) {
     this.#ports = ports;
@@ -64,8 +57,14 @@ export class DeliveryQueue {
 
   /** Starts delivering stored messages. The output gate delays each network call until the rows are on disk. */
   start(): void {
-    if (this.#expiresAt() !== null) this.#mayExpireSoon.announce();
-    this.#ports.waitUntil(this.#deliver());
+    const due = this.#ports.due();
+    const expiresAt = this.#expiresAt();
+    // Messages can expire while the head is being sent, and while an alarm waits for its runs.
+    if (expiresAt !== null) {
+      this.#ports.waitUntil(this.#ports.alarm.by(expiresAt));
+      due.release();
+    }
+    due.start(this);
   }
 
   /** Stores a status from the network. @returns false if no message of this chat matches */
@@ -121,88 +120,38 @@ export class DeliveryQueue {
     this.#ports.waitUntil(this.#resume());
   }
 
-  /**
-   * Handles the alarm: delivers, and does the chat's other work beside it. Neither waits for the other. It sets the next
-   * alarm first and never throws, because the platform repeats an alarm that threw only a few times. No alarm rings until
-   * this method returns, so it does not wait for work that takes long.
-   * @param otherWork never throws
-   */
-  async ring(otherWork: () => Promise<void>): Promise<void> {
-    const { alarm, clock, log } = this.#ports;
-    alarm.gone();
-    await alarm.set(clock.now() + AGAIN_AFTER_MS);
-    const works = [this.#work(), otherWork()];
-    let areDone = false;
-    const allWork = Promise.all(works).then(() => {
-      areDone = true;
-    });
-    const isDone = this.#mayExpireSoon.wait(allWork).then(() => areDone);
-    const expiresAt = this.#expiresAt() ?? Number.POSITIVE_INFINITY;
-    if (!(await inTime(clock, Math.max(0, Math.min(RING_MS, expiresAt - clock.now())), isDone))) {
-      for (const work of works) this.#ports.waitUntil(work.then(() => this.#standBy()));
-      return alarm.by(this.#expiresAt());
-    }
-    if (!this.#ports.exists()) return;
-    log.messages.queue.saveFloor();
-    await alarm.set(this.#dueAt());
+  /** When the head must be looked at; null if nothing is queued. */
+  dueAt(now: number): number | null {
+    const head = this.#ports.chat() && this.#ports.log.head();
+    return head && wakeAt(head.delivery, now, expiryOf(head.message));
   }
 
-  /** Delivers due messages, and sets the alarm for the rest. */
-  async #deliver(): Promise<void> {
-    const expiresAt = this.#expiresAt();
-    // Messages can expire while the head is being sent.
-    if (expiresAt !== null) await this.#ports.alarm.by(expiresAt);
-    await this.#work();
-    await this.#standBy();
-  }
-
-  async #standBy(): Promise<void> {
-    await this.#ports.alarm.by(this.#ports.exists() ? this.#dueAt() : null);
+  /** Delivers due messages. */
+  async run(): Promise<void> {
+    this.#expire();
+    const host = this.#host();
+    if (!host) return;
+    await this.#outbox.run(host);
+    if (host.exists()) this.#ports.log.messages.queue.saveFloor();
   }
 
   /** Continues after a change that may have made the head due. The alarm is set in the same commit as that change. */
   async #resume(before?: Promise<void>): Promise<void> {
     const now = this.#ports.clock.now();
-    const headAt = this.#headAt(now);
+    const headAt = this.dueAt(now);
     if (headAt !== null && headAt <= now) await this.#ports.alarm.by(now + AGAIN_AFTER_MS);
     await before;
-    await this.#deliver();
+    this.start();
   }
 
-  /** Runs the outbox; never throws. */
-  async #work(): Promise<void> {
-    const { clock, logger } = this.#ports;
+  #expire(): void {
     const host = this.#host();
-    if (!host) return;
-    try {
-      this.#outbox.expire(host);
-      await this.#outbox.run(host);
-      this.#restsUntil = 0;
-    } catch (error) {
-      this.#restsUntil = clock.now() + AGAIN_AFTER_MS;
-      logger.error({ event: "delivery_interrupted", chatId: host.identity.chatId, error: causeOf(error) });
-    }
+    if (host) this.#outbox.expire(host);
   }
 
-  #headAt(now: number): number | null {
-    const head = this.#ports.chat() && this.#ports.log.head();
-    return head && wakeAt(head.delivery, now, expiryOf(head.message));
-  }
-
-  /** When the next message of the queue expires; null if none does. After a fault, it is not before the queue's rest ends. */
+  /** When the next message of the queue expires; null if none does. */
   #expiresAt(): number | null {
-    const at = this.#ports.chat() && this.#ports.log.messages.queue.expiry.earliest();
-    return at && Math.max(at, this.#restsUntil);
-  }
-
-  /** When the chat needs the alarm. It is read when the alarm is set, because the queue changes while other work ends. */
-  #dueAt(): number | null {
-    const now = this.#ports.clock.now();
-    const otherAt = this.#ports.otherWorkAt(now);
-    // A fault may lie in the head itself.
-    const headAt = this.#restsUntil > now ? this.#restsUntil : this.#headAt(now);
-    const times = [headAt, otherAt, this.#expiresAt()].filter((at) => at !== null);
-    return times.length === 0 ? null : Math.min(...times);
+    return this.#ports.chat() && this.#ports.log.messages.queue.expiry.earliest();
   }
 
   #host(): OutboxHost | null {

@@ -1,5 +1,4 @@
-import { causeOf, type Logger } from "../../../log.ts";
-import type { Clock } from "../../../platform/clock.ts";
+import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { ChatIdentity, ChatRetention } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { ScheduledMessages } from "../scheduled/scheduled-messages.ts";
@@ -9,7 +8,6 @@ import { keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 const STEP_SIZE = 250;
 /** A run that deletes more leaves the rest to the next alarm. */
 const MAX_STEPS = 200;
-const AGAIN_AFTER_MS = 30_000;
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
 /** A chat, as its retention uses it. */
@@ -18,8 +16,6 @@ export interface RetentionHost {
   log: MessageLog;
   /** The messages that ended without a place. */
   ended: Pick<ScheduledMessages, "oldestEndedAt" | "removeEnded">;
-  clock: Pick<Clock, "now">;
-  logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
   identity(): ChatIdentity | undefined;
   /** Asks the organization's object, which calls `onRetention` before this resolves, unless it does not answer. */
@@ -34,8 +30,6 @@ export interface RetentionHost {
   isIdle(now: number): boolean;
   /** Deletes the whole chat. */
   deleteChat(identity: ChatIdentity): Promise<void>;
-  /** Keeps the object in memory until the work is done. */
-  waitUntil(work: Promise<void>): void;
 }
 
 /**
@@ -43,17 +37,13 @@ export interface RetentionHost {
  * happens in it. The decisions are in `decisions.ts`. Before it deletes anything, it asks whether the retention still
  * holds. Each step is one commit, so an interrupted run is continued by the alarm.
  */
-export class Retention {
+export class Retention implements DuePart {
   readonly #host: RetentionHost;
   #copy: ChatRetention | undefined;
-  /** A run is under way until then, Unix milliseconds. A run that ends later was lost, for example with its alarm. */
-  #busyUntil = 0;
   /** Whether the organization's object has confirmed the retention since it was asked. */
   #isConfirmed = false;
   /** When everything was deleted that could be, Unix milliseconds. */
   #lookedAt = 0;
-  /** After a fault, nothing is tried before `until`. If the clock was set back to before `since`, it does not matter. */
-  #rest: { since: number; until: number } | null = null;
 
   constructor(host: RetentionHost) {
     this.#host = host;
@@ -64,10 +54,8 @@ export class Retention {
     const kept = this.#keptMs();
     const identity = this.#host.identity();
     if (kept === null || !identity) return null;
-    if (this.#isBusy(now)) return this.#busyUntil;
     const endsAt = this.#oldestAt() + kept;
-    const at = nextLookAt(identity.chatId, Math.max(endsAt, Math.min(this.#lookedAt, now) + 1));
-    return this.#rest && this.#rest.since <= now ? Math.max(at, this.#rest.until) : at;
+    return nextLookAt(identity.chatId, Math.max(endsAt, Math.min(this.#lookedAt, now) + 1));
   }
 
   /** The organization's object says how long messages are kept. Undefined changes nothing. */
@@ -81,66 +69,36 @@ export class Retention {
     this.#isConfirmed = retention.days === this.#stored().days;
   }
 
-  /** Deletes what is due; never throws. The alarm must be set: it continues an interrupted run. */
-  async run(): Promise<void> {
-    const now = this.#host.clock.now();
-    const identity = this.#host.identity();
+  /** Deletes what is due. @throws if the organization's object does not answer */
+  async run(now: number): Promise<void> {
+    const { log } = this.#host;
+    const chat = this.#host.identity();
     const dueAt = this.dueAt(now);
-    if (!identity || dueAt === null || dueAt > now) return;
-    const run = this.#run(identity, now);
-    // It goes on even if the rest of the alarm fails.
-    this.#host.waitUntil(run);
-    await run;
-  }
-
-  async #run(identity: ChatIdentity, now: number): Promise<void> {
-    this.#busyUntil = now + AGAIN_AFTER_MS;
-    try {
-      if (!(await this.#deleteOld(identity, now))) this.#rest = { since: now, until: now + AGAIN_AFTER_MS };
-    } catch (error) {
-      this.#rest = { since: now, until: now + AGAIN_AFTER_MS };
-      const { chatId } = identity;
-      this.#host.logger.error({ event: "messages_not_deleted", chatId, error: causeOf(error) });
-    } finally {
-      this.#busyUntil = 0;
+    if (!chat || dueAt === null || dueAt > now) return;
+    const exists = () => this.#host.identity()?.life === chat.life;
+    this.#isConfirmed = false;
+    await this.#host.ask();
+    if (!exists()) return;
+    if (!this.#isConfirmed) throw new Error("The retention was not confirmed");
+    for (let steps = 1; this.#step(now); steps++) {
+      if (steps === MAX_STEPS) return;
+      // Lets other events run between the steps.
+      await scheduler.wait(0);
+      if (!exists()) return;
     }
+    const isReported = await this.#host.report();
+    if (!exists()) return;
+    const kept = this.#keptMs();
+    const isOver = kept !== null && log.isEmpty && this.#oldestAt() + kept <= now && this.#host.isIdle(now);
+    if (!isReported || (isOver && !this.#host.isReported())) throw new Error("The deletion was not reported");
+    if (isOver) await this.#host.deleteChat(chat);
+    else this.#lookedAt = now;
   }
 
   /** The storage was deleted. */
   forget(): void {
     this.#copy = undefined;
     this.#lookedAt = 0;
-    this.#rest = null;
-  }
-
-  /** The clock may have been set back. */
-  #isBusy(now: number): boolean {
-    return now < this.#busyUntil && this.#busyUntil - now <= AGAIN_AFTER_MS;
-  }
-
-  /** @returns false if the organization's object does not answer */
-  async #deleteOld(identity: ChatIdentity, now: number): Promise<boolean> {
-    const { log } = this.#host;
-    const exists = () => this.#host.identity()?.life === identity.life;
-    this.#isConfirmed = false;
-    await this.#host.ask();
-    if (!exists()) return true;
-    if (!this.#isConfirmed) return false;
-    for (let steps = 1; this.#step(now); steps++) {
-      if (steps === MAX_STEPS) return true;
-      this.#busyUntil = this.#host.clock.now() + AGAIN_AFTER_MS;
-      // Lets other events run between the steps.
-      await scheduler.wait(0);
-      if (!exists()) return true;
-    }
-    if (!(await this.#host.report())) return false;
-    if (!exists()) return true;
-    const kept = this.#keptMs();
-    const isOver = kept !== null && log.isEmpty && this.#oldestAt() + kept <= now && this.#host.isIdle(now);
-    if (isOver && !this.#host.isReported()) return false;
-    if (isOver) await this.#host.deleteChat(identity);
-    else this.#lookedAt = now;
-    return true;
   }
 
   /** Deletes the oldest messages. @returns whether it deleted any */

@@ -1,6 +1,7 @@
 import { causeOf, type Logger } from "../../../log.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { earliest } from "../../../platform/object/alarm.ts";
+import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { UnplacedMessage } from "../../message.ts";
 import type {
   ChatIdentity,
@@ -63,7 +64,7 @@ export interface SchedulingHost {
  * are in `decisions.ts`; this class carries them out. Each change is one commit, and nothing is awaited, so of a move, a
  * cancellation and the due time of one message, the first wins.
  */
-export class ScheduledMessages {
+export class ScheduledMessages implements DuePart {
   readonly #host: SchedulingHost;
   readonly #rows: ScheduledRows;
   readonly #ended: EndedRows;
@@ -92,7 +93,7 @@ export class ScheduledMessages {
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */
-  alarmAt(now: number): number | null {
+  dueAt(now: number): number | null {
     if (!this.#host.identity()) return null;
     const oldestAt = this.#ended.oldestAt();
     const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
@@ -191,7 +192,7 @@ export class ScheduledMessages {
     if (!identity) return;
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
-      if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
+      if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
       this.#ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
       const due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
       for (const entry of due.sort(bySoonest)) if (!this.#tryToPlace(identity, entry, now)) return;
@@ -199,6 +200,10 @@ export class ScheduledMessages {
     } catch (error) {
       this.#interrupted(identity, error, now);
     }
+  }
+
+  run(): void {
+    this.placeDue();
   }
 
   /** @returns whether the next message may follow */

@@ -125,7 +125,10 @@ test("an alarm waits five seconds for a part that hangs, which is not run again 
   clock.advance(5_000);
   await rung;
   expect(stored.at).toBe(clock.now() + 30_000);
-  await due.ring();
+  const again = due.ring();
+  await settled();
+  clock.advance(5_000);
+  await again;
   expect([slow.runs.length, good.count]).toEqual([1, 2]);
   slow.at = clock.now() + 1_000;
   slow.runs[0]?.resolve();
@@ -171,6 +174,41 @@ test("an alarm does not wait beyond what another part has to do, nor once someth
   due.release();
   await again;
   expect(stored.at).toBe(clock.now() + 2_000);
+});
+
+test("a part that is started runs once at a time, and sets the alarm when it ends", async () => {
+  const { clock, stored, due, background, slow, other } = objectWith({ slow: new Part(), other: new QuickPart() });
+  due.start(slow);
+  due.start(slow);
+  expect(slow.runs).toHaveLength(1);
+  slow.at = clock.now() + 1_000;
+  slow.runs[0]?.resolve();
+  await Promise.all(background);
+  expect([stored.at, other.count]).toEqual([clock.now() + 1_000, 0]);
+});
+
+test("a part that failed is not started while it rests", async () => {
+  const { clock, stored, due, background, bad } = objectWith({ bad: new QuickPart() });
+  bad.error = new Error("Broken");
+  due.start(bad);
+  await Promise.all(background);
+  expect(stored.at).toBe(clock.now() + 5_000);
+  due.start(bad);
+  expect(bad.count).toBe(1);
+  clock.advance(5_000);
+  due.start(bad);
+  expect(bad.count).toBe(2);
+  await Promise.all(background);
+});
+
+test("an alarm waits for a part that was started before it", async () => {
+  const { stored, due, slow } = objectWith({ slow: new Part() });
+  due.start(slow);
+  const rung = due.ring();
+  await settled();
+  slow.runs[0]?.resolve();
+  await rung;
+  expect([slow.runs.length, stored.at]).toEqual([1, null]);
 });
 
 test("a part that can't say when it is due rests, and the others' times hold", async () => {

@@ -40,7 +40,9 @@ test("a message that causes a fault at each attempt ends after a day, and lets t
   const logged = vi.spyOn(console, "error").mockReturnValue();
   pass(3_600_000);
   await chat.run();
-  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ event: "delivery_interrupted" }));
+  expect(logged).toHaveBeenCalledWith(
+    expect.objectContaining({ event: "alarm_part_failed", part: "queue", id: chat.chatId }),
+  );
   expect(await chat.queue()).toMatchObject({ depth: 2 });
   pass(DAY);
   await chat.run();
