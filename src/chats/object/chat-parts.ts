@@ -166,7 +166,7 @@ export class ChatParts {
       kv: storage.kv,
       log: this.log,
       identity: () => this.adoption.identity(),
-      ended: this.scheduled,
+      ended: this.scheduled.ended,
       ask: () => this.report.repeat(),
       report: () => this.report.settle(false),
       beforeDeletion: () => this.lines.forgetResponses(),

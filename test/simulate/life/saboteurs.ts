@@ -115,7 +115,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a key does not find its message that ended without a place": {
     file: scheduled,
-    right: "this.#ended.byDedupe(dedupe)",
+    right: "this.ended.byDedupe(dedupe)",
     wrong: "null",
   },
   "a message loses its key with its place": {

@@ -1,7 +1,7 @@
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { ChatIdentity, ChatRetention } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import type { ScheduledMessages } from "../scheduled/scheduled-messages.ts";
+import type { EndedRows } from "../scheduled/ended-rows.ts";
 import { keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
 /** The messages of one step, with a place and without one. A send that arrives meanwhile waits for one step at most. */
@@ -15,7 +15,7 @@ export interface RetentionHost {
   kv: SyncKvStorage;
   log: MessageLog;
   /** The messages that ended without a place. */
-  ended: Pick<ScheduledMessages, "oldestEndedAt" | "removeEnded">;
+  ended: Pick<EndedRows, "oldestAt" | "purge">;
   /** Undefined before the chat's adoption and after its deletion. */
   identity(): ChatIdentity | undefined;
   /** Asks the organization's object, which calls `onRetention` before this resolves, unless it does not answer. */
@@ -106,7 +106,7 @@ export class Retention implements DuePart {
     const { ended, log } = this.#host;
     const kept = this.#keptMs();
     if (kept === null) return false;
-    const isAnyRemoved = ended.removeEnded(now - kept, STEP_SIZE);
+    const isAnyRemoved = ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE);
     const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return isAnyRemoved;
     this.#host.beforeDeletion();
@@ -118,7 +118,7 @@ export class Retention implements DuePart {
   #oldestAt(): number {
     const { events, floor, isEmpty } = this.#host.log;
     const placedAt = (isEmpty ? events.range(events.newest, events.newest)[0]?.at : floor.oldestAt()) ?? 0;
-    return Math.min(placedAt, this.#host.ended.oldestEndedAt() ?? placedAt);
+    return Math.min(placedAt, this.#host.ended.oldestAt() ?? placedAt);
   }
 
   /** How long messages are kept, in milliseconds; null forever. */

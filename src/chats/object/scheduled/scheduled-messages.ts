@@ -67,7 +67,8 @@ export interface SchedulingHost {
 export class ScheduledMessages implements DuePart {
   readonly #host: SchedulingHost;
   readonly #rows: ScheduledRows;
-  readonly #ended: EndedRows;
+  /** The messages that ended without a place. */
+  readonly ended: EndedRows;
   #rest: Rest | null = null;
   /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
   readonly #stuck = new Map<string, number>();
@@ -75,7 +76,7 @@ export class ScheduledMessages implements DuePart {
   constructor(host: SchedulingHost) {
     this.#host = host;
     this.#rows = new ScheduledRows(host.sql);
-    this.#ended = new EndedRows(host.sql);
+    this.ended = new EndedRows(host.sql);
   }
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
@@ -95,7 +96,7 @@ export class ScheduledMessages implements DuePart {
   /** When the alarm must ring, Unix milliseconds; null if never. */
   dueAt(now: number): number | null {
     if (!this.#host.identity()) return null;
-    const oldestAt = this.#ended.oldestAt();
+    const oldestAt = this.ended.oldestAt();
     const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
     return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
   }
@@ -114,20 +115,6 @@ export class ScheduledMessages implements DuePart {
     const entry = this.#rows.entries().find((each) => each.id === id);
     const now = this.#host.clock.now();
     return entry ? Math.max(now, this.#placeAt(entry, now)) : null;
-  }
-
-  /** When the oldest message that ended without a place ended, Unix milliseconds; null if there is none. */
-  oldestEndedAt(): number | null {
-    return this.#ended.oldestAt();
-  }
-
-  /**
-   * Removes the oldest messages that ended without a place at or before `time`, Unix milliseconds.
-   * @param limit how many it removes at most
-   * @returns whether it removed any
-   */
-  removeEnded(time: number, limit: number): boolean {
-    return this.#ended.purge((endedAt) => endedAt > time, limit);
   }
 
   /**
@@ -156,13 +143,13 @@ export class ScheduledMessages implements DuePart {
   /** A message without a place, scheduled or ended; null if there is none. */
   find(id: string): EndedRow | null {
     const scheduled = this.#rows.byId(id);
-    return scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
+    return scheduled ? { ...scheduled, redactedBy: null } : this.ended.byId(id);
   }
 
   /** The message without a place that a call or an idempotency key stored first. */
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
     const entry = this.#rows.entries().find((each) => each.dedupe === dedupe);
-    const row = entry ? this.#rows.read(entry) : this.#ended.byDedupe(dedupe);
+    const row = entry ? this.#rows.read(entry) : this.ended.byDedupe(dedupe);
     return row && { doc: JSON.stringify(row.message), fingerprint: row.fingerprint };
   }
 
@@ -193,7 +180,7 @@ export class ScheduledMessages implements DuePart {
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
-      this.#ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
+      this.ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
       const due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
       for (const entry of due.sort(bySoonest)) if (!this.#tryToPlace(identity, entry, now)) return;
       this.#rest = null;
@@ -284,7 +271,7 @@ export class ScheduledMessages implements DuePart {
     const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
     if (row.message.status === "SCHEDULED") {
       this.#end({ ...row, message, fingerprint: null, template: null, redactedBy: call }, [event]);
-    } else this.#commit([event], () => this.#ended.redact(message, call));
+    } else this.#commit([event], () => this.ended.redact(message, call));
     return ok(message);
   }
 
@@ -328,7 +315,7 @@ export class ScheduledMessages implements DuePart {
     const note = { messageId: id, status, ...(error && { code: error.code }) };
     this.#commit([{ type: "message.status", seq: null, note, at }, ...events], () => {
       this.#rows.remove(id);
-      this.#ended.insert(row, at);
+      this.ended.insert(row, at);
     });
     this.#endRestForRoom(this.#host.clock.now());
   }
@@ -350,7 +337,7 @@ export class ScheduledMessages implements DuePart {
 
   #forgetRows(): void {
     this.#rows.forget();
-    this.#ended.forget();
+    this.ended.forget();
   }
 }
 
