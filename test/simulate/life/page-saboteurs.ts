@@ -18,8 +18,8 @@ export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a page is not told what another one writes": {
     file: sockets,
-    right: "this.#visitorSockets().filter((other) => other !== socket),",
-    wrong: "[],",
+    right: "this.#visitorSockets().filter((other) => other !== socket);",
+    wrong: "[];",
   },
   "a page is told that a message is stored under another number": {
     file: sockets,
@@ -28,7 +28,8 @@ export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "an acknowledgment is not told": {
     file: sockets,
-    right: 'for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), { type: "status", seq, status });',
+    right:
+      'for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), () => ({ type: "status", seq, status }));',
     wrong: "",
   },
   "an acknowledgment takes back another": {

@@ -5,6 +5,7 @@ import type { Message } from "../../message.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
+import { redacted } from "../log/redaction.ts";
 import type { SeqRange } from "../log/rows.ts";
 import { Acknowledgments } from "./acknowledgments.ts";
 import { ChatOpener } from "./chat-opener.ts";
@@ -164,7 +165,7 @@ export class VisitorSockets {
 
   /** Sends a new or redacted message to the open pages. */
   show(message: Message): void {
-    this.#broadcast(this.#visitorSockets(), { type: "message", message: visitorMessage(message) });
+    this.#sendMessage(this.#visitorSockets(), message);
   }
 
   /** The chat was deleted. */
@@ -242,11 +243,8 @@ export class VisitorSockets {
     if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
-    const message = visitorMessage(JSON.parse(answer.doc) as Message);
-    this.#broadcast(
-      this.#visitorSockets().filter((other) => other !== socket),
-      { type: "message", message },
-    );
+    const others = this.#visitorSockets().filter((other) => other !== socket);
+    this.#sendMessage(others, JSON.parse(answer.doc) as Message);
   }
 
   /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
@@ -272,15 +270,25 @@ export class VisitorSockets {
     while (this.#host.identity()) {
       const changed = this.#acknowledgments.step(status, Date.now());
       if (changed === null) return;
-      for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), { type: "status", seq, status });
+      for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), () => ({ type: "status", seq, status }));
       // Lets other events run between the steps.
       await scheduler.wait(0);
     }
   }
 
-  /** Sends a frame to sockets, after a check. */
-  #broadcast(sockets: WebSocket[], frame: ServerFrame): void {
-    if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame));
+  /** Sends a message to sockets, after a check. If it was redacted or deleted meanwhile, its text stays here. */
+  #sendMessage(sockets: WebSocket[], message: Message): void {
+    const { log } = this.#host;
+    const { redactions } = log;
+    this.#broadcast(sockets, () => {
+      const isAsStored = log.redactions === redactions || log.byId(message.id)?.redactedAt === null;
+      return { type: "message", message: visitorMessage(isAsStored ? message : redacted(message, Date.now())) };
+    });
+  }
+
+  /** Sends a frame to sockets, after a check. The frame is made when it is sent. */
+  #broadcast(sockets: WebSocket[], frame: () => ServerFrame): void {
+    if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame()));
   }
 
   /** The open sockets. One whose data can't be read is closed and holds up no other: its page connects again. */

@@ -152,6 +152,8 @@ class Line {
     const line = new AbortController();
     const until = AbortSignal.any([signal, line.signal]);
     addEventListener("offline", lost, { signal: until });
+    // It may have gone before anyone listened.
+    if (!navigator.onLine) lost();
     addEventListener("online", () => line.abort(), { signal: until });
     let isNew = this.#after === undefined;
     const tellAll = (event: FollowedEvent | null) => {

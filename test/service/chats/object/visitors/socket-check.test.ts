@@ -149,6 +149,19 @@ test("frames that arrive during a check are sent afterward, in order, and to eac
   expect(await late.next()).toMatchObject({ type: "message", message: { text: "three" } });
 });
 
+test("a message that is redacted while its frame waits for a check is sent without its text", async () => {
+  const { chatId, api, page } = await newUser();
+  pass(10_000);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  aroundCall("CHANNELS", "socketPolicy", { before: () => released });
+  const { id } = await send(api, chatId, { content: "My card number" });
+  await send(api, chatId, { content: "Another" });
+  expect((await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status).toBe(200);
+  release();
+  const told = [await page.next(), await page.next(), await page.next()];
+  expect(told.map(({ message }) => message.text)).toEqual(["", "Another", ""]);
+});
+
 test("while the check fails, a socket stays open for an hour, and is then told to try later", async () => {
   const { page } = await newUser();
   breakObjects("CHANNELS", "socketPolicy");
