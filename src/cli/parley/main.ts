@@ -34,7 +34,9 @@ async function main(argv: string[]): Promise<number> {
   const out = output(Boolean(given.options.json));
   const checkout = existsSync(join(root, "wrangler.toml")) ? root : null;
   const connection = await findConnection(checkout, process.env, given.options.profile as string | undefined);
-  const { operands, options } = given;
+  const { operands } = given;
+  // The rest is the command's own, which may send all of it as a query.
+  const { json: _json, profile: _profile, help: _help, ...options } = given.options;
   // `parseArguments` checked them against the command.
   const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
   return (await found.command.run(call)) ?? 0;

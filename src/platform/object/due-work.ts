@@ -25,6 +25,8 @@ interface Work {
   isUnderWay: boolean;
   /** The last run. */
   run: Promise<void>;
+  /** Whether `start` began it, not an alarm. */
+  isStarted: boolean;
   /** How often in a row it failed. */
   failures: number;
   /** After a failure nothing is tried before `until`. If the clock was set back to before `since`, it does not matter. */
@@ -49,16 +51,17 @@ interface DueObject {
 
 /** In case the object is lost during a run, which no alarm may repeat more often. */
 const AGAIN_AFTER_MS = 30_000;
-/** How long an alarm waits for the runs that it started. */
+/** How long an alarm waits for the runs that it or `start` began. */
 const RING_MS = 5_000;
 /** A run that takes longer has failed. The longest ones, of deliveries, end by themselves after five minutes. */
 const DEADLINE_MS = 360_000;
 const BACKOFF: Backoff = { firstMs: 5_000, maxMs: 600_000 };
 const NO_REST = { since: 0, until: 0 };
+const DONE = Promise.resolve();
 
 /**
  * What happens in the alarms of a Durable Object: the runs of its parts, in their order, beside each other. Each runs once
- * at a time. One that fails is logged and rests, ever longer, and holds up no other one. The next alarm is set by what is
+ * at a time. One that fails is logged and rests, and holds up no other one. The next alarm is set by what is
  * due at the end.
  */
 export class DueWork {
@@ -86,9 +89,15 @@ export class DueWork {
     alarm.gone();
     const isKept = isAlarmKept && (await this.#setAlarm(now + AGAIN_AFTER_MS));
     if (works !== this.#works) return;
-    const begun = works.filter((work) => mayRun(work, now));
-    for (const work of begun) work.run = this.#run(work, now);
-    const allRuns = Promise.all(works.filter(isUnderWay).map(({ run }) => run));
+    const begun: Work[] = [];
+    for (const work of works) {
+      if (!mayRun(work, now)) continue;
+      work.run = this.#run(work, now);
+      work.isStarted = false;
+      begun.push(work);
+    }
+    const awaited = works.filter((work) => isUnderWay(work) && (work.isStarted || begun.includes(work)));
+    const allRuns = Promise.all(awaited.map(({ run }) => run));
     // Not beyond what becomes due meanwhile.
     const nextAt = this.#nextOf(works.filter((work) => !isUnderWay(work))) ?? Number.POSITIVE_INFINITY;
     await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
@@ -99,13 +108,17 @@ export class DueWork {
     if (!isSet && !isKept) throw new Error("The alarm can't be set");
   }
 
-  /** Runs a part now, unless it is under way or rests, and then ensures an alarm for what is due. */
-  start(part: DuePart): void {
+  /**
+   * Runs a part now, unless it is under way, and then ensures an alarm for what is due.
+   * @param isUrgent whether it runs even while it rests after a failure
+   */
+  start(part: DuePart, isUrgent = false): void {
     const works = this.#works;
     const now = this.#clock.now();
     const work = works.find((each) => each.part === part);
-    if (!work || !mayRun(work, now)) return;
+    if (!work || isUnderWay(work) || (!isUrgent && !mayRun(work, now))) return;
     work.run = this.#run(work, now);
+    work.isStarted = true;
     this.#follow(work, works);
   }
 
@@ -163,7 +176,8 @@ export class DueWork {
     try {
       const at = work.part.dueAt(now);
       // A part that failed may not know what is due.
-      return work.failures > 0 ? Math.max(at ?? now, isResting(work, now) ? work.rest.until : now) : at;
+      if (work.failures === 0) return at;
+      return isResting(work, now) ? work.rest.until : now;
     } catch (error) {
       if (!isResting(work, now)) this.#failed(work, error);
       return work.rest.until;
@@ -172,10 +186,18 @@ export class DueWork {
 
   #failed(work: Work, error: unknown): void {
     const { name: object, backoff = BACKOFF } = this.#object;
-    const id = this.#object.id?.();
-    console.error({ event: "alarm_part_failed", object, id, part: work.name, error: causeOf(error) });
     const since = this.#clock.now();
     work.rest = { since, until: since + doublingMs(backoff, work.failures++) };
+    console.error({ event: "alarm_part_failed", object, id: this.#id(), part: work.name, error: causeOf(error) });
+  }
+
+  #id(): string | undefined {
+    try {
+      return this.#object.id?.();
+    } catch {
+      // What failed in the part may fail here too.
+      return undefined;
+    }
   }
 
   /** @returns whether it is set */
@@ -193,7 +215,15 @@ export class DueWork {
 function worksOf(parts: Record<string, DuePart | ObjectPart>): Work[] {
   return Object.entries(parts)
     .filter((entry): entry is [string, DuePart] => "run" in entry[1])
-    .map(([name, part]) => ({ name, part, isUnderWay: false, run: Promise.resolve(), failures: 0, rest: NO_REST }));
+    .map(([name, part]) => ({
+      name,
+      part,
+      isUnderWay: false,
+      run: DONE,
+      isStarted: false,
+      failures: 0,
+      rest: NO_REST,
+    }));
 }
 
 function isUnderWay(work: Work): boolean {

@@ -33,9 +33,18 @@ export function App() {
 
 function Screens() {
   useLinks();
-  const [, first, organization, ...parts] = currentPath.value.split("/").filter(Boolean);
+  const [, first, organization, ...parts] = currentPath.value.split("/").filter(Boolean).map(decoded);
   if (first === undefined) return <Home />;
   if (first !== "o" || organization === undefined) return <Elsewhere />;
   if (parts.length === 0) return <GoToInbox of={organization} />;
   return <OrganizationFrame id={organization} parts={parts} />;
+}
+
+/** A part of an address; as it stands if it is malformed. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

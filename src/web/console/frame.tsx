@@ -67,7 +67,10 @@ export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }
 function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
   const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
-  const find = () => openDialog(<Palette entries={entries} />);
+  const find = () => {
+    // It would take the place of a dialog, and what was entered there would be lost.
+    if (!document.querySelector("dialog[open]")) openDialog(<Palette entries={entries} />);
+  };
   const showKeys = () => openDialog(<ShortcutList />);
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },

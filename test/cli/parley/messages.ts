@@ -53,6 +53,7 @@ export function messageTests(placeOf: () => Place): void {
     for (const text of ["one", "two", "three"]) await place.run(["send", chatId, text], env);
     const found = await place.run(["list", chatId, "--search", "TWO"], env);
     expect(found.stdout.trimEnd().split("\n").slice(1)).toEqual([expect.stringMatching(/^2 .* two$/)]);
+    expect((await place.json(["list", chatId, "--search", "TWO"], env)).messages).toHaveLength(1);
     const audio = await place.run(["list", chatId, "--type", "AUDIO"], env);
     expect(audio.stderr).toContain("No messages.");
     const more = await place.run(["list", chatId, "--search", "o", "--limit", "1"], env);

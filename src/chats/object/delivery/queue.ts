@@ -64,7 +64,8 @@ export class DeliveryQueue implements DuePart {
       this.#ports.waitUntil(this.#ports.alarm.by(expiresAt));
       due.release();
     }
-    due.start(this);
+    // A new message is not held up by a failure before it.
+    due.start(this, true);
   }
 
   /** Stores a status from the network. @returns false if no message of this chat matches */

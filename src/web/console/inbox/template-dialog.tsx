@@ -5,7 +5,7 @@ import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
-import { closeDialog } from "../parts/opened-dialog.tsx";
+import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
 import type { Draft } from "./conversation-store.ts";
@@ -96,8 +96,8 @@ function Filling({ template, chat, onBack, onSend }: FillingProps) {
       isDisabled={!("text" in filled)}
       onSubmit={async () => {
         const content = "text" in filled ? filled.text : template.body;
-        await onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
-        closeDialog();
+        const send = () => onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
+        if (await leavesOpen(send)) closeDialog();
       }}
     >
       <TemplateValues
