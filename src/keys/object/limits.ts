@@ -56,7 +56,7 @@ export function countUnits(
 ): { counters: Counters; reservation: Reservation } {
   const missing = units - reservation.units;
   if (missing <= 0) return { counters, reservation: { units: reservation.units - units, lastAt: now } };
-  const busy = reservation.lastAt !== null && now - reservation.lastAt < BUSY_PACE_MS;
+  const busy = now - (reservation.lastAt ?? Number.NEGATIVE_INFINITY) < BUSY_PACE_MS;
   const quotaLeft = remainingQuota(limits, counters, reservation);
   const block = Math.min(blockSize(limits, quotaLeft), limits.rateLimit - counters.windowCount);
   const reserved = Math.max(missing, busy ? block : 0);
@@ -96,9 +96,9 @@ export function usageOf(limits: KeyLimits, stored: Counters, held: Reservation, 
 }
 
 /**
- * The counters and the reservation at `now`: resets the count of an ended window or month. Both only move forward, so a clock that is set
- * back grants nothing twice. Reserved units belong to their window: when the window ends, the unused ones are
- * subtracted from the month.
+ * The counters and the reservation at `now`: resets the count of an ended window or month. Both only move forward, so a
+ * clock that is set back grants nothing twice. Reserved units belong to their window: when the window ends, the unused
+ * ones are subtracted from the month.
  */
 export function rollOver(limits: KeyLimits, counters: Counters, reservation: Reservation, now: number) {
   const month = monthOf(now);
@@ -123,7 +123,7 @@ export function rollOver(limits: KeyLimits, counters: Counters, reservation: Res
 /** After a key's limits were lowered, releases the reserved units above the new block size. */
 function releaseExcess(limits: KeyLimits, counters: Counters, reservation: Reservation) {
   const excess = reservation.units - blockSize(limits, remainingQuota(limits, counters, reservation));
-  if (reservation.units === 0 || excess <= 0) return { counters, reservation };
+  if (excess <= 0) return { counters, reservation };
   return {
     counters: {
       ...counters,

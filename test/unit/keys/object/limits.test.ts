@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { releaseReservation, remainingQuota } from "../../../../src/keys/object/limits.ts";
+
+const LIMITS = { rateLimit: 100, windowSeconds: 60, monthlyQuota: 1_000 };
+const COUNTERS = { windowStart: 1_000, windowCount: 30, month: "2026-11", monthCount: 300 };
+const RESERVATION = { units: 20, lastAt: 5_000 };
+
+test("reserved units count as left of the monthly quota", () => {
+  expect(remainingQuota(LIMITS, COUNTERS, RESERVATION)).toBe(720);
+  expect(remainingQuota({ ...LIMITS, monthlyQuota: null }, COUNTERS, RESERVATION)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a released reservation gives its units back to the window and to the month", () => {
+  expect(releaseReservation(COUNTERS, RESERVATION)).toEqual({
+    counters: { ...COUNTERS, windowCount: 10, monthCount: 280 },
+    reservation: { units: 0, lastAt: 5_000 },
+  });
+});
