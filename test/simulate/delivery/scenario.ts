@@ -50,6 +50,6 @@ export const DELIVERY: Scenario<Service> = {
   ],
   invariants: DELIVERY_INVARIANTS,
   saboteurs: DELIVERY_SABOTEURS,
-  saboteurSeeds: 1_000,
+  saboteurSeeds: 3_000,
   minShare: 0,
 };

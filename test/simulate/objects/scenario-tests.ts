@@ -3,7 +3,7 @@ import type { Replacement } from "./bundle.ts";
 import { missingIn, runObjectSeries, type Scenario, saboteurCaught } from "./scenario.ts";
 
 /** Some wrong versions show only after hundreds of seeds, which take long on a busy machine. */
-const SABOTEUR_TIMEOUT_MS = 120_000;
+const SABOTEUR_TIMEOUT_MS = 300_000;
 
 /**
  * The tests of a simulation, from a seed of its own each run. To see one seed line by line:
