@@ -32,7 +32,7 @@ import { checkRetention } from "./retention.ts";
 export function channelRoutesFor(access: Access): Hono<AdminEnv> {
   const { prefix, needs, acts, actorOf, organizationOf, isAllowed, isBound } = access;
   const reads = needs("channels:read");
-  // Secrets of a channel outlast a key, and let their owner write as any contact.
+  // Secrets of a channel outlast a key, and let their owner pose as a contact.
   const canKnowSecrets = (c: ManagementContext): boolean =>
     neededPermissions("channels:identity").every((permission) => isAllowed(c, permission)) && !isBound(c);
   const viewOf = (c: ManagementContext): ChannelView => ({

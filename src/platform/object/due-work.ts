@@ -61,8 +61,8 @@ const DONE = Promise.resolve();
 
 /**
  * What happens in the alarms of a Durable Object: the runs of its parts, in their order, beside each other. Each runs once
- * at a time. One that fails is logged and rests, and holds up no other one. The next alarm is set by what is
- * due at the end.
+ * at a time. One that fails is logged and rests, and holds up no other one. The next alarm is set by what is due at the
+ * end.
  */
 export class DueWork {
   readonly #object: DueObject;
@@ -116,7 +116,7 @@ export class DueWork {
     const works = this.#works;
     const now = this.#clock.now();
     const work = works.find((each) => each.part === part);
-    if (!work || isUnderWay(work) || (!isUrgent && !mayRun(work, now))) return;
+    if (!work || (isUrgent ? isUnderWay(work) : !mayRun(work, now))) return;
     work.run = this.#run(work, now);
     work.isStarted = true;
     this.#follow(work, works);

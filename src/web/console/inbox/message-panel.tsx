@@ -110,7 +110,7 @@ const OUTCOMES = {
   channel_broken: "The channel is broken",
 } as const;
 
-/** @param cancel is shown as long as it is certain that nothing of the message was sent */
+/** @param cancel is shown if no attempt was open when they were loaded. The service refuses one that comes too late */
 function Attempts({ message, cancel }: { message: Message; cancel: ComponentChildren }) {
   const { api } = usePlace();
   const { chatId, id, updatedAt } = message;
