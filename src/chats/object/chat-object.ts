@@ -69,7 +69,7 @@ export class ChatObject extends EventfulObject {
       this.parts.scheduled.placeDue();
       const answers = drafts.map((draft) => this.parts.store.outbound(identity, draft, as.isRepeat));
       // Even if nothing is new: the first call may have stored the messages and lost the alarm.
-      if (answers.some(({ outcome }) => outcome !== "refused")) await this.parts.startDelivery(identity);
+      if (answers.some(({ outcome }) => outcome !== "refused")) await this.#startDelivery(identity);
       return answers;
     });
   }
@@ -83,7 +83,7 @@ export class ChatObject extends EventfulObject {
   move(as: AsOwner, messageId: string, change: rpc.MoveBody): Promise<rpc.MoveAnswer> {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.actions.move(messageId, change, as.isRepeat);
-      if (answer.outcome === "ok") await this.parts.startDelivery(identity);
+      if (answer.outcome === "ok") await this.#startDelivery(identity);
       return answer;
     });
   }
@@ -103,7 +103,7 @@ export class ChatObject extends EventfulObject {
     return this.#forOwner(as, async (identity) => {
       this.parts.scheduled.placeDue();
       const answer = this.parts.actions.resend(identity, request, as.isRepeat);
-      if (answer.outcome !== "refused") await this.parts.startDelivery(identity);
+      if (answer.outcome !== "refused") await this.#startDelivery(identity);
       return answer;
     });
   }
@@ -217,6 +217,13 @@ export class ChatObject extends EventfulObject {
   ): Promise<Answer | rpc.Unknown> {
     // Read before: nothing is awaited between this and the work's last write.
     await this.parts.alarm.standing();
-    return this.parts.adoption.forOwner(as, work);
+    const identity = this.parts.adoption.identify(as.organizationId, as.knownIdentity);
+    return identity ? work(identity) : UNKNOWN;
+  }
+
+  /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
+  #startDelivery({ channelKind }: ChatIdentity): Promise<void> {
+    if (channelKind !== "web") this.parts.queue.start();
+    return this.parts.announce();
   }
 }

@@ -1,7 +1,6 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import type { ChatIdentity } from "../rpc.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -88,7 +87,7 @@ export class ChatParts {
       log: this.log,
       events: this.events,
       alarm: this.alarm,
-      identity: () => this.adoption.identity(),
+      adoption: this.adoption,
       waitUntil,
     });
     this.report = new ChatReporter({
@@ -96,7 +95,7 @@ export class ChatParts {
       env,
       log: this.log,
       webhooks: this.lines,
-      identity: () => this.adoption.identity(),
+      adoption: this.adoption,
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
       details: () => this.changes.details(),
@@ -115,7 +114,7 @@ export class ChatParts {
       state: ctx,
       env,
       log: this.log,
-      identity: () => this.adoption.identity(),
+      adoption: this.adoption,
       isRepeated: (dedupe) => this.store.hasInbound(dedupe),
       receive,
     });
@@ -124,7 +123,7 @@ export class ChatParts {
       log: this.log,
       clock: SYSTEM_CLOCK,
       logger: console,
-      identity: () => this.adoption.identity(),
+      adoption: this.adoption,
       limit: () => limitReached(this.log, this.depth()),
       place: (identity, row, remove) => this.store.place(identity, row, remove),
     });
@@ -133,8 +132,8 @@ export class ChatParts {
       queue: this.queue,
       scheduled: this.scheduled,
       depth: () => this.depth(),
-      show: (message) => this.visitors.show(message),
-      counted: (what) => this.report.counted(what),
+      visitors: this.visitors,
+      report: this.report,
     });
     this.actions = new MessageActions({
       log: this.log,
@@ -152,7 +151,7 @@ export class ChatParts {
       lines: this.lines,
       scheduled: this.scheduled,
       alarm: this.alarm,
-      show: (message) => this.visitors.show(message),
+      visitors: this.visitors,
     });
     this.changes = new StoredDetails({
       env,
@@ -165,7 +164,7 @@ export class ChatParts {
     this.retention = new Retention({
       kv: storage.kv,
       log: this.log,
-      identity: () => this.adoption.identity(),
+      adoption: this.adoption,
       ended: this.scheduled.ended,
       ask: () => this.report.repeat(),
       report: () => this.report.settle(false),
@@ -205,12 +204,6 @@ export class ChatParts {
   announce(): Promise<void> {
     this.#announcement ??= this.#announce();
     return this.#announcement;
-  }
-
-  /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
-  startDelivery({ channelKind }: ChatIdentity): Promise<void> {
-    if (channelKind !== "web") this.queue.start();
-    return this.announce();
   }
 
   /** The JSON of a message, with or without a place in the chat; null if there is none. */

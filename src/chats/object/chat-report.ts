@@ -10,6 +10,7 @@ import type { WebhookList } from "../../webhooks/rpc.ts";
 import type { ChatActivity } from "../chat.ts";
 import type { ChatIdentity, ChatRetention } from "../rpc.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
+import type { Adoption } from "./identity.ts";
 
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
 export const REPORT_AFTER_MS = 2_000;
@@ -23,7 +24,7 @@ interface ReportHost extends ActivitySources {
   kv: SyncKvStorage;
   env: Env;
   webhooks: KnownWebhooks;
-  identity(): ChatIdentity | undefined;
+  adoption: Pick<Adoption, "identity" | "exists">;
   /** How many messages wait for their network. */
   depth(): number;
   /** Gets what the answer says of the retention. */
@@ -190,11 +191,11 @@ export class ChatReporter extends WriteBehind<Report> {
   /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
   override dueAt(): number | null {
     if (this.#changesReported === undefined) return super.dueAt();
-    return this.#mayHaveChanged() && this.#host.identity() ? this.changed() : null;
+    return this.#mayHaveChanged() && this.#host.adoption.identity() ? this.changed() : null;
   }
 
   protected current(): Report | null {
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     if (!identity) return null;
     if (!this.#mayHaveChanged()) return null;
     const stored = this.#lastReport();
@@ -228,7 +229,7 @@ export class ChatReporter extends WriteBehind<Report> {
       ),
     );
     this.#failures = 0;
-    if (this.#host.identity()?.life !== life) return;
+    if (!this.#host.adoption.exists(life)) return;
     if (answer.outcome === "ok") {
       this.#listeningUntil = Date.now() + answer.listeningForMs;
       if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);

@@ -7,6 +7,7 @@ import type { WebhookFilter } from "../../webhooks/rpc.ts";
 import type { ChatIdentity, RetryEventAnswer, SkipEventAnswer, Unknown, WebhookLineAnswer } from "../rpc.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import type { KnownWebhooks } from "./chat-report.ts";
+import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 /** A chat, as its lines use it. */
@@ -15,7 +16,7 @@ interface EventLinesHost extends LinesObject {
   kv: SyncKvStorage;
   log: MessageLog;
   events: ChatEvents;
-  identity(): ChatIdentity | undefined;
+  adoption: Pick<Adoption, "identity" | "exists">;
 }
 
 /** The lines that deliver a chat's events to webhooks. They run beside the delivery of messages and the chat's report. */
@@ -61,10 +62,10 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
 
   protected override lineHost(): LineHost | null {
     const { env, kv, log, events, alarm } = this.#host;
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     if (!identity) return null;
     const { chatId, channelId, life } = identity;
-    const exists = () => this.#host.identity()?.life === life;
+    const exists = () => this.#host.adoption.exists(life);
     return {
       ...linePorts(env),
       kv,

@@ -9,8 +9,9 @@ import type { EventLines } from "./event-lines.ts";
 import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** What redactions need of their chat. `show` shows a changed message to the visitors. */
+/** What redactions need of their chat. */
 interface RedactionHost {
   kv: SyncKvStorage;
   log: MessageLog;
@@ -20,7 +21,7 @@ interface RedactionHost {
   lines: Pick<EventLines, "forgetResponses">;
   scheduled: Pick<ScheduledMessages, "redact">;
   alarm: StandingAlarm;
-  show: (message: Message) => void;
+  visitors: Pick<VisitorSockets, "show">;
 }
 
 /**
@@ -42,7 +43,7 @@ export class Redactions {
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { kv, log, deliveries, queue, lines, show } = this.#host;
+    const { kv, log, deliveries, queue, lines, visitors } = this.#host;
     const row = log.byId(id);
     if (!row) return this.#redactUnplaced(id, call);
     const { seq } = row;
@@ -55,7 +56,7 @@ export class Redactions {
     const queued = deliveries.delivered(seq);
     const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
     lines.forgetResponses();
-    show(message);
+    visitors.show(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
   }

@@ -1,5 +1,5 @@
-import type { Message } from "../message.ts";
 import type { ChatIdentity, Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "../rpc.ts";
+import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
 import { replay } from "./idempotent-replay.ts";
@@ -10,6 +10,7 @@ import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
+import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 /** What storing a message needs of its chat. */
 interface StoreHost {
@@ -18,10 +19,8 @@ interface StoreHost {
   scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find" | "hasSoon">;
   /** How many messages wait for their network. */
   depth(): number;
-  /** Shows a message to the visitors. */
-  show(message: Message): void;
-  /** Counts a message that came in, or that was sent without an attempt at delivery. */
-  counted(what: "received" | "sent"): void;
+  visitors: Pick<VisitorSockets, "show">;
+  report: Pick<ChatReporter, "counted">;
 }
 
 /** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
@@ -86,8 +85,8 @@ export class MessageStore {
     const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery), media: null });
     if (delivery) queue.stored(message.seq, delivery);
     else {
-      this.#host.counted("sent");
-      this.#host.show(message);
+      this.#host.report.counted("sent");
+      this.#host.visitors.show(message);
     }
     return doc;
   }
@@ -110,7 +109,7 @@ export class MessageStore {
     const message = inboundMessage(draft, nextPosition(log.newest(), identity, Date.now()));
     const { media } = draft;
     const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
-    this.#host.counted("received");
+    this.#host.report.counted("received");
     return { outcome: "stored", doc };
   }
 

@@ -105,7 +105,9 @@ export class ChatSession {
   /** Sets whether the visitor sees the messages. Only visible messages are acknowledged as read. */
   setVisible(visible: boolean): void {
     this.#visible = visible;
-    if (visible) this.#acknowledge();
+    if (!visible) return;
+    this.#showConversation(this.#view.conversation);
+    this.#acknowledge();
   }
 
   /** Reconnects immediately, because the network is back or the page is visible again. */
@@ -231,15 +233,13 @@ export class ChatSession {
 
   #acknowledge(): void {
     const { conversation } = this.#view;
-    const read = this.#visible ? readUpTo(conversation) : 0;
-    this.#seen = Math.max(this.#seen, read);
-    this.#show({ unread: unreadCount(conversation, this.#seen) });
     if (!this.#ready) return;
     const delivered = deliveredUpTo(conversation);
     if (delivered > this.#deliveredSent) {
       this.#deliveredSent = delivered;
       this.#connection?.send({ type: "delivered", seq: delivered });
     }
+    const read = this.#visible ? readUpTo(conversation) : 0;
     if (read > this.#readSent) {
       this.#readSent = read;
       this.#connection?.send({ type: "read", seq: read });
@@ -250,7 +250,12 @@ export class ChatSession {
     const before = this.#view.conversation;
     const conversation = reduce(before, action);
     if (conversation.outbox !== before.outbox) this.#options.storage.saveOutbox(conversation.outbox);
-    this.#show({ conversation });
+    this.#showConversation(conversation);
+  }
+
+  #showConversation(conversation: Conversation): void {
+    if (this.#visible) this.#seen = Math.max(this.#seen, readUpTo(conversation));
+    this.#show({ conversation, unread: unreadCount(conversation, this.#seen) });
   }
 
   #show(change: Partial<SessionView>): void {

@@ -56,7 +56,10 @@ export class LineChat {
         version: () => this.#lines.all.version,
         configure: (list, startAfter) => this.#lines.configure(list, startAfter),
       },
-      identity: () => this.#identity as ChatIdentity | undefined,
+      adoption: {
+        identity: () => this.#identity as ChatIdentity | undefined,
+        exists: (life) => this.#identity?.life === life,
+      },
       depth: () => 0,
       nextDueAt: () => null,
       details: () => null,

@@ -1,5 +1,6 @@
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { ChatIdentity, ChatRetention } from "../../rpc.ts";
+import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { EndedRows } from "../scheduled/ended-rows.ts";
 import { keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
@@ -17,7 +18,7 @@ export interface RetentionHost {
   /** The messages that ended without a place. */
   ended: Pick<EndedRows, "oldestAt" | "purge">;
   /** Undefined before the chat's adoption and after its deletion. */
-  identity(): ChatIdentity | undefined;
+  adoption: Pick<Adoption, "identity" | "exists">;
   /** Asks the organization's object, which calls `onRetention` before this resolves, unless it does not answer. */
   ask(): Promise<void>;
   /** Reports that messages were deleted. @returns false if the organization's object does not answer */
@@ -52,7 +53,7 @@ export class Retention implements DuePart {
   /** When the chat looks for old messages, Unix milliseconds; null if it never does. It can be in the past. */
   dueAt(now: number): number | null {
     const kept = this.#keptMs();
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     if (kept === null || !identity) return null;
     const endsAt = this.#oldestAt() + kept;
     return nextLookAt(identity.chatId, Math.max(endsAt, Math.min(this.#lookedAt, now) + 1));
@@ -60,7 +61,7 @@ export class Retention implements DuePart {
 
   /** The organization's object says how long messages are kept. Undefined changes nothing. */
   onRetention(retention: ChatRetention | undefined): void {
-    if (!retention || !this.#host.identity()) return;
+    if (!retention || !this.#host.adoption.identity()) return;
     const stored = this.#stored();
     if (retention.version > stored.version && (retention.days ?? stored.days) !== null) {
       this.#host.kv.put("retention", retention);
@@ -72,10 +73,10 @@ export class Retention implements DuePart {
   /** Deletes what is due. @throws if the organization's object does not answer */
   async run(now: number): Promise<void> {
     const { log } = this.#host;
-    const chat = this.#host.identity();
+    const chat = this.#host.adoption.identity();
     const dueAt = this.dueAt(now);
     if (!chat || dueAt === null || dueAt > now) return;
-    const exists = () => this.#host.identity()?.life === chat.life;
+    const exists = () => this.#host.adoption.exists(chat.life);
     this.#isConfirmed = false;
     await this.#host.ask();
     if (!exists()) return;

@@ -15,6 +15,7 @@ import type {
   Unknown,
 } from "../../rpc.ts";
 import { scheduleCursor } from "../../schedule-cursor.ts";
+import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -52,7 +53,7 @@ export interface SchedulingHost {
   clock: Pick<Clock, "now">;
   logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
-  identity(): ChatIdentity | undefined;
+  adoption: Pick<Adoption, "identity">;
   /** The limit that one more message in the chat would exceed; null for none. */
   limit(): "chat_backlog" | "chat_full" | null;
   /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
@@ -81,7 +82,7 @@ export class ScheduledMessages implements DuePart {
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
   nextDueAt(): number | null {
-    if (!this.#host.identity()) return null;
+    if (!this.#host.adoption.identity()) return null;
     const soonest = this.#rows.entries().reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
     return soonest === Number.POSITIVE_INFINITY ? null : soonest;
   }
@@ -89,13 +90,13 @@ export class ScheduledMessages implements DuePart {
   /** Whether a message is about to take its place. */
   hasSoon(): boolean {
     const soon = this.#host.clock.now() + SOON_MS;
-    if (!this.#host.identity()) return false;
+    if (!this.#host.adoption.identity()) return false;
     return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#stuckUntil(id) <= soon);
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */
   dueAt(now: number): number | null {
-    if (!this.#host.identity()) return null;
+    if (!this.#host.adoption.identity()) return null;
     const oldestAt = this.ended.oldestAt();
     const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
     return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
@@ -161,7 +162,7 @@ export class ScheduledMessages implements DuePart {
       .sort(bySoonest);
     const page = following.slice(0, limit);
     const last = page.at(-1);
-    const chatId = this.#host.identity()?.chatId;
+    const chatId = this.#host.adoption.identity()?.chatId;
     const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, last) : null;
     const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
@@ -175,7 +176,7 @@ export class ScheduledMessages implements DuePart {
    */
   placeDue(): void {
     const now = this.#host.clock.now();
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     if (!identity) return;
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
@@ -226,7 +227,7 @@ export class ScheduledMessages implements DuePart {
   move(id: string, change: MoveBody): Exclude<MoveAnswer, Unknown | { outcome: "no_message" }> {
     this.placeDue();
     const now = this.#host.clock.now();
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     const row = this.#rows.byId(id);
     if (!identity || !row) return { outcome: "not_scheduled" };
     const { message } = row;

@@ -2,7 +2,8 @@ import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../../ids.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
-import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
+import type { AsOwner, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
+import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import { redacted } from "../log/redaction.ts";
@@ -47,8 +48,7 @@ export interface VisitorHost {
   state: DurableObjectState;
   env: Env;
   log: MessageLog;
-  /** The chat's identity; undefined before its adoption. */
-  identity(): ChatIdentity | undefined;
+  adoption: Pick<Adoption, "identity">;
   /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
   isRepeated(dedupe: string): boolean;
   /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
@@ -113,7 +113,7 @@ export class VisitorSockets {
     state.acceptWebSocket(socket);
     if (!hasRoom) {
       close(socket, TOO_MANY_PAGES);
-    } else if (!isOwner(visitor, this.#host.identity())) {
+    } else if (!isOwner(visitor, this.#host.adoption.identity())) {
       close(socket, WRONG_IDENTITY);
     } else {
       // Nothing is awaited after the log is read, so the socket gets every later message.
@@ -175,7 +175,7 @@ export class VisitorSockets {
   }
 
   #ready(visitor: Visitor): ServerFrame {
-    const identity = this.#host.identity();
+    const identity = this.#host.adoption.identity();
     if (!identity) {
       return { type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 };
     }
@@ -186,7 +186,7 @@ export class VisitorSockets {
   }
 
   #before(cursor: number): VisitorMessage[] {
-    if (!this.#host.identity()) return [];
+    if (!this.#host.adoption.identity()) return [];
     const bounds = this.#host.log.bounds();
     return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range);
   }
@@ -199,7 +199,7 @@ export class VisitorSockets {
 
   /** The redacted messages among those that a reconnecting page already shows. */
   #redactedBefore(after: number): VisitorMessage[] {
-    if (after === 0 || !this.#host.identity()) return [];
+    if (after === 0 || !this.#host.adoption.identity()) return [];
     return redactedBetween(this.#host.state.storage.sql, after - REDACTION_RANGE, after).map(visitorMessage);
   }
 
@@ -215,12 +215,12 @@ export class VisitorSockets {
   /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
   async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
     // The object may have adopted another visitor's chat while this message waited.
-    if (!isOwner(attached(socket), this.#host.identity())) return close(socket, WRONG_IDENTITY);
+    if (!isOwner(attached(socket), this.#host.adoption.identity())) return close(socket, WRONG_IDENTITY);
     const { id, content } = frame;
     const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
     const fault = contentFault(frame);
     if (fault) return refuse(fault);
-    const knownIdentity = this.#host.identity() ? null : await this.#opener.open(attached(socket), id);
+    const knownIdentity = this.#host.adoption.identity() ? null : await this.#opener.open(attached(socket), id);
     if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
     if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
     // A chat that is about to be adopted has no messages of the visitor yet.
@@ -265,9 +265,9 @@ export class VisitorSockets {
   }
 
   async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
-    if (!this.#host.identity() || !this.#acknowledgments.isNew(upTo, status)) return;
+    if (!this.#host.adoption.identity() || !this.#acknowledgments.isNew(upTo, status)) return;
     this.#acknowledgments.request(Math.min(upTo, this.#host.log.newest().seq), status);
-    while (this.#host.identity()) {
+    while (this.#host.adoption.identity()) {
       const changed = this.#acknowledgments.step(status, Date.now());
       if (changed === null) return;
       for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), () => ({ type: "status", seq, status }));
@@ -308,7 +308,7 @@ export class VisitorSockets {
   /** The open sockets of this chat's visitor. Closes sockets of anyone else. */
   #visitorSockets(): WebSocket[] {
     return this.#openSockets().filter((socket) => {
-      if (isOwner(attached(socket), this.#host.identity())) return true;
+      if (isOwner(attached(socket), this.#host.adoption.identity())) return true;
       close(socket, WRONG_IDENTITY);
       return false;
     });
