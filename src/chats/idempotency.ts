@@ -50,6 +50,8 @@ async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-function sorted(value: Variables): [string, string | number][] {
-  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+function sorted(value: Variables): [string, string | number | undefined][] {
+  return Object.keys(value)
+    .sort()
+    .map((key) => [key, value[key]]);
 }

@@ -75,10 +75,10 @@ export function expiryOf({ expiresAt }: Pick<Message, "expiresAt">): number | nu
 }
 
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
-const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__proto__"), {
-  error: "must not have the key __proto__",
-  abort: true,
-});
+const noProto = z.refine(
+  (value: unknown) => !Object.hasOwn(Object(value), "__proto__"),
+  "must not have the key __proto__",
+);
 
 const metadataKey = z.string().check(notEmpty, ...atMost(MAX_KEY));
 const metadataValue = z.string("must be a string").check(wellFormed, ...atMost(MAX_VALUE));

@@ -1,8 +1,10 @@
 import fc from "fast-check";
+import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
-import { fingerprintOf } from "../../../src/chats/idempotency.ts";
+import { fingerprintOf, idempotencyHashOf, readIdempotencyKey } from "../../../src/chats/idempotency.ts";
 import { sendBody } from "../../../src/chats/message.ts";
+import type { ApiError } from "../../../src/http/errors.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -81,7 +83,15 @@ test.each<[string, Fields, Fields]>([
   expect(await fingerprint(one)).toBe(await fingerprint(other));
 });
 
+const AT = "2026-11-20T12:00:00Z";
+const LATER = "2026-11-20T13:00:00Z";
+
 test.each<[string, Fields, Fields]>([
+  ["a scheduled message and another", { scheduledAt: AT }, {}],
+  ["a message that expires and another", { expiresAt: AT }, {}],
+  ["two times of sending", { scheduledAt: AT }, { scheduledAt: LATER }],
+  ["two times of expiry", { expiresAt: AT }, { expiresAt: LATER }],
+  ["a time of sending and one of expiry", { scheduledAt: AT }, { expiresAt: AT }],
   ["content", { content: "hi" }, { content: "hi " }],
   ["the case of content", { content: "hi" }, { content: "Hi" }],
   ["composed and decomposed letters", { content: "\u00e9" }, { content: "e\u0301" }],
@@ -99,9 +109,34 @@ test.each<[string, Fields, Fields]>([
   expect(await fingerprint(one)).not.toBe(await fingerprint(other));
 });
 
-test("the fingerprint of a request never changes between versions", async () => {
-  const body = sendBody.parse({ content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" } });
-  const meaning = '["Hi","TEXT",null,null,[["a","1"],["b",2]],null,[["x","1"],["y","2"]]]';
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(meaning));
-  expect(await fingerprintOf(body)).toBe(new Uint8Array(digest).toHex());
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+test.each<[Fields, string]>([
+  [{}, ""],
+  [{ scheduledAt: "1970-01-01T00:00:01Z" }, ",1000,null"],
+  [{ expiresAt: "1970-01-01T00:00:02Z" }, ",null,2000"],
+])("the fingerprint of a request with %j never changes between versions", async (times, end) => {
+  const body = { content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" }, ...times };
+  const meaning = `["Hi","TEXT",null,null,[["a","1"],["b",2]],null,[["x","1"],["y","2"]]${end}]`;
+  expect(await fingerprint(body)).toBe((await sha256(meaning)).toHex());
+});
+
+test("the hash of a key in a chat never changes between versions", async () => {
+  expect(await idempotencyHashOf("cht_g1", "k")).toBe((await sha256('["cht_g1","k"]')).toBase64());
+});
+
+test.each<[string | undefined, unknown]>([
+  [undefined, null],
+  ["k", "k"],
+  ["x".repeat(255), "x".repeat(255)],
+  ["", "must have 1 to 255 characters"],
+  ["x".repeat(256), "must have 1 to 255 characters"],
+  ["one,two", "must be one key without a comma"],
+])("the header Idempotency-Key %j is read as %j", async (key, expected) => {
+  const app = new Hono().get("/", (c) => c.json(readIdempotencyKey(c)));
+  app.onError((error, c) => c.json((error as ApiError).faults, 400));
+  const response = await app.request("/", { headers: key === undefined ? {} : { "Idempotency-Key": key } });
+  expect(await response.json()).toEqual(response.ok ? expected : [{ path: "Idempotency-Key", message: expected }]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import * as z from "zod/mini";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
-import { sendBody, typeOf } from "../../../src/chats/message.ts";
+import { expiryOf, mergedMetadata, metadataPatch, resendBody, sendBody, typeOf } from "../../../src/chats/message.ts";
 
 /** Validates the body of a request with `fields`. */
 function validated(fields: object) {
@@ -17,8 +18,14 @@ function faultsWith(fields: object): string[] {
   return faultsOf(JSON.stringify({ content: "hi", ...fields }));
 }
 
-function pairs(count: number): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`key${place}`, "value"]));
+function pairs(count: number, value = "value"): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`key${place}`, value]));
+}
+
+/** Metadata that has this many bytes as JSON: each é has two. */
+function metadataOf(bytes: number): Record<string, string> {
+  const most = pairs(4, "é".repeat(500));
+  return { ...most, rest: "x".repeat(bytes - JSON.stringify({ ...most, rest: "" }).length - 2_000) };
 }
 
 test.each([
@@ -114,6 +121,7 @@ test.each([
   ["an empty value", { k: "" }],
   ["a value of 500 characters", { k: "v".repeat(500) }],
   ["a value of 250 surrogate pairs", { k: "🙂".repeat(250) }],
+  ["4,096 bytes", metadataOf(4_096)],
   ["keys that every object inherits", { constructor: "a", toString: "b", hasOwnProperty: "c" }],
 ])("metadata of %s is accepted as it is", (_what, metadata) => {
   expect(validated({ metadata }).metadata).toEqual(metadata);
@@ -144,7 +152,13 @@ test.each([
   ['{"content":"Hi","variables":{"a":true}}', "variables.a must be a string or a number"],
   ['{"content":"Hi","variables":{"a":1e999}}', "variables.a must be a string or a number"],
   ['{"content":"Hi","mediaUrl":"http://media.test/a"}', "mediaUrl must be an https URL"],
+  ['{"content":"Hi","variables":{"a":"\\ud83d"}}', "variables.a must be well-formed Unicode"],
+  ['{"content":"Hi","metadata":{"\\ud83d":"v"}}', "metadata must have keys of well-formed Unicode"],
+  ['{"content":"Hi","metadata":["v"]}', "metadata must be an object"],
+  ['{"content":"Hi","mediaUrl":"https://user@media.test/a"}', "mediaUrl must be an https URL"],
   [JSON.stringify({ content: "Hi", metadata: pairs(21) }), "metadata must have at most 20 pairs"],
+  [JSON.stringify({ content: "Hi", metadata: pairs(21, "v".repeat(500)) }), "metadata must have at most 20 pairs"],
+  [JSON.stringify({ content: "Hi", metadata: metadataOf(4_097) }), "metadata must have at most 4096 bytes as JSON"],
 ])("the body %s has a specific fault", (body, words) => {
   const { error } = sendBody.safeParse(JSON.parse(body));
   expect(error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([words]);
@@ -190,6 +204,14 @@ test("a mediaUrl has at most 2,048 characters", () => {
   expect([faultsWith({ mediaUrl: urlOf(2_048) }), faultsWith({ mediaUrl: urlOf(2_049) })]).toEqual([[], ["mediaUrl"]]);
 });
 
+test("the documented pattern of a mediaUrl is that of the whole text", () => {
+  const { properties } = z.toJSONSchema(sendBody, { io: "input", unrepresentable: "any" });
+  const { mediaUrl } = properties as { mediaUrl: { anyOf: [{ pattern: string }] } };
+  const pattern = new RegExp(mediaUrl.anyOf[0].pattern);
+  const texts = ["https://media.test/a", "xhttps://media.test/a", "https://media.test/a b", "https://media.test\\a"];
+  expect(texts.filter((text) => pattern.test(text))).toEqual(["https://media.test/a"]);
+});
+
 test("a senderId and a templateId have at most 64 characters", () => {
   expect(faultsWith({ senderId: "m".repeat(64), templateId: "t".repeat(64) })).toEqual([]);
   expect(faultsWith({ senderId: "m".repeat(65), templateId: "t".repeat(65) })).toEqual(["senderId", "templateId"]);
@@ -205,4 +227,41 @@ test.each(MESSAGE_TYPES)("a message keeps its type %s without a template", (type
 
 test.each([...MESSAGE_TYPES, null])("a message with a template is TEMPLATE even if its type is %s", (type) => {
   expect(typeOf(validated({ type, templateId: "tpl_1" }))).toBe("TEMPLATE");
+});
+
+test.each([
+  ["without a change is as before, and not checked again", pairs(21), undefined, pairs(21)],
+  ["changed by null is empty", { a: "1", b: "2" }, null, {}],
+  ["changed by no pair is as before", { a: "1", b: "2" }, {}, { a: "1", b: "2" }],
+  ["has the change's pairs", { a: "1", b: "2" }, { b: "3", c: "4" }, { a: "1", b: "3", c: "4" }],
+  ["loses the pairs whose change is null", { a: "1", b: "2" }, { a: null, c: null }, { b: "2" }],
+])("metadata %s", (_what, before, patch, after) => {
+  expect(mergedMetadata(before, metadataPatch.parse(patch))).toEqual({ metadata: after });
+});
+
+test.each([
+  [pairs(20), { key20: "value" }, "must have at most 20 pairs"],
+  [metadataOf(4_096), { more: "" }, "must have at most 4096 bytes as JSON"],
+])("metadata that a change makes too large is refused", (before, patch, message) => {
+  expect(mergedMetadata(before, patch)).toEqual({ faults: [{ path: "metadata", message }] });
+});
+
+test.each([
+  ["an empty key", '{"":"v"}', "must have a key of 1 to 40 characters"],
+  ["the key __proto__", '{"__proto__":"v"}', "must not have the key __proto__"],
+  ["a number", '{"k":5}', "must be a string"],
+])("a change of metadata with %s is refused", (_what, patch, message) => {
+  expect(metadataPatch.safeParse(JSON.parse(patch)).error?.issues).toMatchObject([{ message }]);
+});
+
+test("a resent message can have another sender and other times", () => {
+  expect(resendBody.parse({})).toEqual({});
+  expect(
+    resendBody.parse({ senderId: "mbr_1", scheduledAt: "2026-11-20T12:00:00Z", expiresAt: "2026-11-20T13:00:00Z" }),
+  ).toEqual({ senderId: "mbr_1", scheduledAt: Date.UTC(2026, 10, 20, 12), expiresAt: Date.UTC(2026, 10, 20, 13) });
+  expect(resendBody.safeParse({ senderId: "", scheduledAt: 1, expiresAt: "soon" }).error?.issues.length).toBe(3);
+});
+
+test("a message without `expiresAt` never expires", () => {
+  expect([expiryOf({}), expiryOf({ expiresAt: "1970-01-01T00:00:01.000Z" })]).toEqual([null, 1_000]);
 });

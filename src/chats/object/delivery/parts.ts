@@ -167,7 +167,7 @@ function withStatus(known: Known, index: number, news: News): Known {
 
 function withOneStatus(known: Known, index: number, news: News): Known {
   const states = statesOf(known);
-  const status = statusAfter(states[index]?.status ?? "QUEUED", news.status);
+  const status = statusAfter((states[index] as PartState).status, news.status);
   const { code, message, broken } = news.error ?? { code: "network_error", message: "The network gave no reason" };
   if (status) states[index] = { status, error: status === "FAILED" ? { code, message } : null };
   const parts = known.parts.of === 1 || !status ? known.parts : { ...known.parts, states };
@@ -201,5 +201,5 @@ function messageState(states: (PartState | null)[]): PartState | null {
 function messageAfter({ status, error }: Known, next: PartState, news: NetworkStatus): PartState | null {
   if (status !== "FAILED") return statusAfter(status, next.status) && next;
   if (news !== "DELIVERED" && news !== "READ") return null;
-  return next.status === "FAILED" && next.error?.code === error?.code ? null : next;
+  return next.error?.code === error?.code ? null : next;
 }

@@ -76,8 +76,8 @@ export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
 
 /** Parses a page's frame. @returns the reason if it can't be parsed */
 export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "invalid" {
+  if (typeof data !== "string") return data.byteLength > MAX_FRAME ? "too_large" : "invalid";
   if (isTooLarge(data)) return "too_large";
-  if (typeof data !== "string") return "invalid";
   try {
     const frame = clientFrame.safeParse(JSON.parse(data));
     return frame.success ? frame.data : "invalid";
@@ -87,8 +87,7 @@ export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large"
 }
 
 /** A UTF-16 unit takes 1 to 3 bytes in UTF-8, so most texts need not be encoded to be measured. */
-function isTooLarge(data: string | ArrayBuffer): boolean {
-  if (typeof data !== "string") return data.byteLength > MAX_FRAME;
+function isTooLarge(data: string): boolean {
   if (data.length > MAX_FRAME) return true;
   return data.length * 3 > MAX_FRAME && new TextEncoder().encode(data).length > MAX_FRAME;
 }

@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
 import { replay } from "../../../../../src/chats/object/idempotent-replay.ts";
-import { inboundMessage, outboundMessage } from "../../../../../src/chats/object/log/new-message.ts";
+import {
+  inboundMessage,
+  nextPosition,
+  outboundMessage,
+  placedMessage,
+  scheduledMessage,
+} from "../../../../../src/chats/object/log/new-message.ts";
 import { redacted } from "../../../../../src/chats/object/log/redaction.ts";
 import type { InboundDraft } from "../../../../../src/chats/rpc.ts";
-import { draft } from "../../../../support/drafts.ts";
+import { draft, identity } from "../../../../support/drafts.ts";
 
 const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };
 const PREPARED = { outcome: "prepared", senderId: "mbr_g0", text: "Your order 7", template: null } as const;
@@ -17,7 +23,7 @@ const DRAFT = draft("Order {{n}}", {
 });
 
 test("an outbound message is stored with the request's fields, and is QUEUED", () => {
-  expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toEqual({
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toStrictEqual({
     id: "msg_g07",
     chatId: "cht_g0",
     seq: 7,
@@ -38,7 +44,48 @@ test("an outbound message is stored with the request's fields, and is QUEUED", (
 });
 
 test("a web message is SENT when it is stored", () => {
-  expect(outboundMessage(DRAFT, PREPARED, PLACE, false).status).toBe("SENT");
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, false)).toMatchObject({ status: "SENT", sentAt: PLACE.at });
+});
+
+test.each([
+  ["the time", 3_000, 2_000, 1_000],
+  ["the previous message's time, if the clock is behind it", 2_000, 3_000, 1_000],
+  ["the chat's, if the clock is behind its creation", 1_000, 0, 3_000],
+])("the next message's time is %s", (_what, now, at, createdAt) => {
+  const chat = identity({ chatId: "cht_g0", organizationId: "org_g0", channelId: "chn_g0" }, { createdAt });
+  expect(nextPosition({ seq: 6, at }, chat, now)).toEqual({
+    chatId: "cht_g0",
+    seq: 7,
+    at: "1970-01-01T00:00:03.000Z",
+  });
+});
+
+test("a message for later has no place, its times, and the message that it repeats", () => {
+  const times = { scheduledAt: 1_000, expiresAt: 2_000, resendOf: "msg_g01" };
+  expect(scheduledMessage({ ...DRAFT, ...times }, PREPARED, PLACE)).toMatchObject({
+    id: "msg_g0",
+    seq: null,
+    status: "SCHEDULED",
+    createdAt: PLACE.at,
+    scheduledAt: "1970-01-01T00:00:01.000Z",
+    expiresAt: "1970-01-01T00:00:02.000Z",
+    resendOf: "msg_g01",
+  });
+});
+
+test.each([
+  ["then, if it is later than the last change", "2026-11-20T11:00:00.000Z", PLACE.at],
+  ["at its last change, if the clock was set back", "2026-11-20T13:00:00.000Z", "2026-11-20T13:00:00.000Z"],
+])("a message that takes its place was created %s", (_what, at, created) => {
+  const waiting = scheduledMessage(DRAFT, PREPARED, { chatId: "cht_g0", at });
+  expect(placedMessage(waiting, PLACE, false)).toEqual({
+    ...waiting,
+    seq: 7,
+    status: "SENT",
+    createdAt: created,
+    updatedAt: created,
+    sentAt: created,
+  });
 });
 
 test("an inbound message is stored as it arrived", () => {

@@ -7,6 +7,8 @@ import {
   readFrame,
   refusedFrame,
   sendFrame,
+  storedFrame,
+  unavailableFrame,
 } from "../../../../../src/chats/object/visitors/frames.ts";
 
 const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
@@ -25,6 +27,8 @@ test("a frame is text of at most 16 KiB in UTF-8", () => {
   const frame = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
   expect(readFrame(frame(MAX_FRAME))).toBe("invalid");
   expect(readFrame(frame(MAX_FRAME + 2))).toBe("too_large");
+  expect(readFrame("x".repeat(MAX_FRAME))).toBe("invalid");
+  expect(readFrame("x".repeat(MAX_FRAME + 1))).toBe("too_large");
   expect(readFrame(new ArrayBuffer(MAX_FRAME))).toBe("invalid");
   expect(readFrame(new ArrayBuffer(MAX_FRAME + 1))).toBe("too_large");
   expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("invalid");
@@ -46,6 +50,19 @@ test("invalid content is refused with a message", () => {
     message: "content must have at most 4096 characters",
     retryAfter: null,
   });
+});
+
+test("the response to a stored message has the page's id of it, and ours", () => {
+  expect(storedFrame("a", JSON.stringify({ id: "msg_g07", seq: 7, content: "Hi" }))).toEqual({
+    type: "stored",
+    id: "a",
+    messageId: "msg_g07",
+    seq: 7,
+  });
+});
+
+test("after a failure here, a page may try again in five seconds", () => {
+  expect(unavailableFrame("a")).toMatchObject({ id: "a", code: "unavailable", retryAfter: 5 });
 });
 
 test("a refusal has the text of its code by default", () => {
