@@ -61,7 +61,7 @@ function lastBefore(intervals: readonly Interval[], value: bigint): Interval | u
  * IPv6 addresses.
  */
 function intervalsOf(rule: string): Interval[] {
-  const [address = "", bits, ...rest] = rule.split("/");
+  const [address, bits, ...rest] = rule.split("/") as [string, ...string[]];
   const value = numberOf(address);
   const width = address.includes(":") ? 128 : 32;
   if (value === null || rest.length > 0) return [];
@@ -69,7 +69,7 @@ function intervalsOf(rule: string): Interval[] {
   const free = BigInt(width - Number(bits ?? width));
   const first = (value >> free) << free;
   const last = first | ((1n << free) - 1n);
-  if (free <= 32n || first > IPV4_END || last < IPV4_IN_IPV6) return [{ first, last }];
+  if (free <= 32n || value >> free !== IPV4_IN_IPV6 >> free) return [{ first, last }];
   const parts = [
     { first, last: IPV4_IN_IPV6 - 1n },
     { first: IPV4_END + 1n, last },

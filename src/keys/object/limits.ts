@@ -104,7 +104,7 @@ export function rollOver(limits: KeyLimits, counters: Counters, reservation: Res
   const month = monthOf(now);
   const newMonth = month > counters.month;
   const windowEnds = counters.windowStart + limits.windowSeconds * 1_000;
-  if (counters.windowStart === 0 || now < windowEnds) {
+  if (now < windowEnds) {
     // The reserved units were counted in the old month, and count in the new one too.
     const rolled = newMonth ? { ...counters, month, monthCount: reservation.units } : counters;
     return releaseExcess(limits, rolled, reservation);

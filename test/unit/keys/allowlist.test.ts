@@ -150,6 +150,7 @@ test.each([
   ["0.0.0.0/0", "::102:304"],
   ["2001:db8::/32", "2001:db9::"],
   ["::/128", "::1"],
+  ["::/90", "::1000:0:0"],
   ["8000::/1", "7fff::"],
   ["192.0.2.1", "::192.0.2.1"],
   ["192.0.2.1", "::ffff:0:192.0.2.1"],
@@ -315,6 +316,10 @@ test("a list matches as its rules do one after the other", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test("a range of IPv4 addresses and others is within those others: it contains no IPv4 address", () => {
+  expect(isWithinRules(["::ffff:0:0/95"], ["::fffe:0:0/96"])).toBe(true);
 });
 
 test("a list is within another exactly if no address of its rules is outside", () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { hashOf, keyIdOf, newKeyText } from "../../../src/keys/key-text.ts";
 
@@ -97,6 +97,25 @@ test.each<[string, (text: string) => string]>([
 ])("a text %s is refused", async (_what, change) => {
   const secret = newSecret();
   expect(await keyIdOf(change(await newKeyText(newId("key", null), secret)), [secret])).toBe(null);
+});
+
+test.each([
+  ["text before its prefix", "key_ply_g0123456789ABCDE"],
+  ["a longer id", "key_g0123456789ABCDEF"],
+  ["a shorter id", "key_g0123456789ABCD"],
+  ["a letter of no jurisdiction", "key_a0123456789ABCDE"],
+])("a text with %s is refused even if its checksum is right", async (_what, id) => {
+  const secret = newSecret();
+  expect(await keyIdOf(await newKeyText(id, secret), [secret])).toBe(null);
+});
+
+test("a secret is imported once, and can't be exported", async () => {
+  const imported = vi.spyOn(crypto.subtle, "importKey");
+  const secret = newSecret();
+  await newKeyText("key_g0123456789ABCDE", secret);
+  await newKeyText("key_g0123456789ABCDE", secret);
+  expect(imported.mock.calls.map(([, , , isExtractable]) => isExtractable)).toEqual([false]);
+  imported.mockRestore();
 });
 
 test("the hash of a text is its SHA-256 in lower-case hex", async () => {

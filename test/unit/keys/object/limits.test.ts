@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { releaseReservation, remainingQuota } from "../../../../src/keys/object/limits.ts";
+import { expect, test, vi } from "vitest";
+import { NO_RESERVATION, releaseReservation, remainingQuota, rollOver } from "../../../../src/keys/object/limits.ts";
 
 const LIMITS = { rateLimit: 100, windowSeconds: 60, monthlyQuota: 1_000 };
 const COUNTERS = { windowStart: 1_000, windowCount: 30, month: "2026-11", monthCount: 300 };
@@ -15,4 +15,12 @@ test("a released reservation gives its units back to the window and to the month
     counters: { ...COUNTERS, windowCount: 10, monthCount: 280 },
     reservation: { units: 0, lastAt: 5_000 },
   });
+});
+
+test("a month is formatted once, from its first millisecond to its last", () => {
+  const formatted = vi.spyOn(Date.prototype, "toISOString");
+  const [first, last] = [Date.UTC(2031, 1), Date.UTC(2031, 2) - 1];
+  const months = [first, first, last].map((now) => rollOver(LIMITS, COUNTERS, NO_RESERVATION, now).counters.month);
+  expect([months, formatted.mock.calls.length]).toEqual([["2031-02", "2031-02", "2031-02"], 1]);
+  formatted.mockRestore();
 });
