@@ -42,7 +42,7 @@ const teamDomain = z.pipe(
     .check(
       z.regex(/^(https:\/\/)?[a-z0-9-]+(\.[a-z0-9-]+)+\/?$/, "must be a domain such as team.cloudflareaccess.com"),
     ),
-  z.transform((text) => text.replace(/^https:\/\/|\/$/g, "")),
+  z.transform((text) => text.replace("https://", "").replace("/", "")),
 );
 
 /** A host name. Any text is one: a wrong name hides the console, and must not stop the API. */
@@ -103,9 +103,9 @@ const parsed = perIsolate((): Parsed => ({}));
  */
 export function configured<V extends Variable>(env: Env, name: V): Value<V> {
   const known = parsed(env);
-  const result = (known[name] ??= parse(env, name));
-  if (result && "value" in result) return result.value;
-  throw unavailable(`configuration: ${name} ${result?.problem}`);
+  const result = (known[name] ??= parse(env, name)) as NonNullable<Parsed[V]>;
+  if ("value" in result) return result.value;
+  throw unavailable(`configuration: ${name} ${result.problem}`);
 }
 
 /** A variable with the address of a network's API. */
@@ -117,7 +117,8 @@ export type AddressVariable = Extract<keyof Env, `${string}_API_BASE`>;
  */
 export function baseAddress(env: Env, name: AddressVariable, defaultAddress: string): string {
   const address = env[name] || defaultAddress;
-  if (/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return address;
+  const protocol = URL.parse(address)?.protocol;
+  if (protocol === "http:" || protocol === "https:") return address;
   throw unavailable(`configuration: ${name} must be an http(s) address`);
 }
 

@@ -72,8 +72,9 @@ test.each([
   ["1", 1],
   ["0.25", 0.25],
   [".5", 0.5],
-  ["2", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
-  ["1%", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
+  ...["2", "1%", "x1", "0.1234567"].map(
+    (text) => [text, "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"] as const,
+  ),
 ] as const)("LOG_REQUESTS %j is %j", (text, share) => {
   expect(problem("LOG_REQUESTS", text)).toBe(share);
 });
@@ -83,6 +84,8 @@ test.each([
   ["", undefined],
   ["console.example", "console.example"],
   ["https://Console.example/", "console.example"],
+  ["http://console.example", "console.example"],
+  ["console.example/https://a/b", "console.example/https://a/b"],
 ] as const)("CONSOLE_HOST %j is %j", (text, host) => {
   expect(problem("CONSOLE_HOST", text)).toBe(host);
 });
@@ -119,8 +122,9 @@ test.each([
   ["", false],
   ["true", true],
   ["false", false],
-  ["1", "configuration: WEBHOOKS_ALLOW_LOCAL must be true or false"],
-  ["TRUE", "configuration: WEBHOOKS_ALLOW_LOCAL must be true or false"],
+  ...["1", "TRUE", "xtrue", "truex"].map(
+    (text) => [text, "configuration: WEBHOOKS_ALLOW_LOCAL must be true or false"] as const,
+  ),
 ] as const)("WEBHOOKS_ALLOW_LOCAL %j is %j", (text, isAllowed) => {
   expect(problem("WEBHOOKS_ALLOW_LOCAL", text)).toBe(isAllowed);
 });

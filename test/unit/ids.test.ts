@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
-import { isId, jurisdictionOf, messageId, newId, randomBase62, seqOf, toBase62 } from "../../src/ids.ts";
+import {
+  isId,
+  isMessageId,
+  jurisdictionOf,
+  messageId,
+  newId,
+  newSortableId,
+  randomBase62,
+  seqOf,
+  startOfIds,
+  timeOfId,
+  toBase62,
+} from "../../src/ids.ts";
 
 const PREFIXES = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"] as const;
 
@@ -37,6 +49,7 @@ test.each([
   ["a letter beyond ASCII", "cht_g0123456789ABCDé"],
   ["a line end after it", "cht_g0123456789ABCDE\n"],
   ["a space before it", " cht_g0123456789ABCDE"],
+  ["a character between its prefix and its letter", "cht_xg0123456789ABCDE"],
   ["no underscore", "chtg0123456789ABCDE"],
   ["an upper-case prefix", "CHT_g0123456789ABCDE"],
 ])("text with %s is not an id", (_what, text) => {
@@ -93,6 +106,36 @@ test.each([
   "msg_gAAAAAAAAAAAAAAA0",
   "cht_gAAAAAAAAAAAAAAA1",
   "msg_gAAAAAAAAAAAAAAA1-",
+  "xmsg_gAAAAAAAAAAAAAAA1",
 ])("%j is not the id of a message", (id) => {
   expect(seqOf(id)).toBeNull();
+});
+
+test.each([
+  ["msg_gAAAAAAAAAAAAAAA", true],
+  ["msg_gAAAAAAAAAAAAAAA1", true],
+  ["msg_gAAAAAAAAAAAAAAA0", false],
+  ["msg_gAAAAAAAAAAAAAA", false],
+  ["cht_gAAAAAAAAAAAAAAA", false],
+  ["cht_gAAAAAAAAAAAAAAA1", false],
+])("%j may be the id of a message, with or without a seq: %j", (text, isOne) => {
+  expect(isMessageId(text)).toBe(isOne);
+});
+
+const TIMES = [0, 61, 62, Date.UTC(2026, 10, 20), Date.UTC(8888, 0)];
+
+test.each(TIMES)("a sortable id holds its time, %i", (time) => {
+  const id = newSortableId("aud", "eu", time);
+  expect([isId("aud", id), jurisdictionOf(id), timeOfId(id)]).toEqual([true, "eu", time]);
+  expect(id.slice(0, 13)).toBe(startOfIds(newId("aud", "eu"), time));
+});
+
+test("sortable ids sort by time", () => {
+  const ids = TIMES.map((time) => newSortableId("aud", null, time));
+  expect(ids.toReversed().sort()).toEqual(ids);
+  expect(startOfIds("aud_gzzzzzzzzzzzzzzz", 62)).toBe("aud_g00000010");
+});
+
+test("two sortable ids of one time differ", () => {
+  expect(newSortableId("aud", null, 1)).not.toBe(newSortableId("aud", null, 1));
 });

@@ -1,7 +1,7 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ApiError, unavailable } from "../../src/http/errors.ts";
-import { causeOf } from "../../src/log.ts";
+import { causeOf, warnIfFails } from "../../src/log.ts";
 
 const CANARY = "canary-7f3a";
 
@@ -32,6 +32,21 @@ test("an error without a stack, or with another error's stack, shows no frames",
   const error = Object.assign(new Error("new"), { stack: `Error: old ${CANARY}\n    at x` });
   expect(causeOf(error)).toBe("Error: new");
   expect(causeOf(Object.assign(new ApiError("not_found"), { stack: undefined }))).toBe("Error: Not found");
+  expect(causeOf(Object.assign(new Error(""), { stack: undefined }))).toBe("Error: ");
+});
+
+test("only a failed query has parameters to remove", () => {
+  const error = Object.assign(new Error("query\nparams: 1"), { stack: undefined });
+  expect(causeOf(error)).toBe("Error: query\nparams: 1");
+});
+
+test("work whose failure is only logged throws nothing, and its log line has the cause", async () => {
+  const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  await warnIfFails({ event: "swept" }, async () => 1);
+  expect(warned.mock.calls).toEqual([]);
+  await warnIfFails({ event: "swept", table: "t" }, () => Promise.reject(new Error("full")));
+  expect(warned.mock.calls).toEqual([[{ event: "swept", table: "t", error: expect.stringMatching(/^Error: full/) }]]);
+  warned.mockRestore();
 });
 
 test.each([undefined, null, 5, { secret: CANARY }])("a value that is not an error is not shown: %j", (thrown) => {
