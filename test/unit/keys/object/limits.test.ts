@@ -24,3 +24,7 @@ test("a month is formatted once, from its first millisecond to its last", () => 
   expect([months, formatted.mock.calls.length]).toEqual([["2031-02", "2031-02", "2031-02"], 1]);
   formatted.mockRestore();
 });
+
+test("a reservation of exactly one block is kept, and nothing must be stored", () => {
+  expect(rollOver(LIMITS, COUNTERS, { units: 5, lastAt: 5_000 }, 5_000).counters).toBe(COUNTERS);
+});
