@@ -1,5 +1,5 @@
 /**
- * The interface between the service and a network. An adapter sends one message, verifies and parses webhooks, and
+ * The interface between the service and a network. An adapter renders and sends messages, verifies and parses webhooks, and
  * fetches media. It has no access to storage, retries or chats.
  *
  * `src/docs/contributing.md` says how to add a network. `test/service/chats/object/delivery/third-network.test.ts` adds
@@ -12,13 +12,13 @@ import type { ChannelSpec } from "./spec.ts";
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** The error code of a media message without a link. The adapter refuses it without calling the network. */
+/** The error code of a media message without a link. It is refused without calling the network. */
 export const MEDIA_URL_REQUIRED = "media_url_required";
 
 /** A channel's decrypted credentials. Each kind of channel has its own fields. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** A message to send. */
+/** A message to send, as its chat has it. */
 export interface Outbound {
   chatId: string;
   messageId: string;
@@ -34,29 +34,36 @@ export interface Outbound {
   partsSent: readonly string[];
 }
 
+/** What a message says, whatever the network. `text` of a template is for a network without templates. */
+export type Body =
+  | { kind: "text"; text: string }
+  | { kind: "media"; type: Exclude<MessageType, "TEXT" | "TEMPLATE">; link: string; caption: string | null }
+  | ({ kind: "template"; text: string } & NonNullable<Outbound["template"]>);
+
+/** A message as an adapter renders it. */
+export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address"> {
+  body: Body;
+}
+
 /**
- * The result of an attempt. `failed` (the network refused the message) and `unknown` (the network did not answer) are
- * different failures: after `failed`, it is certain that nothing was delivered. `parts` are the network's ids of all
- * parts sent so far, including earlier attempts. `addresses` are other addresses of the same contact in the response.
+ * Why the network did not take a part. `failed` (the network refused it) and `unknown` (the network did not answer) are
+ * different: after `failed`, it is certain that nothing was delivered.
  */
-export type Outcome =
-  | { outcome: "sent"; parts: string[]; addresses: string[] }
+export type PartRefusal =
   /** The network accepted nothing but may accept it later. `afterMs`: the wait that it asks for. `once`: retry only once. */
-  | {
-      outcome: "retry";
-      code: string;
-      message: string;
-      afterMs: number | null;
-      wholeChannel: boolean;
-      once?: true;
-      parts: string[];
-    }
-  | { outcome: "failed"; code: string; message: string; parts: string[] }
-  | { outcome: "unknown"; message: string; parts: string[] }
+  | { outcome: "retry"; code: string; message: string; afterMs: number | null; wholeChannel: boolean; once?: true }
+  | { outcome: "failed"; code: string; message: string }
+  | { outcome: "unknown"; message: string }
   /** The contact's address has changed. The network accepted nothing. */
-  | { outcome: "moved"; address: string; parts: string[] }
+  | { outcome: "moved"; address: string }
   /** The network refuses the channel itself: a wrong token, a blocked account. */
-  | { outcome: "channel_broken"; reason: string; parts: string[] };
+  | { outcome: "channel_broken"; reason: string };
+
+/** The result of sending one part. `addresses` are other addresses of the same contact in the response. */
+export type PartOutcome = { outcome: "sent"; id: string; addresses: string[] } | PartRefusal;
+
+/** The result of an attempt. `parts` are the network's ids of all parts sent so far, including earlier attempts. */
+export type Outcome = { outcome: "sent"; parts: string[]; addresses: string[] } | (PartRefusal & { parts: string[] });
 
 /** A message from a contact. */
 export interface InboundMessage {
@@ -134,26 +141,20 @@ export type Inspection =
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
 
-export interface Adapter extends ChannelSpec {
+/** @typeParam Part what `render` makes and `post` takes */
+export interface Adapter<Part = unknown> extends ChannelSpec {
   defaults: { perSecond: number };
   /** The environment variable with the network's base URL, and the URL if the variable is not set. */
   base: { variable: AddressVariable; defaultUrl: string };
   /** How long after an `unknown` outcome a status with the message's id may still arrive; 0 if the network sends none. */
   unknownWaitMs: number;
-  /** How many calls a message needs in total, including the parts in `partsSent`; 1 if it can't be sent. */
-  countParts(message: Outbound): number;
+  /** The parts that a message is sent in, in order. Each is one call. Depends only on the message. */
+  render(message: Outgoing): Part[];
   /**
-   * Sends the parts of a message that are not in `partsSent`; never throws.
+   * Sends one part; never throws.
    * @param signal aborts at the attempt's deadline
-   * @param onPart receives the network's id of each part before the next part is sent
    */
-  send(
-    message: Outbound,
-    credentials: Credentials,
-    network: Network,
-    signal: AbortSignal,
-    onPart?: (networkId: string) => void,
-  ): Promise<Outcome>;
+  post(part: Part, credentials: Credentials, network: Network, signal: AbortSignal): Promise<PartOutcome>;
   /** Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. */
   receive(
     request: { headers: Headers; body: Uint8Array<ArrayBuffer> },

@@ -1,18 +1,19 @@
 import type { Adapter } from "../adapter.ts";
 import { inspectBot } from "./inspect.ts";
 import { telegramMedia } from "./media.ts";
+import { postToTelegram } from "./post.ts";
 import { registerWebhook } from "./register.ts";
-import { countTelegramParts, sendToTelegram } from "./send.ts";
+import { renderForTelegram, type TelegramPart } from "./render.ts";
 import { telegramSpec } from "./spec.ts";
 import { receiveFromTelegram } from "./webhook.ts";
 
 /** The Telegram Bot API. It sends no delivery statuses, so there is nothing to wait for after an unknown outcome. */
-export const telegram: Adapter = {
+export const telegram: Adapter<TelegramPart> = {
   ...telegramSpec,
   base: { variable: "TELEGRAM_API_BASE", defaultUrl: "https://api.telegram.org" },
   unknownWaitMs: 0,
-  countParts: countTelegramParts,
-  send: sendToTelegram,
+  render: renderForTelegram,
+  post: postToTelegram,
   receive: receiveFromTelegram,
   registerWebhook,
   inspect: inspectBot,

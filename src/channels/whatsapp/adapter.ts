@@ -1,7 +1,8 @@
 import type { Adapter } from "../adapter.ts";
 import { inspectNumber } from "./inspect.ts";
 import { whatsappMedia } from "./media.ts";
-import { countWhatsAppParts, sendToWhatsApp } from "./send.ts";
+import { postToWhatsApp } from "./post.ts";
+import { renderForWhatsApp, type WhatsAppPart } from "./render.ts";
 import { whatsappSpec } from "./spec.ts";
 import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
 
@@ -9,12 +10,12 @@ import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
  * The WhatsApp Cloud API. A contact's address is a phone number (only digits) or Meta's user id. If Meta accepted a message,
  * a status with the message's id arrives within 90 seconds.
  */
-export const whatsapp: Adapter = {
+export const whatsapp: Adapter<WhatsAppPart> = {
   ...whatsappSpec,
   base: { variable: "WHATSAPP_API_BASE", defaultUrl: "https://graph.facebook.com" },
   unknownWaitMs: 90_000,
-  countParts: countWhatsAppParts,
-  send: sendToWhatsApp,
+  render: renderForWhatsApp,
+  post: postToWhatsApp,
   receive: receiveFromWhatsApp,
   handshake,
   isFor,

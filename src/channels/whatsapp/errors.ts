@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Outcome, StatusUpdate } from "../adapter.ts";
+import type { PartRefusal, StatusUpdate } from "../adapter.ts";
 
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;
@@ -42,10 +42,6 @@ export type MetaError = z.output<typeof metaError>;
 
 export const errorAnswer = z.object({ error: metaError });
 
-type Without<O, K extends PropertyKey> = O extends unknown ? Omit<O, K> : never;
-/** The outcome of one failed call. The caller adds the parts that were sent before. */
-export type MetaRefusal = Without<Exclude<Outcome, { outcome: "sent" | "moved" }>, "parts">;
-
 /** The service's error code if a caller can act on it; else `network_` and Meta's code. */
 function codeOf({ code }: MetaError): string {
   if (code === OUTSIDE_WINDOW) return "outside_messaging_window";
@@ -66,7 +62,7 @@ export function errorText({ message, title, error_data }: MetaError, accessToken
 export function refusalOf(
   error: MetaError,
   { status, afterMs, accessToken }: { status: number; afterMs: number | null; accessToken: string | undefined },
-): MetaRefusal {
+): PartRefusal {
   const { code } = error;
   const message = errorText(error, accessToken);
   const later = { outcome: "retry", code: codeOf(error), message, afterMs, wholeChannel: false } as const;
@@ -88,7 +84,7 @@ export function refusalOf(
 }
 
 /** The outcome of a response without an error of Meta. */
-export function refusalByStatus(status: number, afterMs: number | null): MetaRefusal {
+export function refusalByStatus(status: number, afterMs: number | null): PartRefusal {
   // Cloudflare's statuses for a request that was sent but got no readable response.
   const unanswered = status === 520 || status === 524;
   if (status === 429 || (status >= 500 && !unanswered)) {
@@ -108,7 +104,7 @@ function isBroken(code: number): boolean {
   return BROKEN.has(code) || (code >= 200 && code <= 299);
 }
 
-function broken(code: number, message: string): MetaRefusal {
+function broken(code: number, message: string): PartRefusal {
   return { outcome: "channel_broken", reason: reasonOf(code, message) };
 }
 

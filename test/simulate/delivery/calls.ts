@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import type { Grant } from "./channel-judge.ts";
 
 /** One call on the wire. */
@@ -12,8 +12,8 @@ export interface Call {
   grant: Grant;
   accepted: boolean;
   /** What an instance of the chat was answered, and what of that came to its disk; null: nothing. */
-  given: Outcome | null;
-  answer: Outcome | null;
+  given: PartOutcome | null;
+  answer: PartOutcome | null;
   /** The chat has it on disk that this is out. */
   isKnown: boolean;
 }

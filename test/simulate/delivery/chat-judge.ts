@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, expiresAt, isQueued, type Row } from "./book.ts";
@@ -30,7 +30,7 @@ export class ChatJudge {
   /** The calls whose answers are not on disk yet. */
   readonly #answered = new Set<Call>();
   /** The attempt that is under way. */
-  #sending: { seq: number; signal: AbortSignal; answer: Outcome | null; isBroken: boolean } | null = null;
+  #sending: { seq: number; signal: AbortSignal; answer: PartOutcome | null; isBroken: boolean } | null = null;
   #acknowledged = 0;
   #losses = 0;
   /** The latest time that the chat's clock showed. */
@@ -121,7 +121,7 @@ export class ChatJudge {
   }
 
   /** The chat has the answer of a call. */
-  answered(call: Call, answer: Outcome): void {
+  answered(call: Call, answer: PartOutcome): void {
     call.given = answer;
     this.#answered.add(call);
     if (this.#sending) this.#sending.answer = answer;

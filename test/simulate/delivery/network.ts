@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/object/delivery/retry.ts";
 import type { StatusNews } from "../../../src/chats/rpc.ts";
 import type { Call } from "./calls.ts";
@@ -11,11 +11,10 @@ const RETRY = {
   message: "Busy",
   afterMs: null,
   wholeChannel: false,
-  parts: [],
-} satisfies Outcome;
+} satisfies PartOutcome;
 /** Why a message failed that the network had taken. */
 export const UNDELIVERABLE = { code: "undeliverable", message: "No" };
-const UNKNOWN: Outcome = { outcome: "unknown", message: "No answer", parts: [] };
+const UNKNOWN: PartOutcome = { outcome: "unknown", message: "No answer" };
 
 /** A network that takes calls, refuses them, loses answers, and tells what became of a message. */
 export class Network {
@@ -27,10 +26,10 @@ export class Network {
   }
 
   /** A chat sends a part of a message. @param signal ends the attempt */
-  async send(chat: Chat, messageId: string, part: number, signal: AbortSignal): Promise<Outcome> {
+  async send(chat: Chat, messageId: string, part: number, signal: AbortSignal): Promise<PartOutcome> {
     const { judge, object } = chat;
     const call = judge.calling(messageId, part, signal);
-    const over = new Promise<Outcome>((resolve) => {
+    const over = new Promise<PartOutcome>((resolve) => {
       // An adapter that ignores its deadline never returns.
       signal.onabort = () => this.#world.fault("deadline ignored", 0.3) || resolve(UNKNOWN);
     });
@@ -38,12 +37,12 @@ export class Network {
       judge.called(call);
       this.#call(chat, call, (value) => reply({ value }));
     });
-    const outcome = (await Promise.race([answer, over])) as Outcome;
+    const outcome = (await Promise.race([answer, over])) as PartOutcome;
     judge.answered(call, outcome);
     return outcome;
   }
 
-  #call(chat: Chat, call: Call, answer: (outcome: Outcome) => void): void {
+  #call(chat: Chat, call: Call, answer: (outcome: PartOutcome) => void): void {
     const world = this.#world;
     const { judge } = chat.channel;
     judge.wire(call.grant, true);
@@ -56,13 +55,13 @@ export class Network {
   }
 
   /** What comes back, if anything does, and after how long. */
-  #answer(chat: Chat, call: Call): [Outcome | null, number] {
+  #answer(chat: Chat, call: Call): [PartOutcome | null, number] {
     const world = this.#world;
     const [reached, took] = [world.between(2, 200), world.between(2, 300)];
     const nothing: [null, number] = [null, ATTEMPT_TIMEOUT_MS];
     if (chat.isDeaf) return nothing;
     if (world.fault("lost on the way", 0.15))
-      return world.pick<[Outcome | null, number]>([[UNKNOWN, reached], nothing]);
+      return world.pick<[PartOutcome | null, number]>([[UNKNOWN, reached], nothing]);
     const refusal = this.#refusal(chat);
     if (refusal) return [refusal, reached];
     chat.judge.accepted(call);
@@ -75,21 +74,20 @@ export class Network {
     }
     if (isDropped) return [UNKNOWN, reached];
     if (world.fault("answer after the deadline", 0.05)) return nothing;
-    return [{ outcome: "sent", parts: [id], addresses: [] }, reached + took];
+    return [{ outcome: "sent", id: id, addresses: [] }, reached + took];
   }
 
-  #refusal(chat: Chat): Outcome | null {
+  #refusal(chat: Chat): PartOutcome | null {
     const world = this.#world;
-    if (chat.channel.isBroken || chat.isPoisoned) return { outcome: "channel_broken", reason: "Bad token", parts: [] };
+    if (chat.channel.isBroken || chat.isPoisoned) return { outcome: "channel_broken", reason: "Bad token" };
     if (world.fault("429 for one chat", 0.1)) return { ...RETRY, afterMs: world.between(1, 60) * 1_000 };
     if (world.fault("429 for the channel", 0.1)) {
       return { ...RETRY, afterMs: world.pick([null, world.between(1, 120) * 1_000]), wholeChannel: true };
     }
     if (world.fault("5xx", 0.2)) return { ...RETRY, code: "http_503" };
     if (world.fault("worth one more try", 0.1)) return { ...RETRY, code: "odd", once: true };
-    if (world.fault("refused permanently", 0.1))
-      return { outcome: "failed", code: "refused", message: "No", parts: [] };
-    if (world.fault("contact moved", 0.05)) return { outcome: "moved", address: "other", parts: [] };
+    if (world.fault("refused permanently", 0.1)) return { outcome: "failed", code: "refused", message: "No" };
+    if (world.fault("contact moved", 0.05)) return { outcome: "moved", address: "other" };
     return null;
   }
 

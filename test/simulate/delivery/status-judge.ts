@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { expiryOf } from "../../../src/chats/message.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import type { StateAnswer, StatusNews } from "../../../src/chats/rpc.ts";
@@ -178,7 +178,7 @@ export class StatusJudge {
 }
 
 /** The error with which a message fails that was answered like this. */
-function codeOf(outcome: Outcome | null): string | undefined {
+function codeOf(outcome: PartOutcome | null): string | undefined {
   if (outcome?.outcome === "channel_broken") return "message_refused";
   return outcome?.outcome === "failed" || outcome?.outcome === "retry" ? outcome.code : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import { platformError, type SimulatedObject } from "../objects/object.ts";
@@ -50,15 +50,15 @@ export class Network {
     const world = this.#world;
     return chat.request((reply) => {
       this.#judge.sent(chat, messageId);
-      const retry = { code: "busy", message: "Busy", wholeChannel: false, parts: [] };
-      const refusals: Outcome[] = [
+      const retry = { code: "busy", message: "Busy", wholeChannel: false };
+      const refusals: PartOutcome[] = [
         { outcome: "retry", ...retry, afterMs: null },
         { outcome: "retry", ...retry, afterMs: world.pick([MINUTE, 60 * MINUTE]) },
-        { outcome: "failed", code: "refused", message: "Refused", parts: [] },
-        { outcome: "failed", code: "refused", message: "Refused", parts: [] },
-        { outcome: "unknown", message: "No answer", parts: [] },
+        { outcome: "failed", code: "refused", message: "Refused" },
+        { outcome: "failed", code: "refused", message: "Refused" },
+        { outcome: "unknown", message: "No answer" },
       ];
-      const sent: Outcome = { outcome: "sent", parts: [`network-${++this.#calls}`], addresses: [] };
+      const sent: PartOutcome = { outcome: "sent", id: `network-${++this.#calls}`, addresses: [] };
       const outcome = world.fault("network refuses", 0.4) ? world.pick(refusals) : sent;
       const ms = world.fault("network slow", 0.2) ? world.between(1_000, 40_000) : world.between(5, 500);
       world.after(ms, () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { WebSocketPair } from "./sockets.ts";
 
 /** What the simulated globals ask. Each run replaces these functions. */
@@ -11,7 +11,7 @@ export const platform = {
   /** Calls `run` after `ms`. @returns a function that cancels the call */
   timer: (_ms: number, _run: () => void): (() => void) => missing(),
   /** Sends a part of a message to a contact; the first is 0. @param _signal ends the attempt */
-  send: (_messageId: string, _part: number, _signal: AbortSignal): Promise<Outcome> => missing(),
+  send: (_messageId: string, _part: number, _signal: AbortSignal): Promise<PartOutcome> => missing(),
   /** A channel as the directory has it. */
   channel: (_channelId: string): unknown => missing(),
   /** A line of the service's log. */

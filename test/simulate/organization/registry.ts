@@ -5,21 +5,17 @@ import { platform } from "../objects/globals.ts";
 
 /** Replaces `src/channels/registry.ts`: networks that answer what the simulation decides. */
 
-const countParts: Adapter["countParts"] = ({ mediaUrl }) => (mediaUrl === null ? 1 : 2);
+interface Part {
+  messageId: string;
+  part: number;
+}
 
-const send: Adapter["send"] = async (message, _credentials, _network, signal, onPart) => {
-  const parts = [...message.partsSent];
-  while (parts.length < countParts(message)) {
-    const outcome = await platform.send(message.messageId, parts.length, signal);
-    if (outcome.outcome !== "sent") return { ...outcome, parts };
-    for (const id of outcome.parts) {
-      parts.push(id);
-      onPart?.(id);
-    }
-  }
-  return { outcome: "sent", parts, addresses: [] };
+/** Media has two parts, all else one. */
+const decided: Pick<Adapter<Part>, "render" | "post"> = {
+  render: ({ messageId, body }) => (body.kind === "media" ? [0, 1] : [0]).map((part) => ({ messageId, part })),
+  post: ({ messageId, part }, _credentials, _network, signal) => platform.send(messageId, part, signal),
 };
 
-export const ADAPTERS = { telegram: { ...telegram, countParts, send }, whatsapp: { ...whatsapp, countParts, send } };
+export const ADAPTERS = { telegram: { ...telegram, ...decided }, whatsapp: { ...whatsapp, ...decided } };
 
 export const networkOf = () => ({ base: "" });

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
@@ -183,13 +183,13 @@ class Simulation {
       const life = chat.storage.get<{ life: number }>("identity")?.life;
       const name = `${chat.name} ${life}`;
       this.#networkCalls.set(name, (this.#networkCalls.get(name) ?? 0) + 1);
-      const retry = { code: "busy", message: "Busy", afterMs: null, wholeChannel: false, parts: [] };
-      const refusals: Outcome[] = [
+      const retry = { code: "busy", message: "Busy", afterMs: null, wholeChannel: false };
+      const refusals: PartOutcome[] = [
         { outcome: "retry", ...retry },
-        { outcome: "failed", code: "refused", message: "Refused", parts: [] },
-        { outcome: "unknown", message: "No answer", parts: [] },
+        { outcome: "failed", code: "refused", message: "Refused" },
+        { outcome: "unknown", message: "No answer" },
       ];
-      const sent: Outcome = { outcome: "sent", parts: [`network-${world.events}`], addresses: [] };
+      const sent: PartOutcome = { outcome: "sent", id: `network-${world.events}`, addresses: [] };
       const outcome = world.fault("network refuses", 0.3) ? world.pick(refusals) : sent;
       world.after(world.between(5, 500), () => reply({ value: outcome }));
     });

@@ -1,15 +1,13 @@
 import { expect, test, vi } from "vitest";
-import { telegram } from "../../../src/channels/telegram/adapter.ts";
-import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
 import { fakeNetwork } from "./fake-network.ts";
 import * as ofTelegram from "./telegram/network.ts";
 import * as ofWhatsapp from "./whatsapp/network.ts";
 
 const NETWORKS = [
-  { kind: "telegram", adapter: telegram, ...ofTelegram, partId: (n: number) => `123456:42:${n}` },
+  { kind: "telegram", adapter: ofTelegram.telegram, ...ofTelegram, partId: (n: number) => `123456:42:${n}` },
   {
     kind: "whatsapp",
-    adapter: whatsapp,
+    adapter: ofWhatsapp.whatsapp,
     ...ofWhatsapp,
     accepted: (n: number) => ofWhatsapp.accepted(`wamid.${n}`),
     partId: (n: number) => `wamid.${n}`,

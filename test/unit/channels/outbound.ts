@@ -1,4 +1,5 @@
-import type { Outbound } from "../../../src/channels/adapter.ts";
+import type { Adapter, Outbound } from "../../../src/channels/adapter.ts";
+import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
 
 /** Makes messages to send to an address, texts unless told otherwise; `text` is `content` unless it is given. */
 export function outboundTo(address: string): (fields?: Partial<Outbound>) => Outbound {
@@ -18,3 +19,14 @@ export function outboundTo(address: string): (fields?: Partial<Outbound>) => Out
     };
   };
 }
+
+/** An adapter that sends whole messages, as a chat lets it. */
+export function sending(adapter: Adapter) {
+  return {
+    ...adapter,
+    countParts: (message: Outbound) => countParts(adapter, message),
+    send: (message: Outbound, ...rest: SendArguments) => sendParts(adapter, message, ...rest),
+  };
+}
+
+type SendArguments = Parameters<typeof sendParts> extends [unknown, unknown, ...infer Rest] ? Rest : never;

@@ -11,7 +11,7 @@ import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 
 const NO_ANSWER = "The network did not answer in time";
 
-/** Sends one message; see `Adapter.send`. */
+/** Sends one message; see `sendParts`. */
 export type SendCall = (
   message: Outbound,
   credentials: Credentials,

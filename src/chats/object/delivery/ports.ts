@@ -3,6 +3,7 @@ import { ADAPTERS, networkOf } from "../../../channels/registry.ts";
 import { callObject } from "../../../platform/call-object.ts";
 import type { NetworkPort } from "./attempt.ts";
 import type { ChannelPort } from "./permit.ts";
+import { countParts, sendParts } from "./send-parts.ts";
 
 /** A channel's object, called by RPC. */
 export function channelPort(env: Env, channelId: string): ChannelPort {
@@ -19,10 +20,11 @@ export function networkPort(env: Env, kind: NetworkKind): NetworkPort {
   const adapter = ADAPTERS[kind];
   return {
     unknownWaitMs: adapter.unknownWaitMs,
-    countParts: (message) => adapter.countParts(message),
+    countParts: (message) => countParts(adapter, message),
     connect() {
       const network = networkOf(env, kind);
-      return (message, credentials, signal, onPart) => adapter.send(message, credentials, network, signal, onPart);
+      return (message, credentials, signal, onPart) =>
+        sendParts(adapter, message, credentials, network, signal, onPart);
     },
   };
 }

@@ -1,11 +1,13 @@
 import type { Network } from "../../../../src/channels/adapter.ts";
+import { telegram as adapter } from "../../../../src/channels/telegram/adapter.ts";
 import type { Reply } from "../fake-network.ts";
-import { outboundTo } from "../outbound.ts";
+import { outboundTo, sending } from "../outbound.ts";
 
 export const TOKEN = "123456:AAH-secret_part-of_the_token";
 export const credentials = { botToken: TOKEN };
 export const network: Network = { base: "https://telegram.test" };
 export const outbound = outboundTo("42");
+export const telegram = sending(adapter);
 
 /** Telegram's answer to a call that succeeded. */
 export function ok(result: unknown, description?: string): Reply {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { telegram } from "../../../../src/channels/telegram/adapter.ts";
 import { registerWebhook } from "../../../../src/channels/telegram/register.ts";
 import { connectionLost, fakeNetwork } from "../fake-network.ts";
-import { accepted, credentials, network, ok, outbound, refused, TOKEN } from "./network.ts";
+import { accepted, credentials, network, ok, outbound, refused, TOKEN, telegram } from "./network.ts";
 
 function send(signal = new AbortController().signal) {
   return telegram.send(outbound(), credentials, network, signal);

@@ -1,9 +1,8 @@
 import type { ApiMethods } from "@grammyjs/types";
 import { expect, test } from "vitest";
 import type { Outbound } from "../../../../src/channels/adapter.ts";
-import { telegram } from "../../../../src/channels/telegram/adapter.ts";
 import { fakeNetwork } from "../fake-network.ts";
-import { accepted, credentials, network, outbound, refused, TOKEN } from "./network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN, telegram } from "./network.ts";
 
 const LINK = "https://files.example/a.bin";
 const LONG = "a".repeat(1_025);

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
 import { fakeNetwork, type Reply } from "../fake-network.ts";
-import { accepted, credentials, network, outbound, signatureOf, webhook } from "./network.ts";
+import { accepted, credentials, network, outbound, signatureOf, webhook, whatsapp } from "./network.ts";
 
 const LIMIT = 100 * 1_024 * 1_024;
 const URL_OF_MEDIA = "https://lookaside.fbsbx.com/a";

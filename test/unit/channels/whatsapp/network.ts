@@ -1,6 +1,7 @@
 import type { Network } from "../../../../src/channels/adapter.ts";
+import { whatsapp as adapter } from "../../../../src/channels/whatsapp/adapter.ts";
 import type { Reply } from "../fake-network.ts";
-import { outboundTo } from "../outbound.ts";
+import { outboundTo, sending } from "../outbound.ts";
 
 export const TOKEN = "EAAtoken-that-nobody-may-see";
 export const APP_SECRET = "app-secret-of-this-test";
@@ -8,6 +9,7 @@ export const PHONE_ID = "106540352242922";
 export const credentials = { phoneNumberId: PHONE_ID, accessToken: TOKEN, appSecret: APP_SECRET };
 export const network: Network = { base: "https://graph.test" };
 export const outbound = outboundTo("4915112345678");
+export const whatsapp = sending(adapter);
 
 /** Meta's answer to a send that it accepted. */
 export function accepted(id: string, contact: { wa_id?: string; user_id?: string } = {}): Reply {

@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
 import { connectionLost, fakeNetwork } from "../fake-network.ts";
-import { accepted, credentials, network, outbound, refused, TOKEN } from "./network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN, whatsapp } from "./network.ts";
 
 afterEach(() => void vi.useRealTimers());
 

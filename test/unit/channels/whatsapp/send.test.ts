@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { ClientMessageRequest } from "whatsapp-api-js/types";
 import type { Outbound } from "../../../../src/channels/adapter.ts";
-import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
 import { fakeNetwork } from "../fake-network.ts";
-import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN } from "./network.ts";
+import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN, whatsapp } from "./network.ts";
 
 const LINK = "https://files.example/a.bin";
 const LONG = "a".repeat(1_025);

@@ -2,15 +2,15 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import type { Adapter, Outbound } from "../../../../../src/channels/adapter.ts";
+import type { Adapter, Outgoing } from "../../../../../src/channels/adapter.ts";
 import * as registry from "../../../../../src/channels/registry.ts";
 import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../support/harness.ts";
 import { reader } from "../../../inbound/fixtures.ts";
 
 /** What the pigeons carried away, and from where. */
-const carried: { message: Outbound; ring: string; base: string }[] = [];
+const carried: { message: Outgoing; ring: string; base: string }[] = [];
 
-const pigeon: Adapter = {
+const pigeon: Adapter<Outgoing> = {
   credentials: z.object({ ringNumber: z.string().check(z.minLength(8)) }),
   settings: z.object({}),
   defaults: { perSecond: 1_000 },
@@ -18,10 +18,10 @@ const pigeon: Adapter = {
   addressError: "must be a loft",
   base: { variable: "PIGEON_API_BASE" as never, defaultUrl: "https://pigeon.test" },
   unknownWaitMs: 0,
-  countParts: () => 1,
-  async send(message, { ringNumber = "" }, { base }) {
+  render: (message) => [message],
+  async post(message, { ringNumber = "" }, { base }) {
     carried.push({ message, ring: ringNumber, base });
-    return { outcome: "sent", parts: ["p1"], addresses: [] };
+    return { outcome: "sent", id: "p1", addresses: [] };
   },
   async receive({ headers, body }, _credentials, verifyToken) {
     if (headers.get("X-Ring") !== verifyToken) return { genuine: false };
@@ -97,7 +97,7 @@ test("a network that is in the registry alone brings messages, and carries the a
   const { id } = await chat();
   created(await api("POST", `/chats/${id}/messages`, { content: "Come home" }));
   await runDurableObjectAlarm(env.CHATS.getByName(id));
-  const message = { chatId: id, address: "loft 7", text: "Come home" };
+  const message = { chatId: id, address: "loft 7", body: { kind: "text", text: "Come home" } };
   expect(carried).toMatchObject([{ message, ring: "DV-01234-567", base: "https://pigeon.test" }]);
   const [answer] = (await api("GET", `/chats/${id}/messages`)).body.messages;
   expect(answer).toMatchObject({ content: "Come home", status: "SENT" });

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { retryAfterMs } from "../../http/retry-after.ts";
-import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
+import type { Credentials, Network, PartOutcome, PartRefusal } from "../adapter.ts";
 import { discard } from "../network-response.ts";
-import { errorAnswer, type MetaRefusal, refusalByStatus, refusalOf } from "./errors.ts";
+import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
-import { bodiesOf } from "./wire.ts";
+import type { WhatsAppPart } from "./render.ts";
 
 const id = z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(160))), undefined);
 const accepted = z.object({
@@ -12,47 +12,13 @@ const accepted = z.object({
   contacts: z.catch(z.array(z.object({ wa_id: id, user_id: id })), []),
 });
 
-/** Sends the parts of a message that are not in `partsSent`, one call for each part; never throws. */
-export async function sendToWhatsApp(
-  message: Outbound,
+/** Makes the call for a part; never throws. */
+export async function postToWhatsApp(
+  body: WhatsAppPart,
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
-  onPart?: (networkId: string) => void,
-): Promise<Outcome> {
-  const parts = [...message.partsSent];
-  const bodies = bodiesOf(message);
-  if (!bodies) {
-    return {
-      outcome: "failed",
-      code: MEDIA_URL_REQUIRED,
-      message: `The ${message.type.toLowerCase()} needs a link: set mediaUrl to an https URL`,
-      parts,
-    };
-  }
-  const addresses = new Set<string>();
-  for (const body of bodies.slice(parts.length)) {
-    const result = await post(body, credentials, network, signal);
-    if ("outcome" in result) return { ...result, parts };
-    parts.push(result.id);
-    onPart?.(result.id);
-    for (const address of result.addresses) addresses.add(address);
-  }
-  addresses.delete(message.address);
-  return { outcome: "sent", parts, addresses: [...addresses] };
-}
-
-/** How many calls a message needs. */
-export function countWhatsAppParts(message: Outbound): number {
-  return bodiesOf(message)?.length ?? 1;
-}
-
-async function post(
-  body: Record<string, unknown>,
-  credentials: Credentials,
-  network: Network,
-  signal: AbortSignal,
-): Promise<{ id: string; addresses: string[] } | MetaRefusal> {
+): Promise<PartOutcome> {
   const headers = graphHeaders(credentials);
   headers.set("Content-Type", "application/json");
   if (signal.aborted) return notAccepted("deadline", "The attempt's deadline passed before the call");
@@ -83,6 +49,7 @@ async function post(
   if (!response.ok || !result.success) return refusalByStatus(status, afterMs);
   const { messages, contacts } = result.data;
   return {
+    outcome: "sent",
     id: messages[0].id,
     addresses: contacts
       .flatMap((contact) => [contact.wa_id, contact.user_id])
@@ -90,7 +57,7 @@ async function post(
   };
 }
 
-function notAccepted(code: string, message: string): MetaRefusal {
+function notAccepted(code: string, message: string): PartRefusal {
   return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }
 
@@ -99,7 +66,7 @@ function notAccepted(code: string, message: string): MetaRefusal {
  * `Network connection lost.` for both a refused and a lost connection, and `internal error` for an unknown host. On
  * Cloudflare, a refused connection is usually a response with 521, 522, 523 or 530.
  */
-function refusalOfError(signal: AbortSignal): MetaRefusal {
+function refusalOfError(signal: AbortSignal): PartRefusal {
   const message = signal.aborted
     ? "The network did not answer in time"
     : "The connection was lost before the network answered";

@@ -1,5 +1,4 @@
-import type { Outbound } from "../adapter.ts";
-import { linkedMedia } from "../link.ts";
+import type { Body, Outgoing } from "../adapter.ts";
 
 const MAX_CAPTION = 1_024;
 const WITH_LINK = /https?:\/\/\S/i;
@@ -7,14 +6,13 @@ const WITH_LINK = /https?:\/\/\S/i;
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 /** The fields that differ between bodies: `type`, and the field that `type` names. */
-type Part = { type: string } & Record<string, unknown>;
+type Fields = { type: string } & Record<string, unknown>;
 
-/**
- * The request bodies for a message, in order. Text that does not fit into the first body is a second one.
- * @returns null for media without a link
- */
-export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
-  const { address, chatId, messageId } = message;
+/** The request body of a part. */
+export type WhatsAppPart = Record<string, unknown>;
+
+/** The request bodies for a message, in order. Text that does not fit into the first body is a second one. */
+export function renderForWhatsApp({ address, chatId, messageId, body }: Outgoing): WhatsAppPart[] {
   const common = {
     messaging_product: "whatsapp",
     recipient_type: "individual",
@@ -22,16 +20,13 @@ export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
     [/^\d+$/.test(address) ? "to" : "recipient"]: address,
     biz_opaque_callback_data: `${chatId}.${messageId}`,
   };
-  return partsOf(message)?.map((part) => ({ ...common, ...part })) ?? null;
+  return fieldsOf(body).map((fields) => ({ ...common, ...fields }));
 }
 
-function partsOf(message: Outbound): Part[] | null {
-  const { type, template } = message;
-  if (type === "TEMPLATE" && template) return [templatePart(template)];
-  if (type === "TEXT" || type === "TEMPLATE") return [textPart(message.text)];
-  const linked = linkedMedia(message);
-  if (!linked) return null;
-  const { link, caption } = linked;
+function fieldsOf(body: Body): Fields[] {
+  if (body.kind === "template") return [templateFields(body)];
+  if (body.kind === "text") return [textFields(body.text)];
+  const { type, link, caption } = body;
   const isSeparate = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
     link,
@@ -39,14 +34,14 @@ function partsOf(message: Outbound): Part[] | null {
     ...(type === "DOCUMENT" && fileNameOf(link)),
   };
   const field = type.toLowerCase();
-  return [{ type: field, [field]: media }, ...(isSeparate ? [textPart(caption)] : [])];
+  return [{ type: field, [field]: media }, ...(isSeparate ? [textFields(caption)] : [])];
 }
 
-function textPart(body: string): Part {
+function textFields(body: string): Fields {
   return { type: "text", text: { body: body.toWellFormed(), preview_url: WITH_LINK.test(body) } };
 }
 
-function templatePart({ name, language, parameters }: NonNullable<Outbound["template"]>): Part {
+function templateFields({ name, language, parameters }: Body & { kind: "template" }): Fields {
   // Meta has two kinds of templates: with numbered parameters, which are matched by order, and with named parameters.
   const numbered = parameters.every((parameter) => /^\d+$/.test(parameter.name));
   const ordered = numbered ? parameters.toSorted((one, other) => Number(one.name) - Number(other.name)) : parameters;

@@ -1,0 +1,57 @@
+import {
+  type Adapter,
+  type Body,
+  type Credentials,
+  MEDIA_URL_REQUIRED,
+  type Network,
+  type Outbound,
+  type Outcome,
+  type PartRefusal,
+} from "../../../channels/adapter.ts";
+import { linkedMedia } from "../../../channels/link.ts";
+
+type Renderer = Pick<Adapter, "render">;
+
+/** How many calls a message needs in total, including the parts in `partsSent`; 1 if it can't be sent. */
+export function countParts(adapter: Renderer, message: Outbound): number {
+  const body = bodyOf(message);
+  return "outcome" in body ? 1 : adapter.render({ ...message, body }).length;
+}
+
+/**
+ * Sends the parts of a message that are not in `partsSent`, one after the other; never throws.
+ * @param signal aborts at the attempt's deadline
+ * @param onPart receives the network's id of each part before the next part is sent
+ */
+export async function sendParts(
+  adapter: Renderer & Pick<Adapter, "post">,
+  message: Outbound,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+  onPart?: (networkId: string) => void,
+): Promise<Outcome> {
+  const parts = [...message.partsSent];
+  const body = bodyOf(message);
+  if ("outcome" in body) return { ...body, parts };
+  const addresses = new Set<string>();
+  for (const part of adapter.render({ ...message, body }).slice(parts.length)) {
+    const result = await adapter.post(part, credentials, network, signal);
+    if (result.outcome !== "sent") return { ...result, parts };
+    parts.push(result.id);
+    onPart?.(result.id);
+    for (const address of result.addresses) addresses.add(address);
+  }
+  addresses.delete(message.address);
+  return { outcome: "sent", parts, addresses: [...addresses] };
+}
+
+/** Returns what a message says to a network, or why it can't be sent to any. */
+function bodyOf({ type, content, mediaUrl, text, template }: Outbound): Body | PartRefusal {
+  if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
+  if (type === "TEXT" || type === "TEMPLATE") return { kind: "text", text };
+  const linked = linkedMedia({ content, mediaUrl });
+  if (linked) return { kind: "media", type, ...linked };
+  const message = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
+  return { outcome: "failed", code: MEDIA_URL_REQUIRED, message };
+}
