@@ -5,7 +5,7 @@ export async function readText(response: Response, maxBytes: number, signal: Abo
   const reader = response.body?.getReader();
   if (!reader) return "";
   const stop = () => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", stop);
   try {
     const decoder = new TextDecoder();
     let text = "";
@@ -27,8 +27,9 @@ export async function readText(response: Response, maxBytes: number, signal: Abo
 
 /** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string | null): unknown {
+  if (text === null) return undefined;
   try {
-    return JSON.parse(text ?? "");
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -41,8 +42,8 @@ export function discard(response: Response): void {
 
 /** The `Content-Length` of a response; null if it is absent, or if the body is encoded and its decoded length differs. */
 export function contentLength(headers: Headers): number | null {
-  const text = headers.get("Content-Length") ?? "";
-  return /^\d{1,15}$/.test(text) && !headers.has("Content-Encoding") ? Number(text) : null;
+  const text = headers.get("Content-Length")?.match(/^\d{1,15}$/)?.[0];
+  return text && !headers.has("Content-Encoding") ? Number(text) : null;
 }
 
 /** Fails a stream after `max` bytes, for responses with an unknown or wrong length. */
@@ -59,8 +60,13 @@ export function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array>
 const CONTENT_TYPE = /^(?:application|audio|font|image|model|text|video)\/[\w.+-]{1,100}$/;
 const ACTIVE = /html|script|svg|[/+]x[ms]l|shockwave/;
 
+/** A content type without its parameters. */
+export function plainType(text: string | null | undefined): string {
+  return (text ?? "").replace(/;.*/s, "").trim().toLowerCase();
+}
+
 /** A content type without its parameters; null if it is malformed, unspecific, or may contain scripts. */
 export function safeContentType(text: string | null | undefined): string | null {
-  const type = text?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = plainType(text);
   return CONTENT_TYPE.test(type) && !ACTIVE.test(type) && type !== "application/octet-stream" ? type : null;
 }

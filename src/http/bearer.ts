@@ -8,7 +8,7 @@ const BEARER = /^Bearer +(\S+) *$/i;
  * @throws ApiError `missing_authorization`
  */
 export function bearerToken(c: Context): string {
-  const [, token] = BEARER.exec(c.req.header("Authorization") ?? "") ?? [];
+  const token = c.req.header("Authorization")?.match(BEARER)?.[1];
   if (!token) throw new ApiError("missing_authorization");
   return token;
 }

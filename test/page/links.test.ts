@@ -18,6 +18,7 @@ test.each([
   ["https://a.example/x_(y)", [link("https://a.example/x_(y)")]],
   ["https://a.example/x?!…", [link("https://a.example/x"), plain("?!…")]],
   ["https://a.example/x.)", [link("https://a.example/x"), plain(".)")]],
+  ["https://a.example/x_(y))", [link("https://a.example/x_(y)"), plain(")")]],
   ["https://a.example/x)y", [link("https://a.example/x)y")]],
   ["https:///", [plain("https:///")]],
   ["ftp://a.example/x", [plain("ftp://a.example/x")]],
@@ -35,6 +36,18 @@ test("only URLs with a web scheme and without a user can be opened", () => {
   for (const text of ["javascript:alert(1)", "https://u@a.example/", "https://:p@a.example/", "nothing"]) {
     expect(webAddress(text), text).toBeNull();
   }
+});
+
+test.each([
+  [`https://${"a".repeat(299)}/`, true],
+  [`https://${"a".repeat(300)}/`, false],
+  [` HTTPS:${"a".repeat(300)}`, false],
+  [`https:\\\\${"a".repeat(300)}`, false],
+  [`https://a.example/${"a".repeat(300)}`, true],
+  [`https://a.example/x:${"a".repeat(300)}`, true],
+  [`https://a.example${"/".repeat(300)}`, true],
+])("a host has fewer than 300 characters: %s is an address: %s", (text, isAddress) => {
+  expect(webAddress(text) !== null).toBe(isAddress);
 });
 
 test("the first supported language is chosen, with its own locale", () => {

@@ -32,12 +32,12 @@ export type Claim = { kind: "token"; token: string } | UserClaim;
  * Null for anything else.
  */
 export function readClaim(header: string | null): Claim | null {
-  const protocols = (header ?? "").split(",").map((protocol) => protocol.trim());
-  const [claim, ...more] = protocols.filter((protocol) => protocol !== PROTOCOL);
-  if (claim === undefined || more.length > 0 || protocols.length !== 2) return null;
-  const [, token] = TOKEN.exec(claim) ?? [];
+  const protocols = header?.split(",").map((protocol) => protocol.trim());
+  if (protocols?.length !== 2 || !protocols.includes(PROTOCOL)) return null;
+  const claim = protocols.find((protocol) => protocol !== PROTOCOL);
+  const token = claim?.match(TOKEN)?.[1];
   if (token) return { kind: "token", token };
-  const [, encoded, hash, expires] = USER.exec(claim) ?? DATED_USER.exec(claim) ?? [];
+  const [, encoded, hash, expires] = claim?.match(USER) ?? claim?.match(DATED_USER) ?? [];
   const user = encoded ? decodeUser(encoded) : null;
   if (user === null || !hash) return null;
   return { kind: "user", user, hash: Uint8Array.fromHex(hash), expires: expires ? Number(expires) : null };

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { contentLength, discard, limitBytes, safeContentType } from "../network-response.ts";
+import { contentLength, discard, limitBytes, plainType, safeContentType } from "../network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
@@ -57,18 +57,13 @@ function toResult(response: Response, expectedType: string | undefined): MediaAn
     return refuse(unavailable("The network answered with a page"));
   }
   const length = contentLength(headers);
-  if (length !== null && length > MAX_BYTES) return refuse(unavailable("The media is too large"));
+  if ((length ?? 0) > MAX_BYTES) return refuse(unavailable("The media is too large"));
   return {
     outcome: "found",
     body: body.pipeThrough(length === null ? limitBytes(MAX_BYTES) : new FixedLengthStream(length)),
     contentType: safeContentType(type),
     length,
   };
-}
-
-/** A content type without its parameters. */
-function plainType(text = ""): string {
-  return text.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
 /** The response to a GET; null if none starts in time. Redirects are not followed, because they would receive the token. */
@@ -88,7 +83,7 @@ async function fetchWithTimeout(url: string, headers: Headers): Promise<Response
 function isMetaUrl(text: string, network: Network): boolean {
   const url = URL.parse(text);
   if (url?.username !== "" || url.password !== "") return false;
-  if (url.origin === URL.parse(network.base)?.origin) return true;
+  if (url.origin === new URL(network.base).origin) return true;
   return url.protocol === "https:" && url.port === "" && META_HOSTS.test(url.hostname);
 }
 

@@ -13,7 +13,7 @@ export async function receiveFromWhatsApp(
   { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   { appSecret }: Credentials,
 ): Promise<ParsedWebhook> {
-  const signature = SIGNATURE.exec(headers.get("X-Hub-Signature-256") ?? "")?.[1];
+  const signature = headers.get("X-Hub-Signature-256")?.match(SIGNATURE)?.[1];
   // Without a secret, no webhook is accepted.
   if (!signature || !appSecret) return { genuine: false };
   const key = await crypto.subtle.importKey("raw", encoder.encode(appSecret), HMAC, false, ["verify"]);

@@ -32,7 +32,7 @@ export function webAddress(text: string, schemes: readonly string[] = ["https:",
 
 /** Removes trailing punctuation and unmatched closing brackets, which belong to the sentence. */
 function withoutTrailing(address: string): string {
-  let unmatched = count(address, ")") - count(address, "(");
+  let unmatched = address.split(")").length - address.split("(").length;
   let end = address.length;
   for (; end > 0; end--) {
     const last = address.charAt(end - 1);
@@ -40,10 +40,6 @@ function withoutTrailing(address: string): string {
     else if (!TRAILING.includes(last)) break;
   }
   return address.slice(0, end);
-}
-
-function count(text: string, sign: string): number {
-  return text.split(sign).length - 1;
 }
 
 function parseUrl(text: string): URL | null {

@@ -1,9 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   contentLength,
   discard,
   limitBytes,
   parseJson,
+  plainType,
   readText,
   safeContentType,
 } from "../../../src/channels/network-response.ts";
@@ -58,10 +59,20 @@ test("a text that is cut off or incomplete at the deadline is null", async () =>
   const clock = new AbortController();
   const { response, seen } = answer(bytes("ab"), "hang");
   const reading = readText(response, 100, clock.signal);
-  await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve));
   clock.abort();
-  expect([await reading, seen.canceled]).toEqual([null, true]);
+  // Otherwise the reading would go on for as long as the answer hangs.
+  expect(seen.canceled).toBe(true);
+  expect(await reading).toBeNull();
   expect(await readText(answer(bytes("ab")).response, 100, AbortSignal.abort())).toBeNull();
+});
+
+test("a signal that outlives a reading keeps nothing of it", async () => {
+  const { signal } = new AbortController();
+  const [added, removed] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
+  await readText(answer(bytes("ab")).response, 100, signal);
+  expect(added).toHaveBeenCalledOnce();
+  expect(removed.mock.calls).toEqual(added.mock.calls);
 });
 
 test("a text that is not JSON is undefined", () => {
@@ -106,6 +117,16 @@ test("a stream fails after the maximum number of bytes", async () => {
   };
   expect(await through(4)).toBe("abcd");
   await expect(through(3)).rejects.toThrow();
+});
+
+test.each([
+  ["text/plain", "text/plain"],
+  [" Text/HTML ; charset=x;\ny", "text/html"],
+  ["", ""],
+  [null, ""],
+  [undefined, ""],
+])("the content type %j without its parameters is %j", (text, type) => {
+  expect(plainType(text)).toBe(type);
 });
 
 test.each([

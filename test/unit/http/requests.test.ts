@@ -82,13 +82,31 @@ test("a repeated or unknown query parameter is refused", async () => {
   expect(await ask("?name=a&name=b")).toMatchObject({ status: 400, json: invalid("name", "is given more than once") });
 });
 
-async function post(body: BodyInit) {
+async function send(body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
   const app = new Hono().post("/", validBody(z.object({ name: z.string() })), (c) => c.json(c.req.valid("json")));
   app.onError((error) => errorResponse(error as ApiError, HEADERS));
-  const request = new Request("https://parley.test/", { method: "POST", body, duplex: "half" } as RequestInit);
-  const response = await app.request(request);
-  return response.json();
+  const request = new Request("https://parley.test/", {
+    method: "POST",
+    body,
+    headers,
+    duplex: "half",
+  } as RequestInit);
+  return app.request(request);
 }
+
+async function post(body: BodyInit): Promise<unknown> {
+  return (await send(body)).json();
+}
+
+test.each(["gzip", "br, gzip", "identity, gzip"])("a body with the encoding %s is refused", async (encoding) => {
+  const response = await send("{}", { "Content-Encoding": encoding });
+  expect([response.status, response.headers.get("Accept-Encoding")]).toEqual([415, "identity"]);
+  expect(await response.json()).toMatchObject({ code: "media_type" });
+});
+
+test.each(["identity", "Identity", ""])("a body with the encoding %j is read", async (encoding) => {
+  expect((await send('{"name":"Ada"}', { "Content-Encoding": encoding })).status).toBe(200);
+});
 
 const NO_OBJECT = "The request body must be a JSON object";
 

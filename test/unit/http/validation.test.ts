@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
 import { optional, queryInteger, queryText, requiredText } from "../../../src/http/fields.ts";
-import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
-import { fault, validBody, validQuery } from "../../../src/http/validation.ts";
+import { afterQuery, beforeQuery, pageQuery, positionParameters } from "../../../src/http/pagination.ts";
+import { fault, isSearch, validBody, validQuery } from "../../../src/http/validation.ts";
 
 const HEADERS = { isSecure: false, own: {} };
 
@@ -187,6 +187,33 @@ test("an empty body is an empty object only if the route allows it", async () =>
 
 test("a query without parameters has the defaults", async () => {
   expect((await get(pageQuery, "")).json).toEqual({ page: 1, limit: 20 });
+});
+
+test("a list with a cursor only is read in one direction", async () => {
+  expect((await get(afterQuery, "?after=a&limit=5")).json).toEqual({ after: "a", limit: 5 });
+  expect((await get(beforeQuery, "?before=a")).json).toEqual({ before: "a", limit: 20 });
+  expect((await get(afterQuery, "?before=a")).json).toMatchObject({ errors: [{ path: "before" }] });
+  expect((await get(beforeQuery, "?after=a&page=1")).json).toMatchObject({
+    errors: [{ path: "after" }, { path: "page" }],
+  });
+  const all = { page: 2, limit: 5, before: "a", after: "b" };
+  expect((await get(z.object(positionParameters), "?page=2&limit=5&before=a&after=b")).json).toEqual(all);
+});
+
+test.each([
+  ["", false],
+  ["?search=a", true],
+  ["?search=", true],
+  ["?search", true],
+  ["?limit=5&search=a", true],
+  ["?se%61rch=a", true],
+  ["?%73earch=a", true],
+  ["?searching=a", false],
+  ["?research=a", false],
+  ["?limit=search", false],
+  ["?limit=%20", false],
+])("the query %j is a search: %s", (query, expected) => {
+  expect(isSearch(`https://parley.test/search/v1${query}`)).toBe(expected);
 });
 
 test("each unknown query parameter is reported once", async () => {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressOfToken, matchingSecret, readClaim } from "../../../../src/channels/web/identity.ts";
-import { asUser, signUser } from "../../../support/site-users.ts";
+import { asUser, signUser, signUserUntil } from "../../../support/site-users.ts";
 
 const HASH = "ab".repeat(32);
+const DATED = "aB".repeat(64);
 const bytes = new TextEncoder();
 
 function claimOf(...protocols: string[]) {
@@ -44,6 +45,16 @@ test.each([
   ["a user in base64 that ends amid a byte", `parley.v1, user.A.${HASH}`],
   ["a user that is no UTF-8", `parley.v1, user._w.${HASH}`],
   ["a user whose UTF-8 holds half a surrogate pair", `parley.v1, user.7aCA.${HASH}`],
+  ["a token with something before it", "parley.v1, xtoken.0123456789abcdefghijkl"],
+  ["a user with something before it", `parley.v1, xuser.YQ.${HASH}`],
+  ["a dated user with something before it", `parley.v1, xuser.YQ.${DATED}.1`],
+  ["an undated hash with a time", `parley.v1, user.YQ.${HASH}.1`],
+  ["a dated hash without a time", `parley.v1, user.YQ.${DATED}`],
+  ["a time in milliseconds", `parley.v1, user.YQ.${DATED}.1800000000000`],
+  ["a time of twelve digits", `parley.v1, user.YQ.${DATED}.${"1".repeat(12)}`],
+  ["a time with a leading zero", `parley.v1, user.YQ.${DATED}.01`],
+  ["a time of 0", `parley.v1, user.YQ.${DATED}.0`],
+  ["a time that is no number", `parley.v1, user.YQ.${DATED}.1x`],
   ["a hash of 31 bytes", `parley.v1, user.YQ.${HASH.slice(2)}`],
   ["a hash of 33 bytes", `parley.v1, user.YQ.${HASH}00`],
 ])("%s is not a claim", (_, header) => {
@@ -69,6 +80,16 @@ test.each([
   expect(readClaim(asUser(user, HASH).join(", "))).toBeNull();
 });
 
+test.each(["1", "9", "1800000000", "99999999999"])("a user's hash can be dated %s", (expires) => {
+  const hash = Uint8Array.fromHex(DATED);
+  expect(readClaim(asUser("user-7", DATED, expires).join(", "))).toEqual({
+    kind: "user",
+    user: "user-7",
+    hash,
+    expires: Number(expires),
+  });
+});
+
 test("a token's address is web_ and the base62 SHA-256 of it", async () => {
   const address = await addressOfToken("0123456789abcdefghijkl");
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.encode("0123456789abcdefghijkl")));
@@ -85,6 +106,24 @@ test("a user is vouched for under any of the living secrets, and under no other"
   expect(await matchingSecret({ user: "user-7", hash: old, expires: null }, ["new"], 0)).toBeNull();
   expect(await matchingSecret({ user: "user-8", hash: old, expires: null }, ["new", "old"], 0)).toBeNull();
   expect(await matchingSecret({ user: "user-7", hash: old, expires: null }, [], 0)).toBeNull();
+});
+
+test("a dated hash holds for its user and its time, and until that time", async () => {
+  const hash = Uint8Array.fromHex(await signUserUntil("user-7", 1_800_000_000, "secret"));
+  const match = (changed: object, now = 1_800_000_000_000 - 1) =>
+    matchingSecret({ user: "user-7", hash, expires: 1_800_000_000, ...changed }, ["other", "secret"], now);
+  expect(await match({})).toBe("secret");
+  expect(await match({}, 1_800_000_000_000)).toBeNull();
+  expect(await match({ expires: 1_800_000_001 })).toBeNull();
+  expect(await match({ expires: null })).toBeNull();
+  expect(await match({ user: "user-8" })).toBeNull();
+});
+
+test("no hash of one form holds in the other, whatever the user's id", async () => {
+  const undated = Uint8Array.fromHex(await signUser("1800000000.user-7", "secret"));
+  expect(await matchingSecret({ user: "user-7", hash: undated, expires: 1_800_000_000 }, ["secret"], 0)).toBeNull();
+  const dated = Uint8Array.fromHex(await signUserUntil("user-7", 1_800_000_000, "secret"));
+  expect(await matchingSecret({ user: "1800000000.user-7", hash: dated, expires: null }, ["secret"], 0)).toBeNull();
 });
 
 test("no changed bit of a hash vouches for anyone", async () => {

@@ -4,6 +4,7 @@ import { linkIn } from "../../../../src/channels/link.ts";
 import type { ChannelRecord } from "../../../../src/channels/record.ts";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../../../src/channels/web/origin.ts";
+import { NO_CHANNEL_PAGE } from "../../../../src/channels/web/page.ts";
 import { secretFingerprint, socketPolicyOf, socketRefusalOf } from "../../../../src/channels/web/socket-policy.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../../../src/http/client-network.ts";
@@ -139,4 +140,13 @@ test("the upgrade that goes to a chat's object is one to a socket", () => {
 
 test.each(["see https://a.example", "xhttps://a.example", "https://a.example b"])("the text %j is no link", (text) => {
   expect(linkIn(text)).toBeNull();
+});
+
+test("the page of a channel that does not exist says what to do", () => {
+  for (const text of [
+    "<title>Chat not found<",
+    ">This chat doesn’t exist<",
+    ">Check the link, or ask the company for a new one.<",
+  ])
+    expect(NO_CHANNEL_PAGE).toContain(text);
 });

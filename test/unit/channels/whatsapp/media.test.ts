@@ -55,6 +55,7 @@ test.each([
   "https://lookaside.fbsbx.com/x",
   "https://scontent.xx.fbcdn.net/x",
   "https://mmg.whatsapp.net/x",
+  "https://whatsapp.net/x",
   "https://graph.test/x",
   "https://GRAPH.test:443/x",
 ])("the token goes to %s", async (place) => {

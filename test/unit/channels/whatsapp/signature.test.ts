@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
 import { handshake } from "../../../../src/channels/whatsapp/webhook.ts";
 import { APP_SECRET, callOf, credentials, signatureOf, webhook } from "./network.ts";
@@ -34,6 +34,23 @@ test("a body that came escaped and was signed so is genuine", async () => {
 test("a signature over the escaped form in upper case is refused", async () => {
   const upper = escaped(greeting).replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`);
   expect(await receive(greeting, await signatureOf(upper))).toEqual(FORGED);
+});
+
+test("an escaped form has the whole body, of which a byte order mark is a part", async () => {
+  expect(await receive("é", await signatureOf("\\u00e9"))).toMatchObject({ genuine: true });
+  const marked = `\ufeff${greeting}`;
+  expect(await receive(marked, await signatureOf(escaped(marked)))).toMatchObject({ genuine: true });
+  expect(await receive(marked, await signatureOf(escaped(greeting)))).toEqual(FORGED);
+});
+
+test.each([
+  ["once, if it is ASCII", hello, 1],
+  ["in both forms, if it is not", greeting, 2],
+])("a forged body is verified %s", async (_name, body, times) => {
+  const verified = vi.spyOn(crypto.subtle, "verify");
+  expect(await receive(body, await signatureOf("forged"))).toEqual(FORGED);
+  expect(verified).toHaveBeenCalledTimes(times);
+  verified.mockRestore();
 });
 
 test("bytes that are no UTF-8 are genuine by their bytes alone", async () => {
