@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import GUIDE from "../../../src/docs/contributing.md?raw";
 
 /** The text of each module of src/, by its path from the repository's root. */
 const SOURCES = Object.fromEntries(
@@ -121,6 +122,24 @@ test("what runs in a Durable Object imports no route and nothing of the Worker, 
 
 test("what only Durable Objects use stands below object/", () => {
   expect(misplaced(SOURCES)).toEqual([]);
+});
+
+/** Where each file may run in an object; the guide says so of the folder or the name. */
+const IN_BOTH = /^src\/(?:platform\/|channels\/(?:telegram|whatsapp)\/|.*rpc\.ts$)/;
+
+/** What stands beside object/ and runs in objects too. */
+function shared(modules: Modules): string[] {
+  const inObjects = runningWith(modules, Object.keys(modules).filter(runsInObject));
+  return [...inObjects].filter((path) => path in modules && !runsInObject(path) && !IN_BOTH.test(path)).toSorted();
+}
+
+test("the guide lists what stands beside object/ and runs in objects too", () => {
+  const [, list = ""] = GUIDE.split("Objects use these files too:");
+  const lines = [...(list.split("\n\n")[1] ?? "").matchAll(/^- `(.*)`: (.*)$/gm)];
+  const listed = lines.flatMap(([, folder, files = ""]) =>
+    [...files.matchAll(/`([^`]+)`/g)].map(([, file]) => `src/${folder === "src/" ? "" : folder}${file}.ts`),
+  );
+  expect(listed.toSorted()).toEqual(shared(SOURCES));
 });
 
 test("chats know nothing of the management", () => {
