@@ -38,7 +38,7 @@ export function credential(form: RegExp, error: string, max: number) {
 
 /** A secret without a documented form. */
 export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII characters without spaces", MAX_SECRET).check(
-  z.minLength(MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
+  z.minLength(MIN_SECRET),
 );
 
 /** How many calls of a network a channel can make per second. */

@@ -21,6 +21,6 @@ export function clientNetwork(address: string | null): string {
 
 /** The /48 that contains an IPv6 network of `clientNetwork`. Null for any other network. */
 export function clientBlock(network: string): string | null {
-  const [, block] = /^([0-9a-f]*?)[0-9a-f]{1,4}::\/64$/.exec(network) ?? [];
+  const block = /^([0-9a-f]*?)[0-9a-f]{1,4}::\/64$/.exec(network)?.[1];
   return block === undefined ? null : `${block}::/48`;
 }
