@@ -208,3 +208,14 @@ test("the read position of an erased chat doesn't apply to its successor", () =>
   hear({ type: "message", message: outbound(1, "anew") });
   expect(session.view.unread).toBe(1);
 });
+
+test("part of what was missed is neither seen nor unread until the rest has arrived", () => {
+  const { session, hear } = start();
+  const missed = messages(1, 150);
+  session.setVisible(true);
+  hear(ready(missed.slice(0, 100), 150));
+  session.setVisible(false);
+  expect(session.view.unread).toBe(0);
+  hear(ready(missed.slice(99), 150));
+  expect(session.view.unread).toBe(150);
+});

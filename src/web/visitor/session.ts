@@ -105,9 +105,7 @@ export class ChatSession {
   /** Sets whether the visitor sees the messages. Only visible messages are acknowledged as read. */
   setVisible(visible: boolean): void {
     this.#visible = visible;
-    if (!visible) return;
-    this.#showConversation(this.#view.conversation);
-    this.#acknowledge();
+    if (visible) this.#acknowledge();
   }
 
   /** Reconnects immediately, because the network is back or the page is visible again. */
@@ -233,6 +231,8 @@ export class ChatSession {
 
   #acknowledge(): void {
     const { conversation } = this.#view;
+    const unread = this.#unreadIn(conversation);
+    if (unread !== this.#view.unread) this.#show({ unread });
     if (!this.#ready) return;
     const delivered = deliveredUpTo(conversation);
     if (delivered > this.#deliveredSent) {
@@ -250,12 +250,15 @@ export class ChatSession {
     const before = this.#view.conversation;
     const conversation = reduce(before, action);
     if (conversation.outbox !== before.outbox) this.#options.storage.saveOutbox(conversation.outbox);
-    this.#showConversation(conversation);
+    // Part of what was missed is neither seen nor unread: the rest arrives after a reconnection.
+    const unread = conversation.caughtUp ? this.#unreadIn(conversation) : this.#view.unread;
+    this.#show({ conversation, unread });
   }
 
-  #showConversation(conversation: Conversation): void {
+  /** How many messages are unread. A visible page has seen all that it shows. */
+  #unreadIn(conversation: Conversation): number {
     if (this.#visible) this.#seen = Math.max(this.#seen, readUpTo(conversation));
-    this.#show({ conversation, unread: unreadCount(conversation, this.#seen) });
+    return unreadCount(conversation, this.#seen);
   }
 
   #show(change: Partial<SessionView>): void {
