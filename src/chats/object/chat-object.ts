@@ -217,8 +217,7 @@ export class ChatObject extends EventfulObject {
   ): Promise<Answer | rpc.Unknown> {
     // Read before: nothing is awaited between this and the work's last write.
     await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(as.organizationId, as.knownIdentity);
-    return identity ? work(identity) : UNKNOWN;
+    return this.parts.adoption.forOwner(as, work);
   }
 
   /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */

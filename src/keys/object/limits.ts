@@ -56,7 +56,7 @@ export function countUnits(
 ): { counters: Counters; reservation: Reservation } {
   const missing = units - reservation.units;
   if (missing <= 0) return { counters, reservation: { units: reservation.units - units, lastAt: now } };
-  const busy = now - (reservation.lastAt ?? Number.NEGATIVE_INFINITY) < BUSY_PACE_MS;
+  const busy = reservation.lastAt !== null && now - reservation.lastAt < BUSY_PACE_MS;
   const quotaLeft = remainingQuota(limits, counters, reservation);
   const block = Math.min(blockSize(limits, quotaLeft), limits.rateLimit - counters.windowCount);
   const reserved = Math.max(missing, busy ? block : 0);

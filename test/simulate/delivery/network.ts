@@ -74,7 +74,7 @@ export class Network {
     }
     if (isDropped) return [UNKNOWN, reached];
     if (world.fault("answer after the deadline", 0.05)) return nothing;
-    return [{ outcome: "sent", id: id, addresses: [] }, reached + took];
+    return [{ outcome: "sent", id, addresses: [] }, reached + took];
   }
 
   #refusal(chat: Chat): PartOutcome | null {
