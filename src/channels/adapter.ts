@@ -7,6 +7,7 @@
  */
 
 import type { AddressVariable } from "../config.ts";
+import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
 import type { ChannelSpec } from "./spec.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
@@ -30,18 +31,30 @@ export interface Outbound {
   /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
   template: { name: string; language: string; parameters: { name: string; value: string }[] } | null;
+  interactive: Interactive | null;
+  location: Location | null;
+  contacts: ContactCard[] | null;
+  /** The network's id of the message that this one replies to; null if it replies to none, or the network has no such id. */
+  quote: string | null;
   /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
   partsSent: readonly string[];
 }
 
+/** The types of messages with media. */
+export type MediaType = Exclude<MessageType, "TEXT" | "TEMPLATE">;
+
 /** What a message says, whatever the network. `text` of a template is for a network without templates. */
 export type Body =
   | { kind: "text"; text: string }
-  | { kind: "media"; type: Exclude<MessageType, "TEXT" | "TEMPLATE">; link: string; caption: string | null }
-  | ({ kind: "template"; text: string } & NonNullable<Outbound["template"]>);
+  | { kind: "media"; type: MediaType; link: string; caption: string | null }
+  | ({ kind: "template"; text: string } & NonNullable<Outbound["template"]>)
+  /** `media` stands above the text. */
+  | { kind: "choices"; text: string; media: { type: MediaType; link: string } | null; interactive: Interactive }
+  | { kind: "location"; location: Location }
+  | { kind: "contacts"; contacts: ContactCard[] };
 
 /** A message as an adapter renders it. */
-export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address"> {
+export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address" | "quote"> {
   body: Body;
 }
 
@@ -65,6 +78,21 @@ export type PartOutcome = { outcome: "sent"; id: string; addresses: string[] } |
 /** The result of an attempt. `parts` are the network's ids of all parts sent so far, including earlier attempts. */
 export type Outcome = { outcome: "sent"; parts: string[]; addresses: string[] } | (PartRefusal & { parts: string[] });
 
+/** What a contact sees or does beside the messages: a reaction to one, that it was read, that somebody writes. */
+export type NetworkAct =
+  /** `emoji`: null removes the reaction. `at`: identifies the reaction in a later status, Unix milliseconds. */
+  | { act: "react"; messageId: string; networkId: string; emoji: string | null; at: number }
+  /** The contact's message with this id was read, and all before it. */
+  | { act: "read"; networkId: string }
+  /** `networkId`: that of the contact's newest message; null if there is none. */
+  | { act: "typing"; networkId: string | null };
+
+/** The chat of an act. */
+export type ActTarget = Pick<Outbound, "chatId" | "address">;
+
+/** The result of an act. `not_shown`: the network can't show it now, and was not called. */
+export type ActOutcome = { outcome: "done" | "not_shown" } | PartRefusal;
+
 /** A message from a contact. */
 export interface InboundMessage {
   kind: "message";
@@ -79,6 +107,37 @@ export interface InboundMessage {
   content: string;
   /** The network's id and description of the media; null without media. */
   media: { id: string; contentType: string | null; fileName: string | null } | null;
+  /** The network's id of the message that this one replies to. */
+  quote?: string | undefined;
+  tap?: Tap | undefined;
+  location?: Location | undefined;
+  contacts?: ContactCard[] | undefined;
+  sticker?: { emoji: string | null } | undefined;
+}
+
+/** The contact changed the text or the caption of an own message, at `at` (Unix milliseconds). */
+export interface MessageEdit {
+  kind: "edit";
+  networkId: string;
+  address: string;
+  content: string;
+  at: number;
+}
+
+/** The contact deleted an own message. */
+export interface MessageRevocation {
+  kind: "revoke";
+  networkId: string;
+  address: string;
+}
+
+/** The contact reacted to a message, or took the reaction back (`emoji` is null), at `at` (Unix milliseconds). */
+export interface ContactReaction {
+  kind: "reaction";
+  networkId: string;
+  address: string;
+  emoji: string | null;
+  at: number;
 }
 
 /** A delivery status of a message that the service sent. */
@@ -93,6 +152,8 @@ export interface StatusUpdate {
   status: "SENT" | "DELIVERED" | "READ" | "FAILED";
   /** `broken`: why the network refuses the channel itself; absent if the error concerns only the message. */
   error: { code: string; message: string; broken?: string } | null;
+  /** The status is that of our reaction to the message, made at this time (`NetworkAct`). */
+  reactionAt?: number | undefined;
 }
 
 /** A contact's address has changed. */
@@ -105,7 +166,9 @@ export interface AddressChange {
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | StatusUpdate | AddressChange;
+  item: InboundMessage | MessageEdit | MessageRevocation | ContactReaction | StatusUpdate | AddressChange;
+  /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
+  receipt?: string | undefined;
 }
 
 /**
@@ -155,6 +218,21 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
    * @param signal aborts at the attempt's deadline
    */
   post(part: Part, credentials: Credentials, network: Network, signal: AbortSignal): Promise<PartOutcome>;
+  /** The acts that the network has. */
+  acts: readonly NetworkAct["act"][];
+  /**
+   * Does one of `acts`; never throws.
+   * @param signal aborts at the deadline
+   */
+  act?: (
+    act: NetworkAct,
+    target: ActTarget,
+    credentials: Credentials,
+    network: Network,
+    signal: AbortSignal,
+  ) => Promise<ActOutcome>;
+  /** Tells the network that a tap has arrived, so that its app stops waiting; never throws. */
+  acknowledge?: (receipt: string, credentials: Credentials, network: Network) => Promise<void>;
   /** Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. */
   receive(
     request: { headers: Headers; body: Uint8Array<ArrayBuffer> },

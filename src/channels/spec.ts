@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
+import type { Choices, Rendering } from "./content.ts";
 
 /** `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. */
 export interface ChannelSettings {
@@ -19,6 +20,11 @@ export interface ChannelSpec {
   address(text: string): string | null;
   /** The error message for a text that is not an address. */
   addressError: string;
+  /**
+   * How the channel shows choices. It is decided when a message is accepted, and kept with it. It depends only on the
+   * arguments: `address` is the contact's, `hasMedia` whether the choices stand below media.
+   */
+  renderingOf(choices: Choices, message: { address: string; hasMedia: boolean }): Rendering;
 }
 
 const MAX_SECRET = 1_024;

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { fault } from "../http/validation.ts";
-import { type SendBody, typeOf } from "./message.ts";
+import { extraOf, type SendBody, typeOf } from "./message.ts";
 import type { Variables } from "./template.ts";
 
 export const MAX_IDEMPOTENCY_KEY = 255;
@@ -31,6 +31,7 @@ export async function idempotencyHashOf(chatId: string, key: string): Promise<st
  * difference.
  */
 export async function fingerprintOf(body: SendBody): Promise<string> {
+  const extra = extraOf(body);
   const meaning = JSON.stringify([
     body.content,
     typeOf(body),
@@ -42,6 +43,8 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
     ...(body.scheduledAt === undefined && body.expiresAt === undefined
       ? []
       : [body.scheduledAt ?? null, body.expiresAt ?? null]),
+    // Parsed values have their fields in the order of the schema.
+    ...(extra ? [extra] : []),
   ]);
   return (await sha256(meaning)).toHex();
 }

@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
+import type { ContactCard, Interactive, Location } from "../channels/content.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, instant, notBlank, notEmpty, optional, wellFormed } from "../http/fields.ts";
+import { choicesBody, combinationFaults, contactsBody, type DraftExtra, locationBody } from "./content.ts";
 import type { Variables } from "./template.ts";
 
 export const MAX_CONTENT = 4_096;
@@ -61,6 +63,38 @@ export interface Message {
   expiresAt?: string | undefined;
   /** The id of the failed message that this one repeats; absent if it repeats none. */
   resendOf?: string | undefined;
+  /** The id of the message of this chat that it replies to. */
+  replyTo?: string | undefined;
+  interactive?: Interactive | undefined;
+  location?: Location | undefined;
+  contacts?: ContactCard[] | undefined;
+  /** The choice that the contact tapped. */
+  choice?: TappedChoice | undefined;
+  /** Set if the media is a sticker. */
+  sticker?: { emoji: string | null } | undefined;
+  /** At most one of each side; absent if there is none. */
+  reactions?: Reaction[] | undefined;
+  /** When the contact last changed it. */
+  editedAt?: string | undefined;
+  /** When the contact deleted it. Then it is blank. */
+  deletedAt?: string | undefined;
+  /** When it was redacted. Then it is blank. */
+  redactedAt?: string | undefined;
+}
+
+/** A tapped choice. `id` is null if the message with the choice is blank or gone, or the tap is forged. */
+export interface TappedChoice {
+  id: string | null;
+  title: string;
+  /** Null if the chat does not have the message. */
+  messageId: string | null;
+}
+
+/** A reaction to a message. */
+export interface Reaction {
+  by: "contact" | "organization";
+  emoji: string;
+  at: string;
 }
 
 /** A message without a place in the chat: it is scheduled, or it ended before it got one. */
@@ -135,8 +169,8 @@ const stringOrNumber = z
   .union([z.string(), z.number()], "must be a string or a number")
   .check(z.refine((value) => typeof value === "number" || value.isWellFormed(), "must be well-formed Unicode"));
 
-/** The body of `POST /chats/{id}/messages`. */
-export const sendBody = z.object({
+/** The fields of a send, each valid by itself. */
+const sendFields = z.object({
   content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),
   senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
@@ -147,6 +181,17 @@ export const sendBody = z.object({
   scheduledAt: optional(instant),
   expiresAt: optional(instant),
   ifSeq: optional(z.int().check(z.gte(0))),
+  interactive: optional(choicesBody),
+  location: optional(locationBody),
+  contacts: optional(contactsBody),
+  replyTo: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+});
+
+/** The body of `POST /chats/{id}/messages`. */
+export const sendBody = sendFields.check(({ value, issues }) => {
+  for (const { path, message } of combinationFaults(value)) {
+    issues.push({ code: "custom", input: value, path: path.split("."), message });
+  }
 });
 export type SendBody = z.output<typeof sendBody>;
 
@@ -160,4 +205,15 @@ export const resendBody = z.object({
 /** A message with a template has the type TEMPLATE, whatever `type` says. */
 export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
+}
+
+/** What a send says besides text; undefined for nothing. Its fields are in this order, whatever the order in the body. */
+export function extraOf({ interactive, location, contacts, replyTo }: SendBody): DraftExtra | undefined {
+  const extra = {
+    ...(interactive && { interactive }),
+    ...(location && { location }),
+    ...(contacts && { contacts }),
+    ...(replyTo !== undefined && { replyTo }),
+  };
+  return Object.keys(extra).length > 0 ? extra : undefined;
 }

@@ -1,9 +1,11 @@
 import type { Outcome, StatusUpdate } from "../channels/adapter.ts";
+import type { ContactCard, Location, Tap } from "../channels/content.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { LineDescription } from "../webhooks/rpc.ts";
 import type { ChatActivity } from "./chat.ts";
+import type { DraftExtra } from "./content.ts";
 import type { Message } from "./message.ts";
 
 /**
@@ -35,6 +37,8 @@ export interface Draft {
   ifSeq?: number | null;
   /** The id of the failed message that this one repeats. */
   resendOf?: string | null;
+  /** What it says besides text, and the id of the message that it replies to; absent for none. */
+  extra?: DraftExtra | undefined;
   /** The sender and the text from the directory, or the reason why the message can't be sent. */
   prepared: Prepared | RefusedDraft;
 }
@@ -82,7 +86,38 @@ export interface InboundDraft {
   origin: string | null;
   /** Further addresses of the contact that the network sent with the message. */
   addresses: string[];
+  /** What it says besides text and media; absent for none. `quote`: the network's id of the message that it replies to. */
+  extra?: InboundExtra | undefined;
 }
+
+export interface InboundExtra {
+  quote?: string | undefined;
+  /** The id of the message that it replies to; from a visitor. */
+  replyTo?: string | undefined;
+  tap?: Tap | undefined;
+  location?: Location | undefined;
+  contacts?: ContactCard[] | undefined;
+  sticker?: { emoji: string | null } | undefined;
+}
+
+/** What changes a stored message. Times are Unix milliseconds. */
+export type MessageChange =
+  | { change: "edit"; networkId: string; content: string; at: number }
+  | { change: "deletion"; networkId: string }
+  /** The contact's reaction; null removes it. */
+  | { change: "reaction"; networkId: string; emoji: string | null; at: number }
+  /** The network did not show our reaction, which was made at `at`. */
+  | { change: "reaction_failed"; messageId: string; at: number };
+/** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
+export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
+
+/** What the client's act did. `retryAfter`: in seconds, when it can be repeated. */
+export type ActAnswer<Done> =
+  | ({ outcome: "ok" } & Done)
+  | { outcome: "no_message" }
+  | { outcome: "away"; retryAfter: number }
+  | RefusedDraft
+  | Unknown;
 
 /** The chat is not adopted yet, or belongs to another organization. The caller then asks the organization's object. */
 export interface Unknown {

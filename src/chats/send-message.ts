@@ -5,7 +5,7 @@ import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
-import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { extraOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { timeFaults } from "./message-times.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { senderFor } from "./sender.ts";
@@ -37,6 +37,7 @@ export async function sendMessage(
     scheduledAt: body.scheduledAt ?? null,
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
+    extra: extraOf(body),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),

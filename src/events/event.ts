@@ -10,6 +10,8 @@ export const EVENT_TYPES = [
   "message.created",
   "message.status",
   "message.scheduled",
+  "message.edited",
+  "message.reaction",
   "message.redacted",
   "channel.health",
   "webhook.failing",

@@ -68,8 +68,10 @@ export function unreadableEvent(
 }
 
 function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }: EventSubject, isFull: boolean) {
-  if (seq !== null)
-    return { messageId: message?.id ?? null, seq, ...statusOf(type, note, message), ...(isFull && { message }) };
+  if (seq !== null) {
+    const facts = { ...statusOf(type, note, message), ...(note?.by === "contact" && { by: note.by }) };
+    return { messageId: message?.id ?? null, seq, ...facts, ...(isFull && { message }) };
+  }
   if (unplacedId({ note }) !== null) {
     const { messageId, scheduledAt } = note as { messageId: string; scheduledAt?: string };
     const facts = type === "message.scheduled" ? { scheduledAt } : { seq, ...statusOf(type, note, message) };

@@ -1,8 +1,8 @@
-import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
+import type { AddressChange, InboundItem, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { callChat } from "../chats/call-chat.ts";
 import { openChat } from "../chats/open-chat.ts";
-import type { ChatIdentity, InboundDraft } from "../chats/rpc.ts";
+import type { ChatIdentity, InboundDraft, InboundExtra } from "../chats/rpc.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -31,10 +31,20 @@ export async function storeItem(
   env: Env,
   channel: ChannelRecord,
   origin: string,
-  item: InboundMessage | StatusUpdate | AddressChange,
+  item: InboundItem["item"],
 ): Promise<StoreOutcome> {
-  if (item.kind === "message") return storeMessage(env, channel, origin, item);
-  return item.kind === "status" ? storeStatus(env, channel, item) : storeAddressChange(env, channel, item);
+  switch (item.kind) {
+    case "message":
+      return storeMessage(env, channel, origin, item);
+    case "status":
+      return storeStatus(env, channel, item);
+    case "address":
+      return storeAddressChange(env, channel, item);
+    case "edit":
+    case "revoke":
+    case "reaction":
+      return "unknown_message";
+  }
 }
 
 async function storeMessage(
@@ -84,9 +94,16 @@ async function storeInChat(
     origin,
     // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
+    extra: extraOf(item),
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
   return answer?.outcome ?? "unknown_chat";
+}
+
+/** What a message says besides text and media. */
+function extraOf({ quote, tap, location, contacts, sticker }: InboundMessage): InboundExtra | undefined {
+  const isPlain = [quote, tap, location, contacts, sticker].every((each) => each === undefined);
+  return isPlain ? undefined : { quote, tap, location, contacts, sticker };
 }
 
 /** A text within the limits. Only an absurdly long text is cut. */

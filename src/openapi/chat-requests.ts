@@ -1,5 +1,6 @@
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import { chatPatch } from "../chats/change-chat.ts";
+import { MAX_CARDS, MAX_INTERACTIVE_CONTENT } from "../chats/content.ts";
 import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
@@ -97,6 +98,21 @@ export const newMessage: RequestBodySpec = {
       "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
     ifSeq:
       "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 15 seconds. Otherwise the response is 409 `chat_moved_on`.",
+    interactive: `Choices below the text, which then has at most ${MAX_INTERACTIVE_CONTENT.toLocaleString("en")} characters. With a \`mediaUrl\` and a type (not AUDIO), the media stands above the text. The channel shows all of it: as buttons, as a list, or as lines of text. Can't be combined with \`templateId\`, \`location\` or \`contacts\`.`,
+    "interactive.choices":
+      "The choices, all of one type. `reply`: the contact answers with its `title`, and the answer has its `id`. `link`: opens a page. `location`: asks for the contact's location, and is the only choice. Titles and ids are unique.",
+    "interactive.header": "A line above the text. Can't be combined with media.",
+    "interactive.footer": "A line below the text.",
+    "interactive.menuTitle": "The label of the button that opens a list, on channels with lists. Default: Options.",
+    location:
+      "A place, sent in place of `content` where the channel can show it. Can't be combined with `templateId`, `interactive`, `contacts` or media.",
+    "location.latitude": "In degrees, from -90 to 90.",
+    "location.longitude": "In degrees, from -180 to 180.",
+    "location.name": "The name of the place.",
+    "location.address": "The address of the place.",
+    contacts: `1 to ${MAX_CARDS} contact cards, sent in place of \`content\` where the channel can show them. Can't be combined with \`templateId\`, \`interactive\`, \`location\` or media.`,
+    replyTo:
+      "The id of a message in this chat that this one replies to. It can't be a scheduled, failed or canceled one. If the network no longer has that message, this one is sent without the quote.",
   },
   keywords: { metadata: pairs },
   example: { content: examples.message.content },

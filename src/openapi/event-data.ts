@@ -23,8 +23,16 @@ const ofMessage = {
 const VARIANTS: Record<string, Variant> = {
   ChatEventData: { types: ["chat.created", "chat.updated"], facts: {}, shown: { chat } },
   MessageEventData: {
-    types: ["message.received", "message.created", "message.redacted"],
+    types: ["message.received", "message.created", "message.edited", "message.reaction"],
     facts: ofMessage,
+    shown: { message },
+  },
+  MessageRedactedEventData: {
+    types: ["message.redacted"],
+    facts: {
+      ...ofMessage,
+      by: z.literal("contact").optional().describe("Set if the contact deleted the message"),
+    },
     shown: { message },
   },
   MessageStatusEventData: {

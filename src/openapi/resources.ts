@@ -8,7 +8,7 @@ import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import type { readUsage } from "../management/keys.ts";
-
+import { contentFields } from "./content-resources.ts";
 import {
   count,
   countOrNull,
@@ -143,6 +143,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
     scheduledAt: timeIfSet("When to send it. Absent: at once"),
     expiresAt: timeIfSet("Delivery is not tried after this time. Absent: it does not expire"),
     resendOf: z.string().optional().describe("The failed message that this one repeats"),
+    ...contentFields,
   }),
 );
 

@@ -1,8 +1,11 @@
 import type { ChatIdentity, Draft } from "../../src/chats/rpc.ts";
 import { newId } from "../../src/ids.ts";
 
+/** A draft that says nothing besides text and media. */
+type PlainDraft = Omit<Draft, "extra"> & { extra?: undefined };
+
 /** A plain text message as the Worker passes it to a chat's object. */
-export function draft(content: string, changes: Partial<Draft> = {}): Draft {
+export function draft(content: string, changes: Partial<PlainDraft> = {}): PlainDraft {
   return {
     calledAt: Date.now(),
     id: newId("msg", null),

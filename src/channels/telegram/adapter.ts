@@ -1,4 +1,5 @@
 import type { Adapter } from "../adapter.ts";
+import { acknowledgeTap, actOnTelegram } from "./acts.ts";
 import { inspectBot } from "./inspect.ts";
 import { telegramMedia } from "./media.ts";
 import { postToTelegram } from "./post.ts";
@@ -14,6 +15,9 @@ export const telegram: Adapter<TelegramPart> = {
   unknownWaitMs: 0,
   render: renderForTelegram,
   post: postToTelegram,
+  acts: ["react", "typing"],
+  act: actOnTelegram,
+  acknowledge: acknowledgeTap,
   receive: receiveFromTelegram,
   registerWebhook,
   inspect: inspectBot,

@@ -31,7 +31,7 @@ const envelope = z.union([
  */
 export async function call(
   method: string,
-  body: Record<string, string | string[]>,
+  body: Record<string, unknown>,
   token: string,
   { base }: Network,
   signal: AbortSignal,

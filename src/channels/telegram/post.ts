@@ -2,19 +2,23 @@ import * as z from "zod/mini";
 import type { Credentials, Network, PartOutcome } from "../adapter.ts";
 import { call } from "./call.ts";
 import { refusalOfAnswer } from "./errors.ts";
-import { networkIdOf } from "./network-id.ts";
+import { messageNumberOf, networkIdOf } from "./network-id.ts";
 import type { TelegramPart } from "./render.ts";
 
 const sentMessage = z.object({ message_id: z.int() });
 
-/** Makes the call for a part; never throws. */
+/** Makes the call for a part; never throws. A message that Telegram no longer has is not quoted. */
 export async function postToTelegram(
-  { method, body }: TelegramPart,
+  { method, body, quote }: TelegramPart,
   { botToken = "" }: Credentials,
   network: Network,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
-  const answer = await call(method, body, botToken, network, signal);
+  const quoted = quote === undefined ? null : messageNumberOf(quote, botToken, body.chat_id);
+  const reply = quoted !== null && {
+    reply_parameters: { message_id: quoted, allow_sending_without_reply: true },
+  };
+  const answer = await call(method, { ...body, ...reply }, botToken, network, signal);
   if (answer.answer !== "ok") return refusalOfAnswer(answer, body.chat_id);
   const sent = sentMessage.safeParse(answer.result);
   if (!sent.success) return { outcome: "unknown", message: "Telegram's answer has no message id" };

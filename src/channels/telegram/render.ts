@@ -1,29 +1,130 @@
-import type { Outgoing } from "../adapter.ts";
+import type { Body, MediaType, Outgoing } from "../adapter.ts";
+import { detailLines, framedText, splitText } from "../choices-text.ts";
+import {
+  type Choices,
+  type ContactCard,
+  type Interactive,
+  type Location,
+  type Rendering,
+  tapData,
+} from "../content.ts";
 
 const MAX_CAPTION = 1_024;
+const MAX_TEXT = 4_096;
 
 const FIELDS = { IMAGE: "photo", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 const METHODS = { photo: "sendPhoto", document: "sendDocument", audio: "sendAudio", video: "sendVideo" } as const;
 
-/** A call of the Bot API. */
+/** A call of the Bot API. `quote`: the id of the message that it replies to, in the form of `networkIdOf`. */
 export interface TelegramPart {
   method: string;
-  body: { chat_id: string; caption?: string } & Record<string, string>;
+  body: { chat_id: string } & Record<string, unknown>;
+  quote?: string | undefined;
 }
 
-/** The calls for a message, in order. A text too long for a caption is a second call. */
-export function renderForTelegram({ address, body }: Outgoing): TelegramPart[] {
-  if (body.kind !== "media") return [textPart(address, body.text)];
-  const { type, link, caption } = body;
+/** A call without the chat that it is for. */
+type Call = [method: string, fields: Record<string, unknown>];
+
+/** The calls for a message, in order. The quote is in the first one, the buttons are in the last. */
+export function renderForTelegram({ address, messageId, quote, body }: Outgoing): TelegramPart[] {
+  return callsOf(body, messageId).map(([method, fields], index) => ({
+    method,
+    body: { chat_id: address, ...fields },
+    ...(index === 0 && quote !== null && { quote }),
+  }));
+}
+
+/** How Telegram shows choices: buttons below the message. It asks for a location only in a private chat. */
+export function telegramRendering({ choices }: Choices, { address }: { address: string }): Rendering {
+  const [first] = choices;
+  if (first?.type === "location") return isGroup(address) ? "text" : "keyboard";
+  return first?.type === "link" ? "link" : "buttons";
+}
+
+function isGroup(address: string): boolean {
+  return address.startsWith("-");
+}
+
+function callsOf(body: Body, messageId: string): Call[] {
+  switch (body.kind) {
+    case "text":
+    case "template":
+      return [textCall(body.text)];
+    case "media":
+      return mediaCalls(body, body.caption);
+    case "choices": {
+      const { text, media, interactive } = body;
+      const lines =
+        interactive.rendering === "text" ? interactive.choices.map(({ title }) => title) : detailLines(interactive);
+      const whole = framedText(interactive, text, lines);
+      const calls = media ? mediaCalls(media, whole) : splitText(whole, MAX_TEXT).map(textCall);
+      return withMarkup(calls, markupOf(interactive, messageId));
+    }
+    case "location":
+      return [locationCall(body.location)];
+    case "contacts":
+      return body.contacts.map(contactCall);
+  }
+}
+
+/** A text too long for a caption is a second call. */
+function mediaCalls({ type, link }: { type: MediaType; link: string }, caption: string | null): Call[] {
   const field = FIELDS[type];
-  const media: TelegramPart = { method: METHODS[field], body: { chat_id: address, [field]: link } };
-  if (caption === null) return [media];
-  if (caption.length > MAX_CAPTION) return [media, textPart(address, caption)];
-  media.body.caption = caption.toWellFormed();
-  return [media];
+  const method = METHODS[field];
+  if (caption === null) return [[method, { [field]: link }]];
+  if (caption.length <= MAX_CAPTION) return [[method, { [field]: link, caption: caption.toWellFormed() }]];
+  return [[method, { [field]: link }], ...splitText(caption, MAX_TEXT).map(textCall)];
 }
 
 /** No parse_mode, because the text is not markup. `toWellFormed`, because Telegram refuses lone surrogates. */
-function textPart(address: string, text: string): TelegramPart {
-  return { method: "sendMessage", body: { chat_id: address, text: text.toWellFormed() } };
+function textCall(text: string): Call {
+  return ["sendMessage", { text: text.toWellFormed() }];
+}
+
+function withMarkup(calls: Call[], markup: Record<string, unknown> | null): Call[] {
+  const last = calls.length - 1;
+  return calls.map(([method, fields], index) =>
+    markup && index === last ? [method, { ...fields, reply_markup: markup }] : [method, fields],
+  );
+}
+
+/** One button a row, so that no title is cut. */
+function markupOf({ choices, rendering }: Interactive, messageId: string): Record<string, unknown> | null {
+  if (rendering === "text") return null;
+  if (rendering === "keyboard") {
+    const keyboard = choices.map(({ title }) => [{ text: title, request_location: true }]);
+    return { keyboard, one_time_keyboard: true, resize_keyboard: true };
+  }
+  const buttons = choices.map((choice, index) =>
+    choice.type === "link"
+      ? { text: choice.title, url: choice.url }
+      : { text: choice.title, callback_data: tapData(messageId, index) },
+  );
+  return { inline_keyboard: buttons.map((button) => [button]) };
+}
+
+/** A venue needs a title and an address. The coordinates stand in for a missing one. */
+function locationCall({ latitude, longitude, name, address }: Location): Call {
+  if (name === undefined && address === undefined) return ["sendLocation", { latitude, longitude }];
+  const place = `${latitude}, ${longitude}`;
+  return [
+    "sendVenue",
+    { latitude, longitude, title: name ?? address, address: name === undefined ? place : (address ?? place) },
+  ];
+}
+
+/** A Telegram contact has one number. All of several are in its vCard. */
+function contactCall({ name, phones }: ContactCard): Call {
+  const [phone] = phones;
+  return [
+    "sendContact",
+    { phone_number: phone, first_name: name, ...(phones.length > 1 && { vcard: vCardOf(name, phones) }) },
+  ];
+}
+
+/** @see RFC 2426 */
+function vCardOf(name: string, phones: string[]): string {
+  const escaped = name.replace(/[\\,;]/g, "\\$&");
+  const numbers = phones.map((phone) => `TEL:${phone}`);
+  return ["BEGIN:VCARD", "VERSION:3.0", `FN:${escaped}`, `N:;${escaped};;;`, ...numbers, "END:VCARD"].join("\n");
 }

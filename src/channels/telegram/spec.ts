@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { credential, networkSettings } from "../spec.ts";
+import { telegramRendering } from "./render.ts";
 
 /** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */
 export const telegramSpec = {
@@ -13,4 +14,5 @@ export const telegramSpec = {
     return /^-?[1-9]\d{0,19}$/.test(text) ? text : null;
   },
   addressError: "must be a chat id: digits without leading zeros, with a leading - for a group",
+  renderingOf: telegramRendering,
 };

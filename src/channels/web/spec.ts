@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
+import type { Choices, Rendering } from "../content.ts";
 import type { ChannelSpec } from "../spec.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
@@ -16,6 +17,20 @@ const origin = z.string().check(
   z.refine((text) => URL.parse(text)?.origin === text, ORIGIN_ERROR),
 );
 
+/** More replies than that, or replies with descriptions, are a list. */
+const MAX_BUTTONS = 3;
+
+/** How the visitor's page shows choices. It does not ask for a location. */
+function webRendering({ choices }: Choices): Rendering {
+  const [first] = choices;
+  if (first?.type === "location") return "text";
+  if (first?.type === "link") return "link";
+  const isPlain = choices.every(
+    (choice) => choice.type === "reply" && choice.description === undefined && choice.section === undefined,
+  );
+  return choices.length <= MAX_BUTTONS && isPlain ? "buttons" : "list";
+}
+
 /** A web chat needs no credentials. Its contacts are the site's users and anonymous visitors. */
 export const webSpec: ChannelSpec = {
   credentials: z.object({}),
@@ -24,4 +39,5 @@ export const webSpec: ChannelSpec = {
   // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
   addressError: "must be well-formed text that does not start with web_",
+  renderingOf: webRendering,
 };

@@ -1,4 +1,5 @@
 import type { Adapter } from "../adapter.ts";
+import { actOnWhatsApp } from "./acts.ts";
 import { inspectNumber } from "./inspect.ts";
 import { whatsappMedia } from "./media.ts";
 import { postToWhatsApp } from "./post.ts";
@@ -16,6 +17,8 @@ export const whatsapp: Adapter<WhatsAppPart> = {
   unknownWaitMs: 90_000,
   render: renderForWhatsApp,
   post: postToWhatsApp,
+  acts: ["react", "read", "typing"],
+  act: actOnWhatsApp,
   receive: receiveFromWhatsApp,
   handshake,
   isFor,

@@ -19,6 +19,27 @@ export async function postToWhatsApp(
   network: Network,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
+  const answer = await askWhatsApp(body, credentials, network, signal);
+  if (answer.outcome !== "answered") return answer;
+  const result = accepted.safeParse(answer.body);
+  if (!result.success) return refusalByStatus(answer.status, answer.afterMs);
+  const { messages, contacts } = result.data;
+  return {
+    outcome: "sent",
+    id: messages[0].id,
+    addresses: contacts
+      .flatMap((contact) => [contact.wa_id, contact.user_id])
+      .filter((address) => address !== undefined),
+  };
+}
+
+/** Calls `/messages`; never throws. `answered`: Meta accepted the request, and answered `body`. */
+export async function askWhatsApp(
+  body: WhatsAppPart,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<{ outcome: "answered"; body: unknown; status: number; afterMs: number | null } | PartRefusal> {
   const headers = graphHeaders(credentials);
   headers.set("Content-Type", "application/json");
   if (signal.aborted) return notAccepted("deadline", "The attempt's deadline passed before the call");
@@ -45,16 +66,8 @@ export async function postToWhatsApp(
   if (refused.success) {
     return refusalOf(refused.data.error, { status, afterMs, accessToken: credentials.accessToken });
   }
-  const result = accepted.safeParse(answer);
-  if (!response.ok || !result.success) return refusalByStatus(status, afterMs);
-  const { messages, contacts } = result.data;
-  return {
-    outcome: "sent",
-    id: messages[0].id,
-    addresses: contacts
-      .flatMap((contact) => [contact.wa_id, contact.user_id])
-      .filter((address) => address !== undefined),
-  };
+  if (!response.ok || answer === undefined) return refusalByStatus(status, afterMs);
+  return { outcome: "answered", body: answer, status, afterMs };
 }
 
 function notAccepted(code: string, message: string): PartRefusal {

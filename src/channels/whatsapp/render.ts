@@ -1,44 +1,161 @@
-import type { Body, Outgoing } from "../adapter.ts";
+import type { Body, MediaType, Outgoing } from "../adapter.ts";
+import { bySection, choiceLines, framedText, splitText } from "../choices-text.ts";
+import { type Choice, type Choices, type ContactCard, type Rendering, tapData } from "../content.ts";
 
 const MAX_CAPTION = 1_024;
+const MAX_TEXT = 4_096;
+/** Of the text in a message with buttons, a link or a request for the location. */
+const MAX_BODY = 1_024;
+const MAX_BUTTONS = 3;
+const MAX_BUTTON = 20;
+const MENU_TITLE = "Options";
 const WITH_LINK = /https?:\/\/\S/i;
 /** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 /** The fields that differ between bodies: `type`, and the field that `type` names. */
 type Fields = { type: string } & Record<string, unknown>;
+type ChoicesBody = Body & { kind: "choices" };
 
 /** The request body of a part. */
 export type WhatsAppPart = Record<string, unknown>;
 
-/** The request bodies for a message, in order. Text that does not fit into the first body is a second one. */
-export function renderForWhatsApp({ address, chatId, messageId, body }: Outgoing): WhatsAppPart[] {
-  const common = {
+/** The request bodies for a message, in order. The quote is in the first one, the buttons are in the last. */
+export function renderForWhatsApp({ address, chatId, messageId, quote, body }: Outgoing): WhatsAppPart[] {
+  const common = { ...addressed(address), biz_opaque_callback_data: `${chatId}.${messageId}` };
+  return fieldsOf(body, messageId).map((fields, index) => ({
+    ...common,
+    ...(index === 0 && quote !== null && { context: { message_id: quote } }),
+    ...fields,
+  }));
+}
+
+/** The fields that say for whom a request body is. */
+export function addressed(address: string): WhatsAppPart {
+  return {
     messaging_product: "whatsapp",
     recipient_type: "individual",
     // An address with other characters than digits is a user id, such as `DE.1349120865530274`. `to` accepts only numbers.
     [/^\d+$/.test(address) ? "to" : "recipient"]: address,
-    biz_opaque_callback_data: `${chatId}.${messageId}`,
   };
-  return fieldsOf(body).map((fields) => ({ ...common, ...fields }));
 }
 
-function fieldsOf(body: Body): Fields[] {
-  if (body.kind === "template") return [templateFields(body)];
-  if (body.kind === "text") return [textFields(body.text)];
-  const { type, link, caption } = body;
+/**
+ * How WhatsApp shows choices: up to three short replies as buttons, others as a list, one short link or the request for a
+ * location as a button. Several links are text, because a message can have only one.
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages
+ */
+export function whatsappRendering({ choices }: Choices): Rendering {
+  const [first] = choices;
+  const isShort = choices.every(({ title }) => title.length <= MAX_BUTTON);
+  if (first?.type === "location") return "buttons";
+  if (first?.type === "link") return choices.length === 1 && isShort ? "link" : "text";
+  const isPlain = choices.every(
+    (choice) => choice.type === "reply" && choice.description === undefined && choice.section === undefined,
+  );
+  return choices.length <= MAX_BUTTONS && isShort && isPlain ? "buttons" : "list";
+}
+
+function fieldsOf(body: Body, messageId: string): Fields[] {
+  switch (body.kind) {
+    case "text":
+      return [textFields(body.text)];
+    case "template":
+      return [templateFields(body)];
+    case "media":
+      return mediaFields(body.type, body.link, body.caption);
+    case "choices":
+      return choicesFields(body, messageId);
+    case "location":
+      return [{ type: "location", location: { ...body.location } }];
+    case "contacts":
+      return [{ type: "contacts", contacts: body.contacts.map(cardOf) }];
+  }
+}
+
+/** A text that does not fit into the caption follows the media. */
+function mediaFields(type: MediaType, link: string, caption: string | null): Fields[] {
   const isSeparate = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
-    link,
+    ...mediaObject(type, link),
     ...(caption !== null && !isSeparate && { caption: caption.toWellFormed() }),
-    ...(type === "DOCUMENT" && fileNameOf(link)),
   };
   const field = type.toLowerCase();
-  return [{ type: field, [field]: media }, ...(isSeparate ? [textFields(caption)] : [])];
+  const texts = isSeparate ? splitText(caption, MAX_TEXT) : [];
+  return [{ type: field, [field]: media }, ...texts.map(textFields)];
+}
+
+function mediaObject(type: MediaType, link: string) {
+  return { link, ...(type === "DOCUMENT" && fileNameOf(link)) };
 }
 
 function textFields(body: string): Fields {
   return { type: "text", text: { body: body.toWellFormed(), preview_url: WITH_LINK.test(body) } };
+}
+
+function choicesFields(body: ChoicesBody, messageId: string): Fields[] {
+  const { text, media, interactive } = body;
+  const [first] = interactive.choices;
+  if (interactive.rendering === "text") {
+    const whole = framedText(interactive, text, choiceLines(interactive));
+    return media ? mediaFields(media.type, media.link, whole) : splitText(whole, MAX_TEXT).map(textFields);
+  }
+  const before = media ? mediaFields(media.type, media.link, null) : [];
+  if (first?.type === "location") return [...before, ...locationRequest(interactive, text, first.title)];
+  if (interactive.rendering === "list") {
+    const action = { button: interactive.menuTitle ?? MENU_TITLE, sections: sectionsOf(interactive, messageId) };
+    return [...before, interactiveFields("list", { ...frameOf(interactive), body: { text }, action })];
+  }
+  const field = media?.type.toLowerCase() ?? "";
+  const header = media && { header: { type: field, [field]: mediaObject(media.type, media.link) } };
+  const frame = { ...frameOf(interactive), ...header, body: { text } };
+  if (first?.type === "link") {
+    const action = { name: "cta_url", parameters: { display_text: first.title, url: first.url } };
+    return [interactiveFields("cta_url", { ...frame, action })];
+  }
+  const buttons = interactive.choices.map(({ title }, index) => ({
+    type: "reply",
+    reply: { id: tapData(messageId, index), title },
+  }));
+  return [interactiveFields("button", { ...frame, action: { buttons } })];
+}
+
+/** This form has neither a header nor a footer, and its button has WhatsApp's own label. */
+function locationRequest(choices: Choices, text: string, title: string): Fields[] {
+  const whole = framedText(choices, text);
+  const request = (body: string) =>
+    interactiveFields("location_request_message", { body: { text: body }, action: { name: "send_location" } });
+  return whole.length <= MAX_BODY ? [request(whole)] : [textFields(whole), request(title)];
+}
+
+function interactiveFields(type: string, fields: Record<string, unknown>): Fields {
+  return { type: "interactive", interactive: { type, ...fields } };
+}
+
+function frameOf({ header, footer }: Choices) {
+  return {
+    ...(header !== undefined && { header: { type: "text", text: header } }),
+    ...(footer !== undefined && { footer: { text: footer } }),
+  };
+}
+
+/** WhatsApp wants a title for each section if there are several. */
+function sectionsOf({ choices, menuTitle = MENU_TITLE }: Choices, messageId: string) {
+  const sections = bySection(choices);
+  return sections.map(({ section, entries }) => ({
+    ...((section !== undefined || sections.length > 1) && { title: section ?? menuTitle }),
+    rows: entries.map(({ choice, index }) => rowOf(choice, tapData(messageId, index))),
+  }));
+}
+
+function rowOf(choice: Choice, id: string) {
+  const description = choice.type === "reply" ? choice.description : undefined;
+  return { id, title: choice.title, ...(description !== undefined && { description }) };
+}
+
+/** Meta wants one part of the name beside the whole name. */
+function cardOf({ name, phones }: ContactCard) {
+  return { name: { formatted_name: name, first_name: name }, phones: phones.map((phone) => ({ phone })) };
 }
 
 function templateFields({ name, language, parameters }: Body & { kind: "template" }): Fields {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { credential, networkSettings, secret } from "../spec.ts";
+import { whatsappRendering } from "./render.ts";
 
 /** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
 export const whatsappSpec = {
@@ -17,4 +18,5 @@ export const whatsappSpec = {
     return /^\d{1,20}$/.test(digits) ? digits : null;
   },
   addressError: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+  renderingOf: whatsappRendering,
 };

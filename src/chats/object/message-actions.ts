@@ -80,7 +80,9 @@ export class MessageActions {
     if (!original) return sender.outcome === "refused" ? sender : { outcome: "refused", code: "message_not_found" };
     const { message } = original;
     const { type, content, mediaUrl, templateId, variables, metadata } = message;
-    const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id };
+    const { interactive, location, contacts, replyTo } = message;
+    const extra = { interactive, location, contacts, replyTo };
+    const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id, extra };
     const prepared = preparedAgain(original, sender);
     return this.#host.store.outbound(
       identity,

@@ -1,11 +1,15 @@
+import { ADAPTERS } from "../../channels/registry.ts";
+import { webSpec } from "../../channels/web/spec.ts";
+import type { Message } from "../message.ts";
 import type { ChatIdentity, Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
 import { replay } from "./idempotent-replay.ts";
+import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
-import type { MessageLog } from "./log/message-log.ts";
-import { inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
+import { inboundDedupe, type MessageLog } from "./log/message-log.ts";
+import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -48,18 +52,21 @@ export class MessageStore {
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
     const movedOn = chatMovedOn(draft, this.#host);
     if (movedOn) return movedOn;
+    const noQuote = this.#quoteFault(draft);
+    if (noQuote) return noQuote;
     const { fingerprint, prepared } = draft;
+    const accepted = withRendering(identity, draft);
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
-      const accepted = scheduled.accept(identity, draft, prepared, dedupe, draft.scheduledAt);
-      return typeof accepted === "string" ? { outcome: "stored", doc: accepted, replayed: false } : accepted;
+      const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
+      return typeof stored === "string" ? { outcome: "stored", doc: stored, replayed: false } : stored;
     }
     const depth = this.#host.depth();
     const limit = limitReached(log, depth);
     if (limit) return { outcome: "refused", code: limit };
 
     const position = nextPosition(log.newest(), identity, now);
-    const message = outboundMessage(draft, prepared, position, isDelivered(identity));
+    const message = outboundMessage(accepted, prepared, position, isDelivered(identity));
     const { template } = prepared;
     const doc = this.#append(identity, { message, dedupe, fingerprint, template }, depth);
     this.#calls.stored(draft, message.seq);
@@ -91,6 +98,20 @@ export class MessageStore {
     return doc;
   }
 
+  /** The refusal of a message that replies to one that it can't; null if it may be stored. A resend may always. */
+  #quoteFault({ extra, resendOf }: Draft): RefusedDraft | null {
+    const { replyTo } = extra ?? {};
+    if (replyTo === undefined || resendOf != null) return null;
+    const quoted = this.#host.log.byId(replyTo);
+    const status = quoted && (JSON.parse(quoted.doc) as Message).status;
+    if (status !== null && status !== "FAILED" && status !== "CANCELED") return null;
+    const message =
+      status === null
+        ? "must be the id of a message in this chat that is not scheduled"
+        : `must be a message that reached the chat, but this one is ${status}`;
+    return { outcome: "refused", code: "validation_failed", faults: [{ path: "replyTo", message }] };
+  }
+
   /** The message that an earlier try of the same call scheduled, wherever it is now. */
   #scheduledBy({ id, scheduledAt }: Draft): string | null {
     if (scheduledAt == null) return null;
@@ -106,7 +127,11 @@ export class MessageStore {
     const first = log.byDedupe(dedupe);
     if (first) return { outcome: "repeated", doc: first.doc };
     if (isFull(log)) return { outcome: "chat_full" };
-    const message = inboundMessage(draft, nextPosition(log.newest(), identity, Date.now()));
+    const fields = inboundFields(log, draft.extra);
+    const { choice } = fields;
+    // The title as the company wrote it: a network may send none, and a page any.
+    const content = choice && choice.id !== null ? choice.title : draft.content;
+    const message = inboundMessage({ ...draft, content }, fields, nextPosition(log.newest(), identity, Date.now()));
     const { media } = draft;
     const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     this.#host.report.counted("received");
@@ -143,6 +168,13 @@ function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
   return idempotencyHash === null ? null : `key:${idempotencyHash}`;
 }
 
-function inboundDedupe(dedupe: string): string {
-  return `in:${dedupe}`;
+/** The draft, its choices with the rendering of the chat's channel. */
+function withRendering({ channelKind, contactAddress: address }: ChatIdentity, draft: Draft): AcceptedDraft {
+  const { extra, type } = draft;
+  if (!extra?.interactive) return { ...draft, extra: extra && { ...extra, interactive: undefined } };
+  const { interactive } = extra;
+  const hasMedia = type !== "TEXT" && type !== "TEMPLATE";
+  const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
+  const rendering = interactive.rendering ?? channel.renderingOf(interactive, { address, hasMedia });
+  return { ...draft, extra: { ...extra, interactive: { ...interactive, rendering } } };
 }

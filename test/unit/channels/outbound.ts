@@ -14,6 +14,10 @@ export function outboundTo(address: string): (fields?: Partial<Outbound>) => Out
       mediaUrl: null,
       text: content,
       template: null,
+      interactive: null,
+      location: null,
+      contacts: null,
+      quote: null,
       partsSent: [],
       ...fields,
     };

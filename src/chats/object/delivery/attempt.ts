@@ -89,6 +89,9 @@ export function save(host: OutboxHost, row: QueuedMessage, before: Known, after:
 
 function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
   const { chatId } = host.identity;
-  const { id: messageId, type, content, mediaUrl, text } = message;
-  return { chatId, messageId, address: host.address(), type, content, mediaUrl, text, template, partsSent: parts.ids };
+  const { id: messageId, type, content, mediaUrl, text, replyTo } = message;
+  const { interactive = null, location = null, contacts = null } = message;
+  const quote = replyTo === undefined ? null : host.log.messages.networkIdOf(replyTo);
+  const said = { type, content, mediaUrl, text, template, interactive, location, contacts };
+  return { chatId, messageId, address: host.address(), ...said, quote, partsSent: parts.ids };
 }

@@ -47,11 +47,19 @@ export async function sendParts(
 }
 
 /** Returns what a message says to a network, or why it can't be sent to any. */
-function bodyOf({ type, content, mediaUrl, text, template }: Outbound): Body | PartRefusal {
+function bodyOf(message: Outbound): Body | PartRefusal {
+  const { type, content, mediaUrl, text, template, interactive, location, contacts } = message;
   if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
-  if (type === "TEXT" || type === "TEMPLATE") return { kind: "text", text };
-  const linked = linkedMedia({ content, mediaUrl });
-  if (linked) return { kind: "media", type, ...linked };
-  const message = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
-  return { outcome: "failed", code: MEDIA_URL_REQUIRED, message };
+  if (location) return { kind: "location", location };
+  if (contacts) return { kind: "contacts", contacts };
+  const isMedia = type !== "TEXT" && type !== "TEMPLATE";
+  const linked = isMedia ? linkedMedia({ content, mediaUrl }) : null;
+  if (isMedia && !linked) {
+    const reason = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
+    return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason };
+  }
+  const media = isMedia && linked ? { type, ...linked } : null;
+  if (interactive)
+    return { kind: "choices", text, media: media && { type: media.type, link: media.link }, interactive };
+  return media ? { kind: "media", ...media } : { kind: "text", text };
 }

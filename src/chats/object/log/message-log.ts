@@ -15,6 +15,12 @@ import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
 
 const RECENT_MESSAGES = 1_000;
+const INBOUND = "in:";
+
+/** The `dedupe` of a contact's message. @param id the one that the network or the visitor's page gave it */
+export function inboundDedupe(id: string): string {
+  return `${INBOUND}${id}`;
+}
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
@@ -202,6 +208,27 @@ export class MessageLog {
       )
       .toArray();
     return row ?? null;
+  }
+
+  /** The network's id of a message: that of its first part, or the contact's own. Null if the network never had it. */
+  networkIdOf(id: string): string | null {
+    const placed = this.byId(id);
+    if (!placed) return null;
+    const [row] = this.#sql
+      .exec<{ part: string | null; dedupe: string | null }>(
+        "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?",
+        placed.seq,
+      )
+      .toArray();
+    return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
+  }
+
+  /** The contact's message with this id on the network, or one of the newest 1,000 of ours with a part of this id. */
+  byAnyNetworkId(networkId: string): { seq: number; doc: string } | null {
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string }>("select seq, doc from messages where dedupe = ?", inboundDedupe(networkId))
+      .toArray();
+    return row ?? this.byNetworkId(networkId);
   }
 
   /** Writes the state of a message's delivery. */

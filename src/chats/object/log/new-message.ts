@@ -1,6 +1,10 @@
 import { messageId } from "../../../ids.ts";
+import type { Extra } from "../../content.ts";
 import type { Message, UnplacedMessage } from "../../message.ts";
 import type { ChatIdentity, Draft, InboundDraft, Prepared } from "../../rpc.ts";
+
+/** A draft whose choices have their rendering. */
+export type AcceptedDraft = Omit<Draft, "extra"> & { extra?: Extra | undefined };
 
 /** The chat, number and time of a new message. */
 interface MessagePosition {
@@ -21,7 +25,19 @@ export function nextPosition(
 
 /** A new message to the contact, before it has a place in the chat. @param position `at` is RFC 3339 */
 export function scheduledMessage(
-  { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf }: Draft,
+  {
+    id,
+    type,
+    content,
+    mediaUrl,
+    templateId,
+    variables,
+    metadata,
+    scheduledAt,
+    expiresAt,
+    resendOf,
+    extra,
+  }: AcceptedDraft,
   { senderId, text }: Prepared,
   { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
 ): UnplacedMessage {
@@ -45,6 +61,7 @@ export function scheduledMessage(
     ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
     ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
     ...(resendOf != null && { resendOf }),
+    ...extra,
   };
 }
 
@@ -67,7 +84,7 @@ export function placedMessage(message: UnplacedMessage, { seq, at }: MessagePosi
 
 /** A new message to the contact, which takes its place at once. @param isQueued see `placedMessage` */
 export function outboundMessage(
-  draft: Draft,
+  draft: AcceptedDraft,
   prepared: Prepared,
   position: MessagePosition,
   isQueued: boolean,
@@ -79,6 +96,7 @@ export function outboundMessage(
 /** A new message from the contact. */
 export function inboundMessage(
   { id: callId, type, content, media, origin }: InboundDraft,
+  extra: InboundFields,
   { chatId, seq, at }: MessagePosition,
 ): Message {
   const id = messageId(callId, seq);
@@ -99,5 +117,9 @@ export function inboundMessage(
     metadata: {},
     createdAt: at,
     updatedAt: at,
+    ...extra,
   };
 }
+
+/** The fields of a contact's message that not every message has. */
+export type InboundFields = Pick<Message, "replyTo" | "choice" | "location" | "contacts" | "sticker">;

@@ -5,6 +5,16 @@ import { withStatus } from "../message-status.ts";
 
 const REDACTED = "The message was redacted";
 
+const BLANK_EXTRAS = {
+  interactive: undefined,
+  location: undefined,
+  contacts: undefined,
+  replyTo: undefined,
+  choice: undefined,
+  sticker: undefined,
+  reactions: undefined,
+};
+
 /**
  * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message
  * fails, and a scheduled one is canceled.
@@ -19,6 +29,8 @@ export function redacted<Shown extends ShownMessage>(message: Shown, at: number)
     mediaUrl: null,
     metadata: {},
     error: message.error && withoutWords(message.error),
+    ...BLANK_EXTRAS,
+    redactedAt: new Date(at).toISOString(),
   };
   if (message.status === "SCHEDULED") return withStatus(blank, { status: "CANCELED", error: null, at });
   if (message.status !== "QUEUED") return blank;

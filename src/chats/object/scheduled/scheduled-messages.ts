@@ -5,7 +5,6 @@ import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { UnplacedMessage } from "../../message.ts";
 import type {
   ChatIdentity,
-  Draft,
   Due,
   MessageAnswer,
   MoveAnswer,
@@ -19,7 +18,7 @@ import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import { scheduledMessage } from "../log/new-message.ts";
+import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
 import { withStatus } from "../message-status.ts";
 import {
@@ -125,7 +124,7 @@ export class ScheduledMessages implements DuePart {
    */
   accept(
     { chatId, createdAt }: ChatIdentity,
-    draft: Draft,
+    draft: AcceptedDraft,
     prepared: Prepared,
     dedupe: string | null,
     dueAt: number,

@@ -16,7 +16,10 @@ test("redacting a scheduled message cancels it, and no copy of its text stays", 
   const scheduled = await schedule(MINUTE, REVEALING);
   const { status, body } = await redact(scheduled.id);
   const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
-  expect([status, body.message]).toEqual([200, { ...scheduled, ...blank, status: "CANCELED" }]);
+  expect([status, body.message]).toEqual([
+    200,
+    { ...scheduled, ...blank, status: "CANCELED", redactedAt: expect.any(String) },
+  ]);
   expect(await message(scheduled.id)).toEqual(body.message);
   expect(await waiting()).toEqual([]);
   expect(await storedBy(object())).not.toContain(SECRET);

@@ -98,7 +98,7 @@ test("an inbound message is stored as it arrived", () => {
     origin: "https://parley.test",
     addresses: ["2"],
   };
-  expect(inboundMessage(came, PLACE)).toEqual({
+  expect(inboundMessage(came, {}, PLACE)).toEqual({
     id: "msg_g17",
     chatId: "cht_g0",
     seq: 7,
@@ -144,7 +144,7 @@ test("a redacted message has no fingerprint, and is returned to any request", ()
 test("a redacted message has no content left", () => {
   const message = outboundMessage(DRAFT, PREPARED, PLACE, false);
   const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
-  expect(redacted(message, 0)).toEqual({ ...message, ...blank });
+  expect(redacted(message, 0)).toEqual({ ...message, ...blank, redactedAt: "1970-01-01T00:00:00.000Z" });
   const error = { code: "network_400", message: "What is Order 7?" };
   expect(redacted({ ...message, status: "FAILED", error }, 0).error).toEqual({
     code: "network_400",

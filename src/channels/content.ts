@@ -1,0 +1,64 @@
+/** What a message can have besides text, media and templates. The names of the fields are those of the API. */
+
+/** A choice that the contact taps: a reply, a link, or a request for the contact's location. */
+export type Choice =
+  | {
+      type: "reply";
+      /** The company's own id, which comes back with the tap. The networks never see it. */
+      id: string;
+      title: string;
+      description?: string | undefined;
+      section?: string | undefined;
+    }
+  | { type: "link"; title: string; url: string }
+  | { type: "location"; title: string };
+
+/** Choices, all of one type, and the texts around them. */
+export interface Choices {
+  choices: Choice[];
+  header?: string | undefined;
+  footer?: string | undefined;
+  /** The label of the button that opens a list. */
+  menuTitle?: string | undefined;
+}
+
+/** How a channel shows choices. `text`: the choices are lines of the text. `keyboard`: buttons in place of the keyboard. */
+export const RENDERINGS = ["buttons", "list", "link", "keyboard", "text"] as const;
+export type Rendering = (typeof RENDERINGS)[number];
+
+/** Choices of a stored message. Their rendering was chosen when the message was accepted. */
+export interface Interactive extends Choices {
+  rendering: Rendering;
+}
+
+/** A place on the earth, in degrees (WGS 84). */
+export interface Location {
+  latitude: number;
+  longitude: number;
+  name?: string | undefined;
+  address?: string | undefined;
+}
+
+/** A contact card. It has at least one phone number, as its sender wrote it. */
+export interface ContactCard {
+  name: string;
+  phones: string[];
+}
+
+/** The choice that a contact tapped. `data`: what came with the tap, `<messageId>:<index>` unless it is forged. */
+export interface Tap {
+  data: string;
+  /** As the network shows it; empty if the network doesn't say. */
+  title: string;
+}
+
+/** What a tap brings with it: the message that offers the choice, and its index. */
+export function tapData(messageId: string, index: number): string {
+  return `${messageId}:${index}`;
+}
+
+/** The message and the index in a tap's data; null if it is not ours. */
+export function parseTap(data: string): { messageId: string; index: number } | null {
+  const [, messageId, index] = /^(msg_\w{1,40}):(\d)$/.exec(data) ?? [];
+  return messageId && index ? { messageId, index: Number(index) } : null;
+}

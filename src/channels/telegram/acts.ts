@@ -1,0 +1,41 @@
+import type { ActOutcome, ActTarget, Credentials, Network, NetworkAct } from "../adapter.ts";
+import { call } from "./call.ts";
+import { refusalOfAnswer } from "./errors.ts";
+import { messageNumberOf } from "./network-id.ts";
+
+const DEADLINE_MS = 10_000;
+
+/** Shows a reaction, or that somebody writes; never throws. A bot can't mark messages as read. */
+export async function actOnTelegram(
+  act: NetworkAct,
+  { address }: ActTarget,
+  { botToken = "" }: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<ActOutcome> {
+  const request = requestOf(act, address, botToken);
+  if (!request) return { outcome: "failed", code: "message_unknown", message: "Telegram does not have the message" };
+  const [method, fields] = request;
+  const answer = await call(method, { chat_id: address, ...fields }, botToken, network, signal);
+  return answer.answer === "ok" ? { outcome: "done" } : refusalOfAnswer(answer, address);
+}
+
+/** Stops the waiting sign on a tapped button. Telegram refuses a late answer, which does no harm. */
+export async function acknowledgeTap(receipt: string, { botToken = "" }: Credentials, network: Network): Promise<void> {
+  await call(
+    "answerCallbackQuery",
+    { callback_query_id: receipt },
+    botToken,
+    network,
+    AbortSignal.timeout(DEADLINE_MS),
+  );
+}
+
+function requestOf(act: NetworkAct, address: string, token: string): [string, Record<string, unknown>] | null {
+  if (act.act === "typing") return ["sendChatAction", { action: "typing" }];
+  const message_id = messageNumberOf(act.networkId, token, address);
+  if (message_id === null || act.act === "read") return null;
+  // Telegram's list has its emoji without variation selectors.
+  const emoji = act.emoji?.replaceAll("\uFE0F", "");
+  return ["setMessageReaction", { message_id, reaction: emoji === undefined ? [] : [{ type: "emoji", emoji }] }];
+}

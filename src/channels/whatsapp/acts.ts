@@ -1,0 +1,32 @@
+import type { ActOutcome, ActTarget, Credentials, Network, NetworkAct } from "../adapter.ts";
+import { askWhatsApp } from "./post.ts";
+import { addressed, type WhatsAppPart } from "./render.ts";
+
+/** Shows a reaction, that a message was read, or that somebody writes; never throws. */
+export async function actOnWhatsApp(
+  act: NetworkAct,
+  target: ActTarget,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<ActOutcome> {
+  const body = bodyOf(act, target);
+  if (!body) return { outcome: "not_shown" };
+  const answer = await askWhatsApp(body, credentials, network, signal);
+  return answer.outcome === "answered" ? { outcome: "done" } : answer;
+}
+
+/** Null if there is nothing to show it with: the sign of writing belongs to a message of the contact. */
+function bodyOf(act: NetworkAct, { chatId, address }: ActTarget): WhatsAppPart | null {
+  if (act.act === "react") {
+    return {
+      ...addressed(address),
+      biz_opaque_callback_data: `${chatId}.${act.messageId}.reaction.${act.at}`,
+      type: "reaction",
+      reaction: { message_id: act.networkId, emoji: act.emoji ?? "" },
+    };
+  }
+  if (act.networkId === null) return null;
+  const read = { messaging_product: "whatsapp", status: "read", message_id: act.networkId };
+  return act.act === "read" ? read : { ...read, typing_indicator: { type: "text" } };
+}

@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { RENDERINGS } from "../channels/content.ts";
+import { oneOf, text, textOrNull, time, timeIfSet } from "./typed-schema.ts";
+
+/** The fields of a message that say more than text and media. Each is absent if the message has none. */
+
+const title = text("What the contact reads");
+
+const choices = z
+  .array(
+    z.discriminatedUnion("type", [
+      z.object({
+        type: z.literal("reply"),
+        id: text("The company's own id. It comes back in the `choice` of the contact's tap"),
+        title,
+        description: z.string().optional().describe("A line below the title"),
+        section: z.string().optional().describe("The part of the list that it stands in"),
+      }),
+      z.object({ type: z.literal("link"), title, url: text("The page that it opens") }),
+      z.object({ type: z.literal("location"), title }),
+    ]),
+  )
+  .describe("The choices, all of one type");
+
+const interactive = z
+  .object({
+    choices,
+    header: z.string().optional().describe("A line above the text"),
+    footer: z.string().optional().describe("A line below the text"),
+    menuTitle: z.string().optional().describe("The label of the button that opens a list"),
+    rendering: oneOf(
+      RENDERINGS,
+      "How the channel shows the choices. Decided when the message was accepted. `keyboard`: in place of the contact's keyboard. `text`: as lines of the text",
+    ),
+  })
+  .optional()
+  .describe("The choices that the contact can tap");
+
+const location = z
+  .object({
+    latitude: z.number().describe("In degrees, from -90 to 90"),
+    longitude: z.number().describe("In degrees, from -180 to 180"),
+    name: z.string().optional().describe("The name of the place"),
+    address: z.string().optional().describe("The address of the place"),
+  })
+  .optional()
+  .describe("A place");
+
+const contacts = z
+  .array(
+    z.object({
+      name: text("The person's name"),
+      phones: z.array(z.string()).describe("The person's phone numbers, as the sender wrote them"),
+    }),
+  )
+  .optional()
+  .describe("Contact cards");
+
+export const contentFields = {
+  replyTo: z.string().optional().describe("The id of the message that this one replies to"),
+  interactive,
+  location,
+  contacts,
+  choice: z
+    .object({
+      id: textOrNull(
+        "The `id` of the choice. Null if the message with the choice is blank or gone, or the tap is forged",
+      ),
+      title: text("The title of the choice"),
+      messageId: textOrNull("The message with the choice. Null if the chat does not have it"),
+    })
+    .optional()
+    .describe("The choice that the contact tapped"),
+  sticker: z
+    .object({ emoji: textOrNull("The emoji that the sticker stands for, if known") })
+    .optional()
+    .describe("Set if the media is a sticker"),
+  reactions: z
+    .array(
+      z.object({
+        by: oneOf(["contact", "organization"], "Who reacted"),
+        emoji: text("The emoji"),
+        at: time("When"),
+      }),
+    )
+    .optional()
+    .describe("At most one reaction of each side"),
+  editedAt: timeIfSet("When the contact last changed it"),
+  deletedAt: timeIfSet("When the contact deleted it. Then it is blank"),
+  redactedAt: timeIfSet("When it was redacted. Then it is blank"),
+};
