@@ -28,6 +28,8 @@ export interface BenchArguments {
   small: boolean;
   /** Of the deletion. */
   minutes: number;
+  /** Measures the cases beside a build of this commit, and nothing else. */
+  against: string | null;
   /** Makes a CPU profile of this case and measures nothing. */
   profile: string | null;
   /** The folder for the data of a run. */
@@ -49,6 +51,7 @@ export const USAGE = `npm run bench -- [options]
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
   --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
+  --against <commit>  measures the cases of --only beside a build of that commit, in turns, and prints the ratios
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
   --json           the figures as JSON on standard output
@@ -77,6 +80,7 @@ export function readArguments(argv: string[]): BenchArguments {
       steps: { type: "boolean", default: false },
       small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },
+      against: { type: "string" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },
     },
@@ -84,6 +88,7 @@ export function readArguments(argv: string[]): BenchArguments {
   return {
     ...values,
     only: values.only ?? null,
+    against: values.against ?? null,
     profile: values.profile ?? null,
     delete: values.delete === undefined ? null : Math.ceil(positive("delete", values.delete)),
     export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),

@@ -69,7 +69,7 @@ export async function bench(cases: Case[], settings: BenchSettings): Promise<Out
 /** Builds the Workers into a folder that is removed in the end, and does some work with them and a driver. */
 export async function withSetup<T>(
   { data, wrk, log }: RunSettings,
-  { minify }: { minify: boolean },
+  { minify, root }: { minify: boolean; root?: string },
   work: (setup: Setup, drive: Driver) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(data, "parley-bench-"));
@@ -78,7 +78,7 @@ export async function withSetup<T>(
   process.once("exit", clear);
   try {
     log("Building");
-    const scripts = await buildScripts(folder, { minify });
+    const scripts = await buildScripts(folder, { minify, root });
     await mkdir(join(folder, "data"));
     const drive = wrk === null ? nodeDriver : wrkDriver(wrk, folder);
     return await work({ folder, scripts, secrets: newSecrets() }, drive);

@@ -16,20 +16,30 @@ export type Scripts = Record<
 >;
 
 /** Runs wrangler with the project's configuration. Returns its standard output. */
-export async function wrangler(...args: string[]): Promise<string> {
+export function wrangler(...args: string[]): Promise<string> {
+  return wranglerIn(ROOT, ...args);
+}
+
+async function wranglerIn(cwd: string, ...args: string[]): Promise<string> {
   const command = createRequire(import.meta.url).resolve("wrangler");
   const env = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_WRITE_LOGS: "false", NO_COLOR: "1" };
-  const options = { cwd: ROOT, env, maxBuffer: 1e8 };
+  const options = { cwd, env, maxBuffer: 1e8 };
   const run = promisify(execFile)(process.execPath, ["--no-warnings", command, ...args], options);
   return (await run).stdout;
 }
 
-/** Builds Parley as a deploy does, and the bench's own Workers with the same bundler. */
-export async function buildScripts(folder: string, { minify }: { minify: boolean }): Promise<Scripts> {
+/**
+ * Builds Parley as a deploy does, and the bench's own Workers with the same bundler.
+ * @param root the checkout that is built; without it, this one
+ */
+export async function buildScripts(
+  folder: string,
+  { minify, root = ROOT }: { minify: boolean; root?: string | undefined },
+): Promise<Scripts> {
   const own = ["erasing", "steps", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
   await Promise.all([
-    wrangler("deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
-    bundle(Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])), folder),
+    wranglerIn(root, "deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
+    bundle(Object.fromEntries(own.map((name) => [name, join(root, "test/bench/workers", `${name}.ts`)])), folder),
   ]);
   return {
     parley: join(folder, "parley", "index.js"),

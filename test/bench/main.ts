@@ -1,5 +1,6 @@
 import { cpus, tmpdir } from "node:os";
 import { exitCodeOf } from "../support/mistake.ts";
+import { againstText, measureAgainst } from "./against.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
 import { consoleText, measureConsole } from "./console.ts";
@@ -50,6 +51,15 @@ async function main(argv: string[]): Promise<number> {
     const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });
     print(stepsText(measured));
     return measured.rows.some(({ longest, allowed, failed }) => failed !== null || longest > allowed) ? 1 : 0;
+  }
+  if (given.against !== null) {
+    const compared = await measureAgainst(given.against, selectCases(FULL, { ...given, goals: false }), {
+      ...given,
+      wrk,
+      log,
+    });
+    print(`\n${againstText(given.against, compared)}\n`);
+    return compared.some(({ unexpected }) => unexpected !== null) ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];

@@ -52,7 +52,8 @@ export async function runRounds(
   return results;
 }
 
-async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
+/** One turn of a case, and its first response with a wrong status. */
+export async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
   const url = server.url(each.front);
   const before = await cpuTime(server.pid);
   const { requests, seconds: took, ...measured } = await runOnce(url, drive, { each, traffic }, seconds);
