@@ -49,17 +49,21 @@ const linkUrl = z.string().check(
   z.refine((url) => isWebUrl(url), "must be an http or https URL"),
 );
 
-const choice = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("reply"),
-    id: z.string().check(notEmpty, wellFormed, ...atMost(MAX_CHOICE_ID)),
-    title: text(MAX_TITLE),
-    description: textIfGiven(MAX_DESCRIPTION),
-    section: textIfGiven(MAX_SECTION),
-  }),
-  z.object({ type: z.literal("link"), title: text(MAX_TITLE), url: linkUrl }),
-  z.object({ type: z.literal("location"), title: text(MAX_TITLE) }),
-]);
+const choice = z.discriminatedUnion(
+  "type",
+  [
+    z.object({
+      type: z.literal("reply"),
+      id: z.string().check(notEmpty, wellFormed, ...atMost(MAX_CHOICE_ID)),
+      title: text(MAX_TITLE),
+      description: textIfGiven(MAX_DESCRIPTION),
+      section: textIfGiven(MAX_SECTION),
+    }),
+    z.object({ type: z.literal("link"), title: text(MAX_TITLE), url: linkUrl }),
+    z.object({ type: z.literal("location"), title: text(MAX_TITLE) }),
+  ],
+  { error: ({ code }) => (code === "invalid_union" ? "must be reply, link or location" : undefined) },
+);
 
 /** Choices of one type, with titles and ids that differ. */
 export const choicesBody = z
@@ -96,7 +100,7 @@ export const contactsBody = z
             .string()
             .check(
               ...atMost(MAX_PHONE),
-              z.regex(/^\+?[\d\s()./-]*\d[\d\s()./-]*$/, "must be a phone number: digits, with at most a leading +"),
+              z.regex(/^\+?[\d ()./-]*\d[\d ()./-]*$/, "must be a phone number: digits, with at most a leading +"),
             ),
         )
         .check(z.minLength(1), z.maxLength(MAX_PHONES)),
