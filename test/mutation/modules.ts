@@ -41,6 +41,7 @@ export const PURE = [
   "src/channels/web/identity.ts",
   "src/channels/web/origin.ts",
   "src/channels/web/page.ts",
+  "src/channels/web/render.ts",
   "src/channels/web/socket-policy.ts",
   "src/channels/web/visitor.ts",
   "src/channels/whatsapp/adapter.ts",

@@ -21,7 +21,7 @@ interface RedactionHost {
   lines: Pick<EventLines, "forgetResponses">;
   scheduled: Pick<ScheduledMessages, "redact">;
   alarm: StandingAlarm;
-  visitors: Pick<VisitorSockets, "show">;
+  visitors: Pick<VisitorSockets, "update">;
 }
 
 /**
@@ -56,7 +56,7 @@ export class Redactions {
     const queued = deliveries.delivered(seq);
     const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
     lines.forgetResponses();
-    visitors.show(message);
+    visitors.update(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
   }

@@ -104,6 +104,11 @@ function reduceFrame(state: Conversation, frame: IncomingFrame): Conversation {
       return prepend(state, frame.messages);
     case "message":
       return merge(state, frame.message);
+    case "updated": {
+      const { message } = frame;
+      // A new chat with the same id may have another message with this `seq`.
+      return changeEntry(state, message.seq, (before) => (before.id === message.id ? message : before));
+    }
     case "stored":
       return reduceStored(state, frame);
     case "status":

@@ -42,6 +42,8 @@ export type IncomingFrame =
   /** The messages before the requested `seq`, oldest first, at most 100. */
   | { type: "older"; messages: ChatMessage[] }
   | { type: "message"; message: ChatMessage }
+  /** A message that has changed, which the page may not have. */
+  | { type: "updated"; message: ChatMessage }
   | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: MessageStatus }
   | { type: "pong" };
@@ -66,9 +68,10 @@ export function parseFrame(data: unknown): IncomingFrame | null {
       return readReady(frame);
     case "older":
       return { type: "older", messages: readMessages(frame.messages) };
-    case "message": {
+    case "message":
+    case "updated": {
       const message = readMessage(frame.message);
-      return message && { type: "message", message };
+      return message && { type: frame.type, message };
     }
     case "stored":
       return readStored(frame);

@@ -1,3 +1,4 @@
+import type { VisitorMessage } from "../../../src/channels/web/render.ts";
 import type { ServerFrame } from "../../../src/chats/object/visitors/frames.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";
 import type { Book, Row } from "./book.ts";
@@ -39,7 +40,7 @@ export class Tab {
     const world = this.#world;
     world.count(`frame: ${frame.type}`);
     if (frame.type === "ready") for (const message of frame.messages) this.#learn(message.seq, message.status);
-    if (frame.type === "message") this.#shown(frame.message);
+    if (frame.type === "message" || frame.type === "updated") this.#shown(frame.type, frame.message);
     if (frame.type === "stored") {
       const row = this.book.rows.get(frame.messageId);
       const isStored = row?.columns.dedupe === `in:${frame.id}` && row.message.seq === frame.seq;
@@ -54,11 +55,10 @@ export class Tab {
     }
   }
 
-  /** A message is new, or it was redacted. */
-  #shown({ id, seq, status, text }: { id: string; seq: number; status: string; text: string }): void {
+  /** A message is new, or it has changed. */
+  #shown(type: "message" | "updated", { id, seq, status, text }: VisitorMessage): void {
     this.#world.check("blank", text === "" || !this.book.redacted.has(id), () => `${this.name} is shown ${id}`);
-    if (text !== "") this.#learn(seq, status);
-    else if (seq > this.newest) this.#learn(seq, status);
+    if (type === "message") this.#learn(seq, status);
   }
 
   #learn(seq: number, status: string): void {

@@ -23,6 +23,7 @@ const SHARED = new RegExp(
     "(?:config|ids|log)\\.ts",
     "channels/(?:telegram|whatsapp)/.*",
     "channels/(?:record|registry)\\.ts",
+    "channels/web/render\\.ts",
     "organizations/call-organization\\.ts",
     "chats/open-chat\\.ts",
   ].join("|")})$`,

@@ -1,24 +1,9 @@
 import * as z from "zod/mini";
+import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { MAX_CONTENT, type Message } from "../../message.ts";
 
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
-
-/** A message as its visitor sees it, without the company's internal fields. */
-export type VisitorMessage = Omit<
-  Message,
-  | "senderId"
-  | "metadata"
-  | "templateId"
-  | "variables"
-  | "sentAt"
-  | "deliveredAt"
-  | "readAt"
-  | "failedAt"
-  | "scheduledAt"
-  | "expiresAt"
-  | "resendOf"
->;
 
 export interface RefusedFrame {
   type: "refused";
@@ -35,6 +20,14 @@ export type ServerFrame =
   /** The messages before the requested seq, oldest first, at most 100. */
   | { type: "older"; messages: VisitorMessage[] }
   | { type: "message"; message: VisitorMessage }
+  /** A message that has changed, as it is now. */
+  | { type: "updated"; message: VisitorMessage }
+  /** More has changed than is told. The page forgets what it has. */
+  | { type: "reset" }
+  /** The company is writing. `sender`: the member who does; null if none is named. */
+  | { type: "typing"; sender: { name: string } | null }
+  /** The company has read the visitor's messages up to this one. */
+  | { type: "read"; seq: number }
   | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: Message["status"] }
   | RefusedFrame
@@ -90,11 +83,6 @@ export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large"
 function isTooLarge(data: string): boolean {
   if (data.length > MAX_FRAME) return true;
   return data.length * 3 > MAX_FRAME && new TextEncoder().encode(data).length > MAX_FRAME;
-}
-
-export function visitorMessage(message: Message): VisitorMessage {
-  const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
-  return { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt };
 }
 
 /** The response to a stored message. @param id the page's own id of the message @param doc the stored message as JSON */

@@ -1,3 +1,4 @@
+import { type VisitorMessage, visitorMessage } from "../../../channels/web/render.ts";
 import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../../ids.ts";
 import { causeOf } from "../../../log.ts";
@@ -36,8 +37,6 @@ import {
   sendFrame,
   storedFrame,
   unavailableFrame,
-  type VisitorMessage,
-  visitorMessage,
 } from "./frames.ts";
 import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
@@ -163,9 +162,24 @@ export class VisitorSockets {
     if (code !== CONNECTION_LOST) close(socket, NORMAL);
   }
 
-  /** Sends a new or redacted message to the open pages. */
+  /** Sends a new message to the open pages. */
   show(message: Message): void {
-    this.#sendMessage(this.#visitorSockets(), message);
+    this.#sendMessage(this.#visitorSockets(), "message", message);
+  }
+
+  /** Sends a changed message to the open pages: an edit, a deletion, a redaction, a reaction. */
+  update(message: Message): void {
+    this.#sendMessage(this.#visitorSockets(), "updated", message);
+  }
+
+  /** Tells the open pages that the company is writing. @param sender who; null if none is named @returns whether one is open */
+  showTyping(sender: { name: string } | null): boolean {
+    return this.#tell({ type: "typing", sender });
+  }
+
+  /** Tells the open pages that the company has read up to `seq`. @returns whether one is open */
+  showRead(seq: number): boolean {
+    return this.#tell({ type: "read", seq });
   }
 
   /** The chat was deleted. */
@@ -244,7 +258,7 @@ export class VisitorSockets {
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
     const others = this.#visitorSockets().filter((other) => other !== socket);
-    this.#sendMessage(others, JSON.parse(answer.doc) as Message);
+    this.#sendMessage(others, "message", JSON.parse(answer.doc) as Message);
   }
 
   /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
@@ -276,13 +290,20 @@ export class VisitorSockets {
     }
   }
 
-  /** Sends a message to sockets, after a check. If it was redacted or deleted meanwhile, its text stays here. */
-  #sendMessage(sockets: WebSocket[], message: Message): void {
+  #tell(frame: ServerFrame): boolean {
+    const sockets = this.#visitorSockets();
+    this.#broadcast(sockets, () => frame);
+    return sockets.length > 0;
+  }
+
+  /** Sends a message to sockets, after a check. If it changed meanwhile, it goes as it is now; if it is gone, blank. */
+  #sendMessage(sockets: WebSocket[], type: "message" | "updated", message: Message): void {
     const { log } = this.#host;
-    const { redactions } = log;
+    const { changes } = log;
     this.#broadcast(sockets, () => {
-      const isAsStored = log.redactions === redactions || log.byId(message.id)?.redactedAt === null;
-      return { type: "message", message: visitorMessage(isAsStored ? message : redacted(message, Date.now())) };
+      if (log.changes === changes) return { type, message: visitorMessage(message) };
+      const row = log.byId(message.id);
+      return { type, message: visitorMessage(row ? (JSON.parse(row.doc) as Message) : redacted(message, Date.now())) };
     });
   }
 

@@ -62,7 +62,7 @@ test("a redacted message is redacted on open pages too", async () => {
   const { ready } = await visit(channelId, { token });
   await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
   expect(await page.next()).toMatchObject({
-    type: "message",
+    type: "updated",
     message: { id: messageId, seq: 1, content: "", text: "" },
   });
 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
-import { readFrame, visitorMessage } from "../../../../../src/chats/object/visitors/frames.ts";
+import { readFrame } from "../../../../../src/chats/object/visitors/frames.ts";
 import { secondsToWait } from "../../../../../src/chats/object/visitors/rate-limit.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
@@ -77,40 +76,4 @@ test("a frame that is certainly too large is refused without being encoded", () 
   expect(readFrame("x".repeat(16_385))).toBe("too_large");
   expect(encode).not.toHaveBeenCalled();
   encode.mockRestore();
-});
-
-test("a visitor sees of a message what is meant for a visitor", () => {
-  const message: Message = {
-    id: "msg_g000000000000000",
-    chatId: "cht_g000000000000000",
-    seq: 1,
-    direction: "OUTBOUND",
-    type: "TEMPLATE",
-    content: "Hi",
-    mediaUrl: null,
-    senderId: "mbr_g000000000000000",
-    templateId: "tpl_g000000000000000",
-    variables: { name: "Ada" },
-    text: "Hi Ada",
-    status: "SENT",
-    error: null,
-    metadata: { ticket: "7" },
-    createdAt: "2026-11-20T12:00:00.000Z",
-    updatedAt: "2026-11-20T12:00:00.000Z",
-    sentAt: "2026-11-20T12:00:00.000Z",
-  };
-  expect(Object.keys(visitorMessage(message))).toEqual([
-    "id",
-    "chatId",
-    "seq",
-    "direction",
-    "type",
-    "content",
-    "mediaUrl",
-    "text",
-    "status",
-    "error",
-    "createdAt",
-    "updatedAt",
-  ]);
 });

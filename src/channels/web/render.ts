@@ -1,0 +1,59 @@
+import type { Message, TappedChoice } from "../../chats/message.ts";
+import { type Interactive, tapData } from "../content.ts";
+
+/** A message as its visitor sees it, without the company's internal fields. */
+export type VisitorMessage = Pick<
+  Message,
+  | "id"
+  | "chatId"
+  | "seq"
+  | "direction"
+  | "type"
+  | "content"
+  | "mediaUrl"
+  | "text"
+  | "status"
+  | "error"
+  | "createdAt"
+  | "updatedAt"
+  | "replyTo"
+  | "location"
+  | "contacts"
+  | "sticker"
+  | "reactions"
+  | "editedAt"
+  | "deletedAt"
+  | "redactedAt"
+> & {
+  /** The `id` of a reply is what the page sends with the tap. */
+  interactive?: Interactive | undefined;
+  choice?: Omit<TappedChoice, "id"> | undefined;
+};
+
+/** Renders a message for its visitor. Each field is named, so that a new one stays inside until somebody shows it. */
+export function visitorMessage(message: Message): VisitorMessage {
+  const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
+  const { replyTo, interactive, location, contacts, choice, sticker, reactions } = message;
+  const { editedAt, deletedAt, redactedAt } = message;
+  return {
+    ...{ id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt },
+    ...(replyTo !== undefined && { replyTo }),
+    ...(interactive && { interactive: visitorChoices(id, interactive) }),
+    ...(location && { location }),
+    ...(contacts && { contacts }),
+    ...(choice && { choice: { title: choice.title, messageId: choice.messageId } }),
+    ...(sticker && { sticker }),
+    ...(reactions && { reactions }),
+    ...(editedAt !== undefined && { editedAt }),
+    ...(deletedAt !== undefined && { deletedAt }),
+    ...(redactedAt !== undefined && { redactedAt }),
+  };
+}
+
+/** The company's own ids of the replies never leave: they may say what the visitor must not know. */
+function visitorChoices(messageId: string, interactive: Interactive): Interactive {
+  const choices = interactive.choices.map((choice, index) =>
+    choice.type === "reply" ? { ...choice, id: tapData(messageId, index) } : choice,
+  );
+  return { ...interactive, choices };
+}
