@@ -69,7 +69,7 @@ export function unreadableEvent(
 
 function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }: EventSubject, isFull: boolean) {
   if (seq !== null) {
-    const facts = { ...statusOf(type, note, message), ...(note?.by === "contact" && { by: note.by }) };
+    const facts = { ...statusOf(type, note, message), ...(typeof note?.by === "string" && { by: note.by }) };
     return { messageId: message?.id ?? null, seq, ...facts, ...(isFull && { message }) };
   }
   if (unplacedId({ note }) !== null) {

@@ -23,8 +23,13 @@ const ofMessage = {
 const VARIANTS: Record<string, Variant> = {
   ChatEventData: { types: ["chat.created", "chat.updated"], facts: {}, shown: { chat } },
   MessageEventData: {
-    types: ["message.received", "message.created", "message.edited", "message.reaction"],
+    types: ["message.received", "message.created", "message.edited"],
     facts: ofMessage,
+    shown: { message },
+  },
+  MessageReactionEventData: {
+    types: ["message.reaction"],
+    facts: { ...ofMessage, by: oneOf(["contact", "organization"], "Who reacted, or took a reaction back") },
     shown: { message },
   },
   MessageRedactedEventData: {

@@ -186,6 +186,16 @@ export class ChatObject extends EventfulObject {
     return this.#forOwner(as, () => this.parts.redactions.redact(id, call));
   }
 
+  /** Changes a stored message as its network tells; see `MessageChanges`. */
+  change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
+    return this.#forOwner(as, async () => {
+      const answer = await this.parts.messageChanges.apply(change);
+      // Even if nothing changed: the first call may have lost the alarm.
+      if (answer.outcome === "ok") await this.parts.announce();
+      return answer;
+    });
+  }
+
   /** The channel works again: a message that waited for it may be sent now. */
   async wake(): Promise<void> {
     await this.parts.alarm.standing();

@@ -15,6 +15,7 @@ import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
 import { MessageActions } from "./message-actions.ts";
+import { MessageChanges } from "./message-changes.ts";
 import { Redactions } from "./redactions.ts";
 import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -43,6 +44,7 @@ export class ChatParts {
   readonly store: MessageStore;
   readonly actions: MessageActions;
   readonly redactions: Redactions;
+  readonly messageChanges: MessageChanges;
   readonly changes: StoredDetails;
   readonly retention: Retention;
   readonly erasure: Erasure;
@@ -153,6 +155,7 @@ export class ChatParts {
       alarm: this.alarm,
       visitors: this.visitors,
     });
+    this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });
     this.changes = new StoredDetails({
       env,
       storage,

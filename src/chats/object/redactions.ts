@@ -8,6 +8,7 @@ import { printRedacted } from "./delivery/row.ts";
 import type { EventLines } from "./event-lines.ts";
 import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import { isBlank } from "./log/redaction.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
@@ -24,8 +25,11 @@ interface RedactionHost {
   visitors: Pick<VisitorSockets, "update">;
 }
 
+/** The JSON of the blank message. */
+type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
+
 /**
- * Redactions of a chat's messages. Each is answered once the list of chats shows nothing of the text. Storage has the
+ * Redactions of a chat's messages, and deletions by the contact. Each is answered once the list of chats shows nothing of the text. Storage has the
  * seqs of those that the list may not know yet, so that they can be repeated.
  */
 export class Redactions {
@@ -43,22 +47,47 @@ export class Redactions {
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { kv, log, deliveries, queue, lines, visitors } = this.#host;
+    const { log } = this.#host;
     const row = log.byId(id);
     if (!row) return this.#redactUnplaced(id, call);
     const { seq } = row;
-    const isUnreported = kv.get(unreportedKey(seq)) === true && !this.#underWay.has(seq);
-    const isRepeat = log.redactedBy(seq) === call || isUnreported;
-    if (row.redactedAt !== null) return isRepeat ? this.#reported(seq, row.doc) : { outcome: "no_message" };
+    const redactedBy = log.redactedBy(seq);
+    // A message that the contact deleted is blank, but not redacted.
+    if (redactedBy === undefined) return this.#blank(JSON.parse(row.doc) as Message, call);
+    const isRepeat = redactedBy === call || (this.#isUnreported(seq) && !this.#underWay.has(seq));
+    return isRepeat ? this.#reported(seq, row.doc) : { outcome: "no_message" };
+  }
+
+  /**
+   * Blanks a message that the contact deleted. Repeating it changes nothing.
+   * @returns `not_reported` as `redact` does
+   */
+  async deletedByContact(message: Message): Promise<{ outcome: "ok" | "not_reported" }> {
+    const { seq } = message;
+    if (isBlank(message) && !this.#isUnreported(seq)) return { outcome: "ok" };
+    const { outcome } = isBlank(message)
+      ? await this.#reported(seq, JSON.stringify(message))
+      : await this.#blank(message, null);
+    return { outcome };
+  }
+
+  /** @param call the name of the request; null if the contact deleted the message */
+  #blank(before: Message, call: string | null): Promise<Reported> {
+    const { kv, log, deliveries, queue, lines, visitors } = this.#host;
+    const { seq } = before;
     // First: if a later step fails, the redaction can be repeated until it is reported.
     kv.put(unreportedKey(seq), true);
     queue.beforeRedaction(seq);
     const queued = deliveries.delivered(seq);
-    const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
+    const message = log.redact(before, queued && printRedacted(queued), Date.now(), call);
     lines.forgetResponses();
     visitors.update(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
+  }
+
+  #isUnreported(seq: number): boolean {
+    return this.#host.kv.get(unreportedKey(seq)) === true;
   }
 
   /** The list of chats never shows a message without a place. */
@@ -69,7 +98,7 @@ export class Redactions {
   }
 
   /** Reports the chat's state, in which the text is blank. */
-  async #reported(seq: number, doc: string): Promise<Exclude<MessageAnswer, Unknown> | { outcome: "not_reported" }> {
+  async #reported(seq: number, doc: string): Promise<Reported> {
     const { kv, report, alarm } = this.#host;
     await alarm.by(report.changed());
     this.#underWay.add(seq);

@@ -48,6 +48,7 @@ function messageOf(type: EventType) {
 function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
   const since = new Date(now).toISOString();
   if (type === "message.status") return { status: "SENT" };
+  if (type === "message.reaction") return { by: "contact" };
   if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
   if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };

@@ -1,6 +1,8 @@
 import type { EventFact, EventType } from "../../../events/event.ts";
 import type { EventRange } from "../../../webhooks/rpc.ts";
-import type { Message } from "../../message.ts";
+import type { Message, Reaction } from "../../message.ts";
+
+const RECENT_EVENTS = 1_000;
 
 /** An event to store. */
 export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
@@ -75,6 +77,18 @@ export class EventLog {
       .exec<{ type: EventType }>("select distinct type from events where n between ? and ?", first, last)
       .toArray();
     return rows.map(({ type }) => type);
+  }
+
+  /** When a side last reacted to a message, as its app says; null if the newest 1,000 events don't tell. */
+  lastReactionAt(seq: number, by: Reaction["by"]): number | null {
+    const [row] = this.#sql
+      .exec<{ at: number }>(
+        `select note ->> '$.at' as at from events where n > ? and type = 'message.reaction' and seq = ?
+         and note ->> '$.by' = ? order by n desc limit 1`,
+        ...[this.newest - RECENT_EVENTS, seq, by],
+      )
+      .toArray();
+    return row?.at ?? null;
   }
 
   /** A write failed, or the storage was deleted. */

@@ -2,7 +2,7 @@ import { isMessageId, seqOf } from "../../../ids.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
 import { expiryOf, type Message } from "../../message.ts";
 import type { Media, UsedTemplate } from "../../rpc.ts";
-import { type StatusChange, withStatus } from "../message-status.ts";
+import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type Floor, LogFloor, redactionKey } from "./floor.ts";
@@ -166,6 +166,12 @@ export class MessageLog {
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
 
+  /** The JSON of a message by its seq; null if there is none. */
+  docAt(seq: number): string | null {
+    const [row] = this.#sql.exec<{ doc: string }>("select doc from messages where seq = ?", seq).toArray();
+    return row?.doc ?? null;
+  }
+
   /** The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. */
   ofCall(callId: string, since: number): string | null {
     const columns = "doc, doc ->> '$.createdAt' as at";
@@ -251,6 +257,17 @@ export class MessageLog {
     return message;
   }
 
+  /** Writes what changed of a message besides its status, and the event that tells it. @returns the message */
+  change(changed: Message, { type, note, at }: Pick<NewEvent, "type" | "note" | "at">): Message {
+    this.changes++;
+    const message = updated(changed, at);
+    const { seq } = message;
+    this.commit([{ type, seq, note, at }], () => {
+      this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), seq);
+    });
+    return message;
+  }
+
   /** Fails messages of the queue, all or none. @param at Unix milliseconds */
   failQueued(messages: Message[], error: NonNullable<Message["error"]>, at: number): void {
     if (messages.length === 0) return;
@@ -278,19 +295,20 @@ export class MessageLog {
   }
 
   /**
-   * Redacts a message, and removes everything else that could reveal its text.
+   * Blanks a message, and removes everything else that could reveal its text.
    * @param delivery the state of its delivery without texts; it stays because an attempt may be running
-   * @param call the name of the request
-   * @returns the redacted message
+   * @param call the name of the request; null if the contact deleted the message
+   * @returns the blank message
    */
-  redact(message: Message, delivery: string | null, at: number, call: string): Message {
+  redact(message: Message, delivery: string | null, at: number, call: string | null): Message {
     this.changes++;
     this.redactions++;
     const { seq } = message;
-    const blank = redacted(message, at);
+    const blank = redacted(message, at, call === null ? "deletedAt" : "redactedAt");
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
-    this.commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
-      this.#storage.kv.put(redactionKey(seq), call);
+    const note = call === null ? { by: "contact" } : null;
+    this.commit([...failure, { type: "message.redacted", seq, note, at }], () => {
+      if (call !== null) this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
@@ -309,7 +327,7 @@ export class MessageLog {
     return this.#sql.exec(redacted, seq).toArray().length > 0;
   }
 
-  /** The name of the request that redacted a message. */
+  /** The name of the request that redacted a message; undefined if none did. */
   redactedBy(seq: number): string | undefined {
     return this.#storage.kv.get<string>(redactionKey(seq));
   }

@@ -1,7 +1,7 @@
 import type { ShownMessage } from "../../message.ts";
 import { withStatus } from "../message-status.ts";
 
-/** Redaction removes a message's text. A network may quote the text in an error, so error texts are removed too. */
+/** Redaction, or the contact's deletion, removes a message's text. A network may quote the text in an error, so error texts are removed too. */
 
 const REDACTED = "The message was redacted";
 
@@ -16,11 +16,16 @@ const BLANK_EXTRAS = {
 };
 
 /**
- * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message
+ * The blank message. It keeps its id, number, times and status, and its error's code. A queued message
  * fails, and a scheduled one is canceled.
  * @param at Unix milliseconds
+ * @param time the field that says when it became blank, and by whom
  */
-export function redacted<Shown extends ShownMessage>(message: Shown, at: number): Shown {
+export function redacted<Shown extends ShownMessage>(
+  message: Shown,
+  at: number,
+  time: "redactedAt" | "deletedAt" = "redactedAt",
+): Shown {
   const blank: Shown = {
     ...message,
     content: "",
@@ -30,12 +35,17 @@ export function redacted<Shown extends ShownMessage>(message: Shown, at: number)
     metadata: {},
     error: message.error && withoutWords(message.error),
     ...BLANK_EXTRAS,
-    redactedAt: new Date(at).toISOString(),
+    [time]: new Date(at).toISOString(),
   };
   if (message.status === "SCHEDULED") return withStatus(blank, { status: "CANCELED", error: null, at });
   if (message.status !== "QUEUED") return blank;
   const error = { code: "redacted", message: `${REDACTED} before it was delivered` };
   return withStatus(blank, { status: "FAILED", error, at });
+}
+
+/** Whether nothing is left of what a message said. */
+export function isBlank({ redactedAt, deletedAt }: ShownMessage): boolean {
+  return (redactedAt ?? deletedAt) !== undefined;
 }
 
 /** An error with its code but without the network's text. */

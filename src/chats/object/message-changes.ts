@@ -1,0 +1,138 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { Message, Reaction } from "../message.ts";
+import type { MessageChange, MessageChangeAnswer, Unknown } from "../rpc.ts";
+import type { NewEvent } from "./log/event-log.ts";
+import { isFull } from "./log/limits.ts";
+import { inboundDedupe, type MessageLog } from "./log/message-log.ts";
+import { isBlank } from "./log/redaction.ts";
+import type { Redactions } from "./redactions.ts";
+import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
+
+const MAX_FAILED = 100;
+
+/** What changes of messages need of their chat. */
+interface ChangingHost {
+  log: MessageLog;
+  redactions: Pick<Redactions, "deletedByContact">;
+  visitors: Pick<VisitorSockets, "show">;
+}
+
+type Answer = Exclude<MessageChangeAnswer, Unknown>;
+
+/**
+ * What changes a stored message besides its delivery: the contact edits, deletes and reacts, the company reacts. The
+ * networks tell it late, twice or in another order. A blank message and one that is gone don't change.
+ */
+export class MessageChanges {
+  readonly #host: ChangingHost;
+  /** Reactions of ours that failed before they were stored, as the network may say so before it answers the call. */
+  readonly #failed = new BoundedMap<string, true>(MAX_FAILED);
+
+  constructor(host: ChangingHost) {
+    this.#host = host;
+  }
+
+  /** Applies a change. It is `ok` too if nothing is left to change. */
+  apply(change: MessageChange): Answer | Promise<Answer> {
+    switch (change.change) {
+      case "edit":
+        return found(this.#edit(change));
+      case "deletion":
+        return this.#delete(change);
+      case "reaction":
+        return found(this.#react(change));
+      case "reaction_failed":
+        return found(this.#takeBack(change));
+    }
+  }
+
+  /** The contact reacts at `at` (Unix milliseconds), or takes the reaction back. @returns the message, if it can change */
+  contactReacted(seq: number, emoji: string | null, at: number): Message | null {
+    const message = this.#open(this.#host.log.docAt(seq));
+    if (!message) return null;
+    const stored = message.reactions?.find(({ by }) => by === "contact");
+    if (stored ? at < Date.parse(stored.at) : emoji === null || at < this.#lastReactionAt(seq)) return message;
+    if (stored?.emoji === emoji) return message;
+    return this.#replaceReaction(message, "contact", emoji, at);
+  }
+
+  /**
+   * Stores our own reaction, which was made at `at` (Unix milliseconds), or removes it.
+   * @returns the message; null if it can't change any more, or if the network has taken the reaction back
+   */
+  setReaction(seq: number, emoji: string | null, at: number): Message | null {
+    const message = this.#open(this.#host.log.docAt(seq));
+    if (!message || this.#failed.delete(failedKey(message.id, at))) return null;
+    const stored = message.reactions?.find(({ by }) => by === "organization");
+    if (!stored && emoji === null) return message;
+    return this.#replaceReaction(message, "organization", emoji, at);
+  }
+
+  /** The text or caption of a contact's message. The latest edit counts, and of the same second the one that comes last. */
+  #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
+    const message = this.#open(this.#ofContact(networkId));
+    if (!message || isFull(this.#host.log)) return null;
+    const isLate = message.editedAt !== undefined && at < Date.parse(message.editedAt);
+    // A network also tells of edits that nobody sees, for example of a link's preview.
+    if (isLate || message.content === content) return message;
+    const edited = { ...message, content, text: content, editedAt: new Date(at).toISOString() };
+    return this.#store(edited, "message.edited", null);
+  }
+
+  async #delete({ networkId }: Extract<MessageChange, { change: "deletion" }>): Promise<Answer> {
+    const doc = this.#ofContact(networkId);
+    return doc ? this.#host.redactions.deletedByContact(JSON.parse(doc) as Message) : { outcome: "no_message" };
+  }
+
+  #react({ networkId, emoji, at }: Extract<MessageChange, { change: "reaction" }>): Message | null {
+    const row = this.#host.log.byAnyNetworkId(networkId);
+    return row && this.contactReacted((JSON.parse(row.doc) as Message).seq, emoji, at);
+  }
+
+  #takeBack({ messageId, at }: Extract<MessageChange, { change: "reaction_failed" }>): Message | null {
+    const message = this.#open(this.#host.log.byId(messageId)?.doc);
+    if (!message) return null;
+    const stored = message.reactions?.find(({ by }) => by === "organization");
+    if (stored && Date.parse(stored.at) === at) return this.#replaceReaction(message, "organization", null, at);
+    this.#failed.set(failedKey(messageId, at), true);
+    return message;
+  }
+
+  #replaceReaction(message: Message, by: Reaction["by"], emoji: string | null, at: number): Message | null {
+    if (emoji !== null && isFull(this.#host.log)) return null;
+    const others = message.reactions?.filter((each) => each.by !== by) ?? [];
+    const reactions = emoji === null ? others : [...others, { by, emoji, at: new Date(at).toISOString() }];
+    const changed = { ...message, reactions: reactions.length > 0 ? reactions : undefined };
+    return this.#store(changed, "message.reaction", { by, at });
+  }
+
+  /** When the contact last reacted to a message that has no reaction now: what came before is over. */
+  #lastReactionAt(seq: number): number {
+    return this.#host.log.events.lastReactionAt(seq, "contact") ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #store(message: Message, type: NewEvent["type"], note: NewEvent["note"]): Message {
+    const { log, visitors } = this.#host;
+    const stored = log.change(message, { type, note, at: Date.now() });
+    visitors.show(stored);
+    return stored;
+  }
+
+  #ofContact(networkId: string): string | undefined {
+    return this.#host.log.byDedupe(inboundDedupe(networkId))?.doc;
+  }
+
+  /** The message, unless it is blank. */
+  #open(doc: string | null | undefined): Message | null {
+    const message = doc ? (JSON.parse(doc) as Message) : null;
+    return message && isBlank(message) ? null : message;
+  }
+}
+
+function found(message: Message | null): Answer {
+  return { outcome: message ? "ok" : "no_message" };
+}
+
+function failedKey(messageId: string, at: number): string {
+  return `${messageId} ${at}`;
+}
