@@ -46,6 +46,7 @@ const linkUrl = z.string().check(
   ...atMost(MAX_CHOICE_URL),
   // Without the flag `i`, because the OpenAPI document contains this pattern.
   z.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\\]+$/, { error: "must be an http or https URL", abort: true }),
+  oneLine,
   z.refine((url) => isWebUrl(url), "must be an http or https URL"),
 );
 
