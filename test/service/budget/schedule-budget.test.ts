@@ -41,6 +41,17 @@ test("a plain send writes a message, its event and the alarm", async () => {
   expect(await rowsOf(place, () => place.post())).toBe(2 + ALARM);
 });
 
+test.each([
+  ["choices", { interactive: { choices: [{ type: "reply", id: "y", title: "Yes" }] } }],
+  ["a location", { location: { latitude: 52.52, longitude: 13.405 } }],
+  ["cards", { contacts: [{ name: "Maya", phones: ["+1 555 078 3881"] }] }],
+])("a send with %s and a quote writes no more than a plain one", async (_what, said) => {
+  const place = await quietPlace();
+  const [quoted] = await place.messages();
+  expect(await rowsOf(place, () => place.post({ ...said, replyTo: quoted?.id }))).toBe(2 + ALARM);
+  expect((await place.messages()).at(-1)).toMatchObject({ ...said, replyTo: quoted?.id });
+});
+
 test("a scheduled send writes six rows in all, besides the alarms and the report", async () => {
   const place = await quietPlace();
   const { post, settle, object } = place;

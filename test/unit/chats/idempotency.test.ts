@@ -83,6 +83,8 @@ test.each<[string, Fields, Fields]>([
   expect(await fingerprint(one)).toBe(await fingerprint(other));
 });
 
+const YES = { type: "reply", id: "y", title: "Yes" };
+const card = (name: string) => ({ name, phones: ["1"] });
 const AT = "2026-11-20T12:00:00Z";
 const LATER = "2026-11-20T13:00:00Z";
 
@@ -105,6 +107,16 @@ test.each<[string, Fields, Fields]>([
   ["the value of a pair", { metadata: { a: "b" } }, { metadata: { a: "c" } }],
   ["the key of a pair", { metadata: { a: "b" } }, { metadata: { c: "b" } }],
   ["media or none", {}, { mediaUrl: "https://example.com/" }],
+  ["choices or none", {}, { interactive: { choices: [YES] } }],
+  ["a choice's id", { interactive: { choices: [YES] } }, { interactive: { choices: [{ ...YES, id: "z" }] } }],
+  [
+    "a header and a footer",
+    { interactive: { choices: [YES], header: "x" } },
+    { interactive: { choices: [YES], footer: "x" } },
+  ],
+  ["two places", { location: { latitude: 1, longitude: 2 } }, { location: { latitude: 2, longitude: 1 } }],
+  ["a quote or none", {}, { replyTo: "msg_g1" }],
+  ["cards in another order", { contacts: [card("A"), card("B")] }, { contacts: [card("B"), card("A")] }],
 ])("different fingerprints for %s", async (_what, one, other) => {
   expect(await fingerprint(one)).not.toBe(await fingerprint(other));
 });
@@ -113,10 +125,28 @@ async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
+test("the fingerprint of a plain request is the one that is stored since the first version", async () => {
+  const body = { content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" } };
+  const nothing = { interactive: null, location: null, contacts: null, replyTo: null };
+  const stored = "4b4c3caae7bd8488e8fc9d648757cc99895c8e72fb7d632fe37336a716f78305";
+  expect([await fingerprint(body), await fingerprint({ ...body, ...nothing })]).toEqual([stored, stored]);
+});
+
 test.each<[Fields, string]>([
   [{}, ""],
   [{ scheduledAt: "1970-01-01T00:00:01Z" }, ",1000,null"],
   [{ expiresAt: "1970-01-01T00:00:02Z" }, ",null,2000"],
+  [{ replyTo: "msg_g1" }, ',{"replyTo":"msg_g1"}'],
+  [{ replyTo: "msg_g1", expiresAt: "1970-01-01T00:00:02Z" }, ',null,2000,{"replyTo":"msg_g1"}'],
+  [
+    { interactive: { footer: "F", header: null, choices: [{ title: "Yes", section: null, id: "y", type: "reply" }] } },
+    ',{"interactive":{"choices":[{"type":"reply","id":"y","title":"Yes"}],"footer":"F"}}',
+  ],
+  [
+    { replyTo: "msg_g1", location: { name: "N", longitude: 2, latitude: 1.5, address: null } },
+    ',{"location":{"latitude":1.5,"longitude":2,"name":"N"},"replyTo":"msg_g1"}',
+  ],
+  [{ contacts: [{ phones: ["1"], name: "A" }] }, ',{"contacts":[{"name":"A","phones":["1"]}]}'],
 ])("the fingerprint of a request with %j never changes between versions", async (times, end) => {
   const body = { content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" }, ...times };
   const meaning = `["Hi","TEXT",null,null,[["a","1"],["b",2]],null,[["x","1"],["y","2"]]${end}]`;
