@@ -37,7 +37,7 @@ const SAID: [string, Record<string, unknown>][] = [
 
 /** A message's fields as they were given. The service adds only the rendering. */
 const given = ({ interactive, location, contacts, replyTo }: Message) => {
-  const { rendering, ...shown } = interactive ?? {};
+  const { rendering: _, ...shown } = interactive ?? {};
   return {
     ...(interactive && { interactive: shown }),
     ...(location && { location }),
