@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
 import type { Chat } from "./chat.ts";
-import { contactName } from "./create-chat.ts";
+import { contactName } from "./chat.ts";
 import { readChat } from "./get-chat.ts";
 import { metadataPatch } from "./message.ts";
 import type { AsOwner, ChangeAnswer } from "./rpc.ts";

@@ -1,9 +1,16 @@
+import * as z from "zod/mini";
 import type { MessageType } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Metadata } from "../db/schema.ts";
+import { atMost, notBlankIfGiven, wellFormed } from "../http/fields.ts";
 import type { Permission } from "../keys/permissions.ts";
 import { isoTimeOrNull } from "../platform/iso-time.ts";
 import type { Message } from "./message.ts";
+
+/** A contact's name, if it is given. */
+export const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+/** A contact's email, as a visitor writes it. */
+export const contactEmail = z.email().check(...atMost(320));
 
 /** A chat's last message, shortened. */
 export interface LastMessage {

@@ -4,12 +4,12 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
+import { optional, requiredText } from "../http/fields.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { Owner } from "./call-chat.ts";
-import type { Chat } from "./chat.ts";
+import { type Chat, contactName } from "./chat.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
 
@@ -17,9 +17,6 @@ type Channel = NewChat["channel"];
 
 /** The channels that this isolate has read. These fields never change. */
 const knownChannels = perIsolate(() => new BoundedMap<string, Channel>(1_000));
-
-/** A contact's name, if it is given. */
-export const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 
 /** The body of `POST /chats`. */
 export const newChatBody = z.object({

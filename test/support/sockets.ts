@@ -16,6 +16,7 @@ export interface Visit {
   /** All subprotocols, instead of the token's. */
   protocols?: string[];
   after?: number | string;
+  events?: number | string;
   origin?: string;
   /** The visitor's address. By default, each visitor has a different one. */
   from?: string;
@@ -98,10 +99,13 @@ export class Page {
 }
 
 /** The response to a visitor's upgrade. */
-export function upgrade(channelId: string, { after, origin, from = elsewhere(), ...visit }: Visit = {}) {
+export function upgrade(channelId: string, { after, events, origin, from = elsewhere(), ...visit }: Visit = {}) {
   const protocols = visit.protocols ?? ["parley.v1", `token.${visit.token ?? newToken()}`];
-  const query = after === undefined ? "" : `?after=${after}`;
-  return exports.default.fetch(`https://parley.test/web/${channelId}/socket${query}`, {
+  const query = new URLSearchParams({
+    ...(after !== undefined && { after: `${after}` }),
+    ...(events !== undefined && { events: `${events}` }),
+  });
+  return exports.default.fetch(`https://parley.test/web/${channelId}/socket?${query.toString()}`, {
     headers: {
       Upgrade: "websocket",
       ...(protocols.length > 0 && { "Sec-WebSocket-Protocol": protocols.join(", ") }),

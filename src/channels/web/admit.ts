@@ -32,8 +32,9 @@ export async function admitVisitor(
   const identity = claim && (await verifyClaim(env, channelId, claim));
   if (!identity) return "wrong_identity";
   const { address, fingerprint } = identity;
-  const [after = "0", ...others] = url.searchParams.getAll("after");
-  if (!/^\d{1,15}$/.test(after) || others.length > 0) return "bad_request";
+  const after = numberIn(url, "after");
+  const events = numberIn(url, "events");
+  if (Number.isNaN(after) || Number.isNaN(events)) return "bad_request";
   return {
     region: record.region,
     visitor: {
@@ -43,9 +44,17 @@ export async function admitVisitor(
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
       admission: { origin, ownOrigin: url.origin, fingerprint, readAt: allowing.readAt },
-      after: Number(after),
+      after: after ?? 0,
+      events,
     },
   };
+}
+
+/** A number in the query; null if it is not given, `NaN` if it is given twice or is none. */
+function numberIn(url: URL, name: string): number | null {
+  const [text, ...others] = url.searchParams.getAll(name);
+  if (text === undefined) return null;
+  return /^\d{1,15}$/.test(text) && others.length === 0 ? Number(text) : Number.NaN;
 }
 
 /** The channel, if it accepts sockets from pages of `origin`; else null. */

@@ -52,7 +52,7 @@ export function socketRefusalOf({ origin, ownOrigin, fingerprint }: SocketAdmiss
 
 /** Why a new socket is closed immediately. A browser can read a close code, but not the status of a refused upgrade. */
 export const SOCKET_REFUSALS = {
-  bad_request: { code: 1008, reason: "after must be a number" },
+  bad_request: { code: 1008, reason: "after and events must be numbers" },
   try_later: { code: 1013, reason: "Try again later" },
   wrong_identity: { code: 4401, reason: "Wrong identity" },
   wrong_origin: { code: 4403, reason: "Wrong origin" },

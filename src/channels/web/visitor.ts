@@ -12,6 +12,8 @@ export interface Visitor {
   admission: SocketAdmission;
   /** The sequence number of the newest message that the page has. */
   after: number;
+  /** The number of the newest event that the page knows of; null if it has no messages yet. */
+  events: number | null;
 }
 
 const HEADER = "Parley-Visitor";

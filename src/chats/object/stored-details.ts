@@ -23,6 +23,8 @@ interface ChangeHost {
  */
 export class StoredDetails {
   readonly #host: ChangeHost;
+  /** The details that the chat of this life was created with. */
+  #first: { life: number; details: ChatDetails } | undefined;
 
   constructor(host: ChangeHost) {
     this.#host = host;
@@ -37,16 +39,25 @@ export class StoredDetails {
    * Changes the contact's name and the metadata. A patch that changes nothing makes no event.
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
-  async patch(identity: ChatIdentity, { name, metadata }: DetailsPatch): Promise<ChangeAnswer> {
-    const first = this.details() ?? (await this.#created(identity));
-    if (!first || !this.#host.adoption.exists(identity.life)) return { outcome: "unknown" };
-    // Another patch may have come first.
-    const before = this.details() ?? first;
-    const merged = mergedMetadata(before.metadata, metadata);
-    if (merged.faults) return { outcome: "invalid", faults: merged.faults };
-    const after = { name: name === undefined ? before.name : name, metadata: merged.metadata };
-    if (JSON.stringify(after) !== JSON.stringify(before)) this.#store(after);
-    return this.#reported();
+  async patch(identity: ChatIdentity, patch: DetailsPatch): Promise<ChangeAnswer> {
+    const before = await this.#current(identity);
+    return before ? this.#change(before(), patch) : { outcome: "unknown" };
+  }
+
+  /**
+   * Fills the contact's name and the metadata's `email` where they are empty; null fills nothing. Calls nobody if there is
+   * nothing to fill.
+   * @throws as `patch`
+   */
+  async fill(identity: ChatIdentity, { name, email }: { name: string | null; email: string | null }): Promise<void> {
+    const current = await this.#current(identity);
+    if (!current) return;
+    const before = current();
+    const patch: DetailsPatch = {
+      ...(name !== null && !before.name && { name }),
+      ...(email !== null && !before.metadata.email && { metadata: { email } }),
+    };
+    if (Object.keys(patch).length > 0) await this.#change(before, patch);
   }
 
   /** The contact's messages so far need no answer. */
@@ -55,10 +66,28 @@ export class StoredDetails {
     return this.#reported();
   }
 
-  /** The details that the chat was created with. */
-  async #created({ organizationId, chatId }: ChatIdentity): Promise<ChatDetails | null> {
+  /** The details as they are whenever it is called, as another patch may come first; null if the chat is gone. */
+  async #current(identity: ChatIdentity): Promise<(() => ChatDetails) | null> {
+    const first = this.details() ?? (await this.#created(identity));
+    return first && this.#host.adoption.exists(identity.life) ? () => this.details() ?? first : null;
+  }
+
+  /** The details that the chat was created with. They stay until the first change, which is here. */
+  async #created({ organizationId, chatId, life }: ChatIdentity): Promise<ChatDetails | null> {
+    if (this.#first?.life === life) return this.#first.details;
     const chat = await callOrganization(this.#host.env, organizationId, (organization) => organization.find(chatId));
-    return chat && { name: chat.contact.name, metadata: chat.metadata };
+    if (!chat) return null;
+    const details = { name: chat.contact.name, metadata: chat.metadata };
+    this.#first = { life, details };
+    return details;
+  }
+
+  #change(before: ChatDetails, { name, metadata }: DetailsPatch): Promise<ChangeAnswer> | ChangeAnswer {
+    const merged = mergedMetadata(before.metadata, metadata);
+    if (merged.faults) return { outcome: "invalid", faults: merged.faults };
+    const after = { name: name === undefined ? before.name : name, metadata: merged.metadata };
+    if (JSON.stringify(after) !== JSON.stringify(before)) this.#store(after);
+    return this.#reported();
   }
 
   #store(details: ChatDetails): void {

@@ -1,5 +1,6 @@
 import type { Replacement } from "../objects/bundle.ts";
 
+const input = "src/chats/object/visitors/visitor-input.ts";
 const queries = "src/chats/object/visitors/queries.ts";
 const socketCheck = "src/chats/object/visitors/socket-check.ts";
 const sockets = "src/chats/object/visitors/visitor-sockets.ts";
@@ -8,21 +9,21 @@ const sockets = "src/chats/object/visitors/visitor-sockets.ts";
 export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a page that connects again gets what it has": {
     file: sockets,
-    right: "rangeAfter(this.#host.log.bounds(), visitor.after, PAGE_SIZE)",
-    wrong: "rangeAfter(this.#host.log.bounds(), visitor.after - 1, PAGE_SIZE)",
+    right: "rangeAfter(log.bounds(), after, PAGE_SIZE)",
+    wrong: "rangeAfter(log.bounds(), after - 1, PAGE_SIZE)",
   },
   "a page that connects again misses a message": {
     file: sockets,
-    right: "rangeAfter(this.#host.log.bounds(), visitor.after, PAGE_SIZE)",
-    wrong: "rangeAfter(this.#host.log.bounds(), visitor.after && visitor.after + 1, PAGE_SIZE)",
+    right: "rangeAfter(log.bounds(), after, PAGE_SIZE)",
+    wrong: "rangeAfter(log.bounds(), after && after + 1, PAGE_SIZE)",
   },
   "a page is not told what another one writes": {
     file: sockets,
-    right: "this.#visitorSockets().filter((other) => other !== socket);",
-    wrong: "[];",
+    right: "this.#visitorSockets().filter((other) => other !== socket),",
+    wrong: "[],",
   },
   "a page is told that a message is stored under another number": {
-    file: sockets,
+    file: input,
     right: "sendFrame([socket], storedFrame(id, answer.doc));",
     wrong: "sendFrame([socket], { ...storedFrame(id, answer.doc), seq: this.#host.log.newest().seq } as ServerFrame);",
   },

@@ -13,6 +13,8 @@ export class Tab {
   socket: SimulatedSocket | undefined;
   /** The newest message that it was shown. */
   newest = 0;
+  /** The number of the newest event when it last connected. */
+  events: number | null = null;
   /** What it had when it connected: of that it is told no more than what happens from then on. */
   #before = 0;
   /** What the page knows of the messages, by their seqs: their status. */
@@ -39,7 +41,10 @@ export class Tab {
   hear(frame: ServerFrame): void {
     const world = this.#world;
     world.count(`frame: ${frame.type}`);
-    if (frame.type === "ready") for (const message of frame.messages) this.#learn(message.seq, message.status);
+    if (frame.type === "ready") {
+      this.events = frame.events;
+      for (const message of frame.messages) this.#learn(message.seq, message.status);
+    }
     if (frame.type === "message" || frame.type === "updated") this.#shown(frame.type, frame.message);
     if (frame.type === "stored") {
       const row = this.book.rows.get(frame.messageId);

@@ -55,7 +55,7 @@ export class Visitors {
     const { chatId, organizationId, channelId, contactAddress: address } = identity;
     const admission = { ...ADMISSION, readAt: chat.now };
     const at = { chatId, organizationId, channelId, address, clientNetwork: tab.name, admission };
-    const headers = visitorHeaders({ ...at, after: tab.newest } satisfies Visitor);
+    const headers = visitorHeaders({ ...at, after: tab.newest, events: tab.events } satisfies Visitor);
     chat.receive("fetch", [{ headers: new Headers(headers) }], () => {});
     const socket = chat.sockets.at(-1);
     if (socket) tab.connected(socket);

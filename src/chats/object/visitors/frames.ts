@@ -1,13 +1,15 @@
 import * as z from "zod/mini";
 import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
+import { optional } from "../../../http/fields.ts";
+import { contactEmail, contactName } from "../../chat.ts";
 import { MAX_CONTENT, type Message } from "../../message.ts";
 
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 
 export interface RefusedFrame {
   type: "refused";
-  /** The client's own id of the message. */
+  /** The client's own id of the message; `contact` for the frame of this type. */
   id: string;
   code: ErrorCode;
   message: string;
@@ -16,13 +18,22 @@ export interface RefusedFrame {
 }
 
 export type ServerFrame =
-  | { type: "ready"; chatId: string | null; messages: VisitorMessage[]; hasMore: boolean; lastSeq: number }
+  | {
+      type: "ready";
+      chatId: string | null;
+      messages: VisitorMessage[];
+      hasMore: boolean;
+      lastSeq: number;
+      /** The number of the chat's newest event. */
+      events: number;
+      features: typeof FEATURES;
+    }
   /** The messages before the requested seq, oldest first, at most 100. */
   | { type: "older"; messages: VisitorMessage[] }
   | { type: "message"; message: VisitorMessage }
   /** A message that has changed, as it is now. */
   | { type: "updated"; message: VisitorMessage }
-  /** More has changed than is told. The page forgets what it has. */
+  /** More has changed than is told. The page forgets what it has: `ready` follows, with the newest messages. */
   | { type: "reset" }
   /** The company is writing. `sender`: the member who does; null if none is named. */
   | { type: "typing"; sender: { name: string } | null }
@@ -32,6 +43,9 @@ export type ServerFrame =
   | { type: "status"; seq: number; status: Message["status"] }
   | RefusedFrame
   | { type: "pong" };
+
+/** What a page can use, so that it offers nothing that the server would refuse. */
+export const FEATURES = ["choices", "replies", "contact"] as const;
 
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;
@@ -44,6 +58,12 @@ export const PONG = JSON.stringify({ type: "pong" } satisfies ServerFrame);
 
 const seq = z.int().check(z.gte(0));
 
+// As all that comes in: half a character is replaced, and not refused.
+const anyText = z.pipe(
+  z.string(),
+  z.transform((text) => text.toWellFormed()),
+);
+
 const clientFrame = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message"),
@@ -52,12 +72,12 @@ const clientFrame = z.discriminatedUnion("type", [
       z.minLength(1),
       z.refine((id) => id.length <= 64 && id.isWellFormed()),
     ),
-    // As all that comes in: half a character is replaced, and not refused.
-    content: z.pipe(
-      z.string(),
-      z.transform((text) => text.toWellFormed()),
-    ),
+    content: anyText,
+    // Any text: a choice or a message that isn't there must not lose what the visitor wrote.
+    choice: optional(z.string()),
+    replyTo: optional(z.string()),
   }),
+  z.object({ type: z.literal("contact"), name: optional(anyText), email: optional(anyText) }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
   z.object({ type: z.literal("older"), before: seq }),
@@ -66,6 +86,7 @@ const clientFrame = z.discriminatedUnion("type", [
 
 export type ClientFrame = z.output<typeof clientFrame>;
 export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
+export type ContactFrame = Extract<ClientFrame, { type: "contact" }>;
 
 /** Parses a page's frame. @returns the reason if it can't be parsed */
 export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "invalid" {
@@ -92,10 +113,19 @@ export function storedFrame(id: string, doc: string): ServerFrame {
 }
 
 /** The response to a message with invalid content; null if the content is valid. */
-export function contentFault({ id, content }: MessageFrame): RefusedFrame | null {
+export function contentFault({ id, content }: Pick<MessageFrame, "id" | "content">): RefusedFrame | null {
   if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
   if (content.length <= MAX_CONTENT) return null;
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
+}
+
+/** What a visitor says of themselves, null where nothing; or why it can't be stored. */
+export function detailsIn(frame: ContactFrame): { name: string | null; email: string | null } | RefusedFrame {
+  const { name = null, email = null } = frame;
+  const refused = (message: string) => refusedFrame("contact", "validation_failed", null, message);
+  if (name !== null && !contactName.safeParse(name).success) return refused("name must have 1 to 256 characters");
+  if (email !== null && !contactEmail.safeParse(email).success) return refused("email must be an email address");
+  return { name, email };
 }
 
 /** @param retryAfter seconds; null if waiting does not help */

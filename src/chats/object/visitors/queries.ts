@@ -1,34 +1,53 @@
+import type { EventType } from "../../../events/event.ts";
 import type { Message } from "../../message.ts";
+import type { EventLog } from "../log/event-log.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { SeqRange } from "../log/rows.ts";
-import { newestFirst } from "../log/walk.ts";
+
+const FIRST_READ = 10;
+const MAX_READ = 1_000;
+
+/** The types of events after which a page must be told of a message again. */
+const CHANGES = ["message.redacted", "message.edited", "message.reaction"] satisfies EventType[];
+/** A page that was away for more events than these loads the chat anew, which costs less than looking for changes. */
+export const MAX_EVENTS_AWAY = 5_000;
+/** The maximum number of changed messages that a page is told of. */
+export const MAX_CHANGED = 200;
 
 /**
- * The times of the contact's messages after `since`, newest first, at most `limit`; Unix milliseconds. It reads back from
- * the newest message and stops at the first older one.
+ * The times of the contact's messages and reactions after `since`, newest first, at most `limit`; Unix milliseconds. It
+ * reads back from the newest event and stops at the first older one.
  */
-export function inboundTimes(sql: SqlStorage, since: number, limit: number): number[] {
+export function inputTimes(events: Pick<EventLog, "newest" | "range">, since: number, limit: number): number[] {
   const times: number[] = [];
-  const columns = "doc ->> '$.direction' = 'INBOUND' as inbound, doc ->> '$.createdAt' as createdAt";
-  for (const { inbound, createdAt } of newestFirst<{ inbound: number; createdAt: string }>(sql, columns)) {
-    const at = Date.parse(createdAt);
-    // Times never run backwards along the sequence.
-    if (at <= since || times.length === limit) break;
-    if (inbound === 1) times.push(at);
+  let last = events.newest;
+  for (let size = FIRST_READ; last > 0; size = Math.min(MAX_READ, size * 2)) {
+    for (const { type, note, at } of events.range(last - size + 1, last).reverse()) {
+      if (at <= since || times.length === limit) return times;
+      if (type === "message.received" || (type === "message.reaction" && note?.by === "contact")) times.push(at);
+    }
+    last -= size;
   }
   return times;
 }
 
-/** The redacted messages from `low` to `high`, oldest first. */
-export function redactedBetween(sql: SqlStorage, low: number, high: number): Message[] {
+/**
+ * The messages that were edited, redacted, deleted by the contact or reacted to after an event, each once as it is now.
+ * @param since the number of the event
+ * @returns null if so much may have changed that the page must load the chat anew
+ */
+export function changedSince(sql: SqlStorage, events: Pick<EventLog, "newest">, since: number): Message[] | null {
+  // A later number is one of a deleted chat.
+  if (since > events.newest || events.newest - since > MAX_EVENTS_AWAY) return null;
   const rows = sql
     .exec<{ doc: string }>(
-      "select doc from messages where seq between ? and ? and redacted_at is not null order by seq",
-      low,
-      high,
+      `select doc from messages
+       where seq in (select seq from events where n > ? and type in (select value from json_each(?)))
+       order by seq limit ?`,
+      ...[since, JSON.stringify(CHANGES), MAX_CHANGED + 1],
     )
     .toArray();
-  return rows.map(({ doc }) => JSON.parse(doc) as Message);
+  return rows.length > MAX_CHANGED ? null : rows.map(({ doc }) => JSON.parse(doc) as Message);
 }
 
 /** A status that a page can acknowledge. */

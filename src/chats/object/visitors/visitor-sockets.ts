@@ -1,23 +1,19 @@
 import { type VisitorMessage, visitorMessage } from "../../../channels/web/render.ts";
 import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
-import { jurisdictionOf, newId } from "../../../ids.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
-import type { AsOwner, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
-import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import { redacted } from "../log/redaction.ts";
 import type { SeqRange } from "../log/rows.ts";
 import { Acknowledgments } from "./acknowledgments.ts";
-import { ChatOpener } from "./chat-opener.ts";
+import { type Attachment, attached } from "./attachment.ts";
 import {
   CHAT_DELETED,
   CONNECTION_LOST,
   close,
   INVALID_FRAME,
   isAbandoned,
-  NO_CHANNEL,
   NORMAL,
   TOO_LARGE,
   TOO_MANY_PAGES,
@@ -25,46 +21,21 @@ import {
   WRONG_IDENTITY,
 } from "./closing.ts";
 import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
-import {
-  contentFault,
-  type MessageFrame,
-  PING,
-  PONG,
-  type RefusedFrame,
-  readFrame,
-  refusedFrame,
-  type ServerFrame,
-  sendFrame,
-  storedFrame,
-  unavailableFrame,
-} from "./frames.ts";
-import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
-import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
+import { FEATURES, PING, PONG, readFrame, type ServerFrame, sendFrame } from "./frames.ts";
+import { type Acknowledged, changedSince } from "./queries.ts";
 import { isOwner, SocketCheck } from "./socket-check.ts";
+import { type InputHost, VisitorInput } from "./visitor-input.ts";
 
 /** The chat's object, as its visitors' sockets use it. */
-export interface VisitorHost {
+export interface VisitorHost extends Omit<InputHost, "showOthers"> {
   state: DurableObjectState;
-  env: Env;
   log: MessageLog;
-  adoption: Pick<Adoption, "identity">;
-  /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
-  isRepeated(dedupe: string): boolean;
-  /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
-  receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
 }
 
-/** The data of a socket. The platform stores it while the object sleeps. */
-type Attachment = Visitor & { openedAt: number };
-
 export const MAX_SOCKETS = 5;
-/** How many messages may wait for earlier ones. Our page sends a message only after the response to the previous one. */
-const MAX_WAITING_MESSAGES = 20;
 /** How many frames may wait for the check of their sockets. */
 const MAX_WAITING_FRAMES = 100;
 const PAGE_SIZE = 100;
-/** A page that connects again gets the redactions of this many messages before its newest. */
-const REDACTION_RANGE = 1_000;
 
 /**
  * The open sockets of a web chat's visitor, one for each tab. The platform keeps them open while the object sleeps, so an
@@ -74,11 +45,8 @@ const REDACTION_RANGE = 1_000;
  */
 export class VisitorSockets {
   readonly #host: VisitorHost;
-  /** The end of the newest message's processing. Two messages processed at once could both pass the rate limit. */
-  #lastMessage: Promise<void> = Promise.resolve();
-  #waitingMessages = 0;
   #waitingFrames = 0;
-  readonly #opener: ChatOpener;
+  readonly #input: VisitorInput;
   readonly #acknowledgments: Acknowledgments;
   readonly #socketCheck: SocketCheck;
   readonly #frameBudget = new FrameBudget();
@@ -86,7 +54,15 @@ export class VisitorSockets {
   constructor(host: VisitorHost) {
     this.#host = host;
     this.#acknowledgments = new Acknowledgments(host.state.storage, host.log);
-    this.#opener = new ChatOpener(host.env);
+    this.#input = new VisitorInput({
+      ...host,
+      showOthers: (socket, message) =>
+        this.#sendMessage(
+          this.#visitorSockets().filter((other) => other !== socket),
+          "message",
+          message,
+        ),
+    });
     this.#socketCheck = new SocketCheck({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
@@ -116,8 +92,7 @@ export class VisitorSockets {
       close(socket, WRONG_IDENTITY);
     } else {
       // Nothing is awaited after the log is read, so the socket gets every later message.
-      sendFrame([socket], this.#ready(visitor));
-      for (const message of this.#redactedBefore(visitor.after)) sendFrame([socket], { type: "message", message });
+      for (const frame of this.#firstFrames(visitor)) sendFrame([socket], frame);
     }
     return new Response(null, { status: 101, webSocket: page });
   }
@@ -147,7 +122,9 @@ export class VisitorSockets {
           if (!this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
           return sendFrame([socket], { type: "older", messages: this.#before(frame.before) });
         case "message":
-          return await this.#receiveInOrder(socket, frame);
+          return await this.#input.message(socket, frame);
+        case "contact":
+          return await this.#input.contact(socket, frame);
       }
     } catch (error) {
       const { chatId } = attached(socket);
@@ -188,15 +165,34 @@ export class VisitorSockets {
     for (const socket of this.#openSockets()) close(socket, CHAT_DELETED);
   }
 
-  #ready(visitor: Visitor): ServerFrame {
-    const identity = this.#host.adoption.identity();
-    if (!identity) {
-      return { type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 };
+  /**
+   * What has changed since the page was here, and `ready`. The changes come first: a page that has `ready` has all of
+   * them, and may remember its number of events.
+   */
+  #firstFrames({ after, events }: Visitor): ServerFrame[] {
+    const { log, state } = this.#host;
+    const isAdopted = this.#host.adoption.identity() !== undefined;
+    if (events === null || (events === 0 && !isAdopted)) return [this.#ready(after)];
+    const changed = isAdopted ? changedSince(state.storage.sql, log.events, events) : null;
+    if (!changed) return [{ type: "reset" }, this.#ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
+    return [
+      ...changed.map((message) => ({ type: "updated" as const, message: visitorMessage(message) })),
+      this.#ready(after),
+    ];
+  }
+
+  /** @param after the seq of the newest message that the page has */
+  #ready(after: number): ServerFrame {
+    const chatId = this.#host.adoption.identity()?.chatId ?? null;
+    const { log } = this.#host;
+    if (chatId === null) {
+      return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0, events: 0, features: FEATURES };
     }
-    const { range, pagination } = rangeAfter(this.#host.log.bounds(), visitor.after, PAGE_SIZE);
+    const { range, pagination } = rangeAfter(log.bounds(), after, PAGE_SIZE);
+    const lastSeq = log.isEmpty ? 0 : log.newest().seq;
     const messages = this.#messages(range);
-    const lastSeq = this.#host.log.isEmpty ? 0 : this.#host.log.newest().seq;
-    return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
+    const { hasMore } = pagination;
+    return { type: "ready", chatId, messages, hasMore, lastSeq, events: log.events.newest, features: FEATURES };
   }
 
   #before(cursor: number): VisitorMessage[] {
@@ -211,56 +207,6 @@ export class VisitorSockets {
     return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
   }
 
-  /** The redacted messages among those that a reconnecting page already shows. */
-  #redactedBefore(after: number): VisitorMessage[] {
-    if (after === 0 || !this.#host.adoption.identity()) return [];
-    return redactedBetween(this.#host.state.storage.sql, after - REDACTION_RANGE, after).map(visitorMessage);
-  }
-
-  /** Processes a message after all earlier ones. Closes the socket if too many are waiting. */
-  async #receiveInOrder(socket: WebSocket, frame: MessageFrame): Promise<void> {
-    if (this.#waitingMessages >= MAX_WAITING_MESSAGES) return close(socket, TRY_LATER);
-    this.#waitingMessages++;
-    const received = this.#lastMessage.then(() => this.#receive(socket, frame)).finally(() => this.#waitingMessages--);
-    this.#lastMessage = received.catch(() => undefined);
-    await received;
-  }
-
-  /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
-  async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
-    // The object may have adopted another visitor's chat while this message waited.
-    if (!isOwner(attached(socket), this.#host.adoption.identity())) return close(socket, WRONG_IDENTITY);
-    const { id, content } = frame;
-    const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
-    const fault = contentFault(frame);
-    if (fault) return refuse(fault);
-    const knownIdentity = this.#host.adoption.identity() ? null : await this.#opener.open(attached(socket), id);
-    if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
-    if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
-    // A chat that is about to be adopted has no messages of the visitor yet.
-    if (knownIdentity === null && !this.#host.isRepeated(id)) {
-      const wait = this.#rateLimitWait();
-      if (wait > 0) return refuse(refusedFrame(id, "rate_limited", wait, "Too many messages"));
-    }
-    const { organizationId, chatId } = attached(socket);
-    const draft: InboundDraft = {
-      id: newId("msg", jurisdictionOf(chatId)),
-      dedupe: id,
-      type: "TEXT",
-      content,
-      media: null,
-      origin: null,
-      addresses: [],
-    };
-    const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
-    if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
-    if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
-    sendFrame([socket], storedFrame(id, answer.doc));
-    if (answer.outcome === "repeated") return;
-    const others = this.#visitorSockets().filter((other) => other !== socket);
-    this.#sendMessage(others, "message", JSON.parse(answer.doc) as Message);
-  }
-
   /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
   #makeRoom(): boolean {
     const open = this.#openSockets();
@@ -271,11 +217,6 @@ export class VisitorSockets {
       if (isAbandoned(attached(socket).openedAt, answeredAt, now)) close(socket, TRY_LATER);
     }
     return this.#openSockets().length < MAX_SOCKETS;
-  }
-
-  #rateLimitWait(): number {
-    const now = Date.now();
-    return secondsToWait(inboundTimes(this.#host.state.storage.sql, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
   }
 
   async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
@@ -334,8 +275,4 @@ export class VisitorSockets {
       return false;
     });
   }
-}
-
-function attached(socket: WebSocket): Attachment {
-  return socket.deserializeAttachment() as Attachment;
 }

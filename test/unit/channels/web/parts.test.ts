@@ -103,6 +103,7 @@ test("what the Worker found out of a visitor survives the header, whatever the a
         clientNetwork: "192.0.2.1",
         admission: { origin: null, ownOrigin: "https://parley.test", fingerprint: null, readAt: 1 },
         after,
+        events: null,
       };
       expect(readVisitor(new Headers(visitorHeaders(visitor)))).toEqual(visitor);
     }),

@@ -1,0 +1,9 @@
+import type { Visitor } from "../../../channels/web/visitor.ts";
+
+/** The data of a socket. The platform stores it while the object sleeps. */
+export type Attachment = Visitor & { openedAt: number };
+
+/** The data of an accepted socket. @throws if it can't be read */
+export function attached(socket: WebSocket): Attachment {
+  return socket.deserializeAttachment() as Attachment;
+}

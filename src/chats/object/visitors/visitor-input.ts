@@ -1,0 +1,126 @@
+import { jurisdictionOf, newId } from "../../../ids.ts";
+import type { Message } from "../../message.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
+import type { Adoption } from "../identity.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { attached } from "./attachment.ts";
+import { ChatOpener } from "./chat-opener.ts";
+import { close, NO_CHANNEL, TRY_LATER, WRONG_IDENTITY } from "./closing.ts";
+import {
+  type ContactFrame,
+  contentFault,
+  detailsIn,
+  type MessageFrame,
+  type RefusedFrame,
+  refusedFrame,
+  sendFrame,
+  storedFrame,
+  unavailableFrame,
+} from "./frames.ts";
+import { inputTimes } from "./queries.ts";
+import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
+import { isOwner } from "./socket-check.ts";
+
+/** The chat's object, as what its visitor sends uses it. */
+export interface InputHost {
+  env: Env;
+  log: Pick<MessageLog, "events">;
+  adoption: Pick<Adoption, "identity">;
+  /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
+  isRepeated(dedupe: string): boolean;
+  /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
+  receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
+  /** Fills the contact's name and email where they are empty. */
+  fillDetails(identity: ChatIdentity, contact: { name: string | null; email: string | null }): Promise<void>;
+  /** Sends a new message to the visitor's pages, except for one. */
+  showOthers(socket: WebSocket, message: Message): void;
+}
+
+/** How many frames may wait for earlier ones. Our page sends a message only after the response to the previous one. */
+const MAX_WAITING = 20;
+
+/** Handles what a visitor writes, one frame after another: two at once could both pass the rate limit. */
+export class VisitorInput {
+  readonly #host: InputHost;
+  readonly #opener: ChatOpener;
+  /** The end of the newest frame's processing. */
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(host: InputHost) {
+    this.#host = host;
+    this.#opener = new ChatOpener(host.env);
+  }
+
+  /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
+  message(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    return this.#inOrder(socket, () => this.#receive(socket, frame));
+  }
+
+  /** Fills the contact's name and email. What a site says of its own user is never changed. */
+  contact(socket: WebSocket, frame: ContactFrame): Promise<void> {
+    return this.#inOrder(socket, () => this.#introduce(socket, frame));
+  }
+
+  /** Processes a frame after all earlier ones. Closes the socket if too many are waiting. */
+  async #inOrder(socket: WebSocket, process: () => Promise<void> | void): Promise<void> {
+    if (this.#waiting >= MAX_WAITING) return close(socket, TRY_LATER);
+    this.#waiting++;
+    const processed = this.#last
+      // The object may have adopted another visitor's chat while the frame waited.
+      .then(() => (isOwner(attached(socket), this.#identity()) ? process() : close(socket, WRONG_IDENTITY)))
+      .finally(() => this.#waiting--);
+    this.#last = processed.catch(() => undefined);
+    await processed;
+  }
+
+  async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    const { id, content, choice, replyTo } = frame;
+    const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
+    const fault = contentFault(frame);
+    if (fault) return refuse(fault);
+    const knownIdentity = this.#identity() ? null : await this.#opener.open(attached(socket), id);
+    if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
+    if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
+    // A chat that is about to be adopted has no messages of the visitor yet.
+    if (knownIdentity === null && !this.#host.isRepeated(id)) {
+      const refusal = this.#rateLimited(id);
+      if (refusal) return refuse(refusal);
+    }
+    const { organizationId, chatId } = attached(socket);
+    const draft: InboundDraft = {
+      id: newId("msg", jurisdictionOf(chatId)),
+      dedupe: id,
+      type: "TEXT",
+      content,
+      media: null,
+      origin: null,
+      addresses: [],
+      extra: { replyTo, tap: choice === undefined ? undefined : { data: choice, title: content } },
+    };
+    const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
+    if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
+    if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
+    sendFrame([socket], storedFrame(id, answer.doc));
+    if (answer.outcome === "stored") this.#host.showOthers(socket, JSON.parse(answer.doc) as Message);
+  }
+
+  async #introduce(socket: WebSocket, frame: ContactFrame): Promise<void> {
+    const contact = detailsIn(frame);
+    if ("type" in contact) return sendFrame([socket], contact);
+    const identity = this.#identity();
+    const isAnonymous = attached(socket).admission.fingerprint === null;
+    if (identity && isAnonymous) await this.#host.fillDetails(identity, contact);
+  }
+
+  #identity(): ChatIdentity | undefined {
+    return this.#host.adoption.identity();
+  }
+
+  /** The refusal of one more message or reaction; null if it is in time. @param id of the refused frame */
+  #rateLimited(id: string): RefusedFrame | null {
+    const now = Date.now();
+    const wait = secondsToWait(inputTimes(this.#host.log.events, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
+    return wait > 0 ? refusedFrame(id, "rate_limited", wait, "Too many messages") : null;
+  }
+}
