@@ -109,6 +109,9 @@ export const contactsBody = z
   )
   .check(z.minLength(1), z.maxLength(MAX_CARDS));
 
+/** One emoji that all platforms know, with its modifiers and joiners. */
+export const oneEmoji = z.string().check(z.refine((text) => /^\p{RGI_Emoji}$/v.test(text), "must be one emoji"));
+
 /** What is wrong between the choices. */
 function choiceFaults({ choices }: Choices): { path: (string | number)[]; message: string }[] {
   const [first] = choices;

@@ -119,6 +119,7 @@ export class ChatParts {
       adoption: this.adoption,
       isRepeated: (dedupe) => this.store.hasInbound(dedupe),
       receive,
+      react: (seq, emoji, at) => this.messageChanges.contactReacted(seq, emoji, at),
       fillDetails: (identity, contact) => this.changes.fill(identity, contact),
     });
     this.scheduled = new ScheduledMessages({

@@ -14,7 +14,7 @@ const MAX_FAILED = 100;
 interface ChangingHost {
   log: MessageLog;
   redactions: Pick<Redactions, "deletedByContact">;
-  visitors: Pick<VisitorSockets, "show">;
+  visitors: Pick<VisitorSockets, "update">;
 }
 
 type Answer = Exclude<MessageChangeAnswer, Unknown>;
@@ -114,7 +114,7 @@ export class MessageChanges {
   #store(message: Message, type: NewEvent["type"], note: NewEvent["note"]): Message {
     const { log, visitors } = this.#host;
     const stored = log.change(message, { type, note, at: Date.now() });
-    visitors.show(stored);
+    visitors.update(stored);
     return stored;
   }
 

@@ -3,13 +3,14 @@ import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { optional } from "../../../http/fields.ts";
 import { contactEmail, contactName } from "../../chat.ts";
+import { oneEmoji } from "../../content.ts";
 import { MAX_CONTENT, type Message } from "../../message.ts";
 
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 
 export interface RefusedFrame {
   type: "refused";
-  /** The client's own id of the message; `contact` for the frame of this type. */
+  /** The client's own id of the message; `reaction` or `contact` for the frame of this type. */
   id: string;
   code: ErrorCode;
   message: string;
@@ -45,7 +46,7 @@ export type ServerFrame =
   | { type: "pong" };
 
 /** What a page can use, so that it offers nothing that the server would refuse. */
-export const FEATURES = ["choices", "replies", "contact"] as const;
+export const FEATURES = ["choices", "replies", "reactions", "contact"] as const;
 
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;
@@ -77,6 +78,7 @@ const clientFrame = z.discriminatedUnion("type", [
     choice: optional(z.string()),
     replyTo: optional(z.string()),
   }),
+  z.object({ type: z.literal("reaction"), seq, emoji: z.nullable(oneEmoji) }),
   z.object({ type: z.literal("contact"), name: optional(anyText), email: optional(anyText) }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
@@ -86,6 +88,7 @@ const clientFrame = z.discriminatedUnion("type", [
 
 export type ClientFrame = z.output<typeof clientFrame>;
 export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
+export type ReactionFrame = Extract<ClientFrame, { type: "reaction" }>;
 export type ContactFrame = Extract<ClientFrame, { type: "contact" }>;
 
 /** Parses a page's frame. @returns the reason if it can't be parsed */

@@ -11,6 +11,7 @@ import {
   contentFault,
   detailsIn,
   type MessageFrame,
+  type ReactionFrame,
   type RefusedFrame,
   refusedFrame,
   sendFrame,
@@ -24,16 +25,20 @@ import { isOwner } from "./socket-check.ts";
 /** The chat's object, as what its visitor sends uses it. */
 export interface InputHost {
   env: Env;
-  log: Pick<MessageLog, "events">;
+  log: Pick<MessageLog, "changes" | "events">;
   adoption: Pick<Adoption, "identity">;
   /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
   isRepeated(dedupe: string): boolean;
   /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
   receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
+  /** Stores the contact's reaction to a message. @returns the message; null if it can't have one */
+  react(seq: number, emoji: string | null, at: number): Message | null;
   /** Fills the contact's name and email where they are empty. */
   fillDetails(identity: ChatIdentity, contact: { name: string | null; email: string | null }): Promise<void>;
   /** Sends a new message to the visitor's pages, except for one. */
   showOthers(socket: WebSocket, message: Message): void;
+  /** Sends a message as it is to one page. */
+  answer(socket: WebSocket, message: Message): void;
 }
 
 /** How many frames may wait for earlier ones. Our page sends a message only after the response to the previous one. */
@@ -55,6 +60,11 @@ export class VisitorInput {
   /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
   message(socket: WebSocket, frame: MessageFrame): Promise<void> {
     return this.#inOrder(socket, () => this.#receive(socket, frame));
+  }
+
+  /** Stores the visitor's reaction. The page gets the message as it is then, or the reason for a refusal. */
+  reaction(socket: WebSocket, frame: ReactionFrame): Promise<void> {
+    return this.#inOrder(socket, () => this.#react(socket, frame));
   }
 
   /** Fills the contact's name and email. What a site says of its own user is never changed. */
@@ -103,6 +113,20 @@ export class VisitorInput {
     if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "stored") this.#host.showOthers(socket, JSON.parse(answer.doc) as Message);
+  }
+
+  #react(socket: WebSocket, { seq, emoji }: ReactionFrame): void {
+    if (!this.#identity()) return;
+    const refusal = this.#rateLimited("reaction");
+    if (refusal) {
+      sendFrame([socket], refusal);
+      return;
+    }
+    const { log } = this.#host;
+    const { changes } = log;
+    const message = this.#host.react(seq, emoji, Date.now());
+    // A change is shown on all pages.
+    if (message && log.changes === changes) this.#host.answer(socket, message);
   }
 
   async #introduce(socket: WebSocket, frame: ContactFrame): Promise<void> {

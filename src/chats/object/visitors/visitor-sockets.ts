@@ -27,7 +27,7 @@ import { isOwner, SocketCheck } from "./socket-check.ts";
 import { type InputHost, VisitorInput } from "./visitor-input.ts";
 
 /** The chat's object, as its visitors' sockets use it. */
-export interface VisitorHost extends Omit<InputHost, "showOthers"> {
+export interface VisitorHost extends Omit<InputHost, "answer" | "showOthers"> {
   state: DurableObjectState;
   log: MessageLog;
 }
@@ -62,6 +62,7 @@ export class VisitorSockets {
           "message",
           message,
         ),
+      answer: (socket, message) => this.#sendMessage([socket], "updated", message),
     });
     this.#socketCheck = new SocketCheck({
       env: host.env,
@@ -123,6 +124,8 @@ export class VisitorSockets {
           return sendFrame([socket], { type: "older", messages: this.#before(frame.before) });
         case "message":
           return await this.#input.message(socket, frame);
+        case "reaction":
+          return await this.#input.reaction(socket, frame);
         case "contact":
           return await this.#input.contact(socket, frame);
       }
