@@ -35,6 +35,7 @@ export function bySection(
 
 /** Splits a text between lines into texts of at most `max` characters. A single line must fit. */
 export function splitText(text: string, max: number): string[] {
+  if (text.length <= max) return [text];
   const parts: string[] = [];
   let part = "";
   for (const line of text.split("\n")) {
