@@ -12,7 +12,7 @@ const USAGE = `npm run test:simulate -- [options]
   --from <seed>    the first one (0)
   --trace <seed>   what happens in one seed, line by line, and nothing else
   --organization   simulates an organization's object and its chats, instead of delivery
-  --life           simulates chats whose messages are scheduled, moved, canceled and sent again, instead of delivery
+  --life           simulates what happens to the messages of chats after they were accepted, instead of delivery
   --webhooks       simulates chats that send events to webhooks, instead of delivery
 `;
 

@@ -82,7 +82,7 @@ class Simulation {
     this.#calls = new Calls(world);
     this.#network = new Network(world);
     const chat = ({ name }: SimulatedObject) => this.#named(this.#chats, name);
-    usePlatform(service, world, (object, ...given) => this.#network.send(chat(object), ...given));
+    usePlatform(service, world, (object, id, part, signal) => this.#network.send(chat(object), id, part, signal));
     const { log } = service.platform;
     Object.assign(service.platform, {
       channel: (channelId: string) => this.#record(channelId),

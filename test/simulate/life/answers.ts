@@ -2,20 +2,26 @@ import type { ShownMessage } from "../../../src/chats/message.ts";
 import type { Draft, InboundDraft, MoveBody, ResendRequest, SendAnswer } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
+import type { ContentJudge } from "./content-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
 import { PageJudge } from "./pages.ts";
 import type { LifeWorld } from "./rules.ts";
 
-type Answer = { outcome: string; doc?: string; body?: string | Uint8Array; code?: string; version?: string };
+type Answer = { outcome: string; doc?: string; code?: string; version?: string } & {
+  body?: string | Uint8Array;
+  lines?: Uint8Array;
+};
 
 /** Compares what callers of a chat are told with what the chat stores. */
 export class AnswerJudge {
   readonly #world: LifeWorld;
   readonly #judge: LifeJudge;
+  readonly #content: ContentJudge;
   readonly #pages: PageJudge;
 
-  constructor(world: LifeWorld, judge: LifeJudge) {
+  constructor(world: LifeWorld, judge: LifeJudge, content: ContentJudge) {
+    this.#content = content;
     this.#world = world;
     this.#judge = judge;
     this.#pages = new PageJudge(world);
@@ -38,6 +44,7 @@ export class AnswerJudge {
       if (!answer || answer.outcome === "unknown") return;
       if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
       else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
+      else if (method === "exportPage") this.#exported(book, answer);
       else if (method === "list") this.#pages.answered(book, given, answer);
       else if (method === "listScheduled") this.#listed(book, given[1] as number, given[2], answer);
       else this.#answered(chat, book, method, given, answer);
@@ -71,7 +78,8 @@ export class AnswerJudge {
     if (answer.outcome === "refused") {
       if (prepared.outcome === "refused" && prepared.code === answer.code) return;
       const isEmpty = book.floor === book.newest;
-      if (answer.code === "idempotency_mismatch") this.#mismatched(book, draft);
+      if (answer.code === "validation_failed") this.#content.checkNoQuote(book, draft.extra?.replyTo);
+      else if (answer.code === "idempotency_mismatch") this.#mismatched(book, draft);
       else this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
       return;
     }
@@ -180,8 +188,7 @@ export class AnswerJudge {
   #redacted(book: Book, id: string, row: Row | undefined): void {
     this.#world.check("told", row?.message.text === "", () => `${id} is not blank after its redaction was answered`);
     this.#world.check("told", row?.message.status !== "SCHEDULED", () => `${id} is blank and still scheduled`);
-    const text = book.texts.get(id);
-    if (text !== undefined) book.redacted.set(id, text);
+    if (row) book.redacted.add(id);
     this.#judge.checkBlank(book);
   }
 
@@ -196,6 +203,15 @@ export class AnswerJudge {
     const list = `{"messages":[${expected.map(({ columns }) => columns.doc).join()}],`;
     const isShown = typeof body === "string" && body.startsWith(list);
     this.#world.check("read", isShown, () => `the list of scheduled messages is ${String(body)}, and not ${list}`);
+  }
+
+  #exported(book: Book, { lines }: Answer): void {
+    const id = ({ message }: Row) => message.id;
+    const unplaced = [...book.in("scheduled"), ...book.in("unplaced")].sort((a, b) => (id(a) < id(b) ? -1 : 1));
+    const line = (type: string) => (row: Row) => `{"type":"${type}","message":${row.columns.doc}}\n`;
+    const right = [...unplaced.map(line("scheduled")), ...book.in("messages").map(line("message"))].join("");
+    const shown = new TextDecoder().decode(lines);
+    this.#world.check("read", shown === right, () => `the export is ${shown}, and not ${right}`);
   }
 
   /** A message that a client was told of is stored as it was shown. */

@@ -32,10 +32,14 @@ export class Book {
   readonly mayBeOut = new Set<string>();
   /** The seq of the last message that was sent to the network. */
   lastSent = 0;
-  /** The text of each message when it was stored, by id. */
-  readonly texts = new Map<string, string>();
-  /** The texts of messages whose redaction was answered, by id. */
-  readonly redacted = new Map<string, string>();
+  /** All words that each message ever had, by id. */
+  readonly words = new Map<string, readonly string[]>();
+  /** In how many parts each message is sent, by id. */
+  readonly parts = new Map<string, number>();
+  /** The contents of the parts of the latest attempt. */
+  attempt: readonly unknown[] = [];
+  /** The ids of messages whose redaction was answered. */
+  readonly redacted = new Set<string>();
   /** The message that each idempotency key returned first, by the key's hash. */
   readonly keys = new Map<string, string>();
   /** The ids of messages that were ever scheduled, and of those that ended without a place. */

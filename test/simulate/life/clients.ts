@@ -3,8 +3,10 @@ import type { MoveBody } from "../../../src/chats/rpc.ts";
 import type { ListPosition } from "../../../src/http/pagination.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
+import type { ContentJudge } from "./content-judge.ts";
 import type { Service } from "./load-service.ts";
 import type { LifeWorld } from "./rules.ts";
+import { outboundExtra } from "./sayings.ts";
 
 interface SendRequest {
   chatId: string;
@@ -17,21 +19,23 @@ const CONTEXT = { waitUntil: () => {} };
 /** The clients of the API. What they are told is judged where it leaves the chat's object. */
 export class Clients extends Requests {
   readonly #service: Service;
+  readonly #content: ContentJudge;
   /** The requests that had an idempotency key. */
   readonly #keyed: SendRequest[] = [];
-  /** The network's ids of what the contacts wrote. */
-  readonly #received: string[] = [];
 
-  constructor(world: LifeWorld, service: Service, isolates: readonly Isolate[]) {
+  constructor(world: LifeWorld, service: Service, isolates: readonly Isolate[], content: ContentJudge) {
     super(world, isolates);
     this.#service = service;
+    this.#content = content;
   }
 
-  /** `POST /messages`. Only a client with an idempotency key tries again. */
-  send(chat: SimulatedObject, more: Partial<SendBody>): void {
+  /** `POST /messages`. Only a client with an idempotency key tries again. @param ids what the message may reply to */
+  send(chat: SimulatedObject, more: Partial<SendBody>, ids: readonly string[] = []): void {
     const content = this.name("text");
     const idempotencyKey = this.world.random() < 0.6 ? content : null;
-    const request = { chatId: chat.name, body: { content, metadata: {}, ...more } as SendBody, idempotencyKey };
+    const extra = ids.length > 0 ? outboundExtra(this.world as LifeWorld, (kind) => this.name(kind), ids) : {};
+    const body = { content, metadata: {}, ...more, ...extra } as SendBody;
+    const request = { chatId: chat.name, body, idempotencyKey };
     if (idempotencyKey !== null) this.#keyed.push(request);
     this.#send(request);
   }
@@ -87,6 +91,14 @@ export class Clients extends Requests {
     this.request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
   }
 
+  /** A page of the organization's export. */
+  export(chat: SimulatedObject): void {
+    const asked = { seq: 0, upTo: null, unplacedAfter: "", life: null };
+    this.request("export", ({ env }) =>
+      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.exportPage(as, asked)),
+    );
+  }
+
   /** `GET /messages`, and soon the same page again, or the first one. @param ids of messages, for cursors */
   page(chat: SimulatedObject, ids: readonly string[]): void {
     const { world } = this;
@@ -110,21 +122,8 @@ export class Clients extends Requests {
     world.after(world.between(50, world.pick([500, 30_000])), () => read(next));
   }
 
-  /** The contact writes. The network may call again with the same id. */
-  write(chat: SimulatedObject): void {
-    const text = this.name("inbound");
-    const isAgain = this.#received.length > 0 && this.world.random() < 0.3;
-    const dedupe = isAgain ? this.world.pick(this.#received) : this.name("network id");
-    this.#received.push(dedupe);
-    const draft = { id: this.#service.newId("msg", null), dedupe, type: "TEXT" as const, content: text };
-    this.request("write", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, as) =>
-        stub.receive(as, { ...draft, media: null, origin: null, addresses: [] }),
-      ),
-    );
-  }
-
   #send({ chatId, ...request }: SendRequest): void {
+    this.#content.said(request.body);
     const tries = request.idempotencyKey === null ? this.maxTries - 1 : 0;
     this.request("send", ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, request), tries);
   }

@@ -1,6 +1,8 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
+import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 
@@ -20,11 +22,13 @@ const isOver = ({ status }: ShownMessage) => status !== "SCHEDULED" && status !=
 export class LifeJudge {
   readonly #world: LifeWorld;
   readonly #retention: ChannelRetention;
+  readonly #content: ContentJudge;
   readonly #books = new Map<string, Book>();
 
-  constructor(world: LifeWorld, retention: ChannelRetention) {
+  constructor(world: LifeWorld, retention: ChannelRetention, content: ContentJudge) {
     this.#world = world;
     this.#retention = retention;
+    this.#content = content;
   }
 
   /** What a chat stores; undefined if its object holds no chat. */
@@ -67,12 +71,11 @@ export class LifeJudge {
     this.checkAlarm(chat);
   }
 
-  /** No row has the text of a message whose redaction was answered. */
+  /** A message whose redaction was answered is blank, and stays it. */
   checkBlank({ redacted, rows }: Book): void {
-    for (const [id, text] of redacted) {
+    for (const id of redacted) {
       const row = rows.get(id);
-      const isBlank = !row || !JSON.stringify(row.columns).includes(text);
-      this.#world.check("blank", isBlank, () => `${id} still has "${text}" in ${row?.table}`);
+      this.#world.check("blank", !row || isBlank(row), () => `${id} was redacted and is not blank`);
     }
   }
 
@@ -98,7 +101,7 @@ export class LifeJudge {
   }
 
   /** A call of the network leaves a chat's object. */
-  sent(chat: SimulatedObject, id: string): void {
+  sent(chat: SimulatedObject, id: string, rendered: RenderedPart): void {
     const world = this.#world;
     const book = this.#books.get(chat.name);
     const row = book?.rows.get(id);
@@ -112,8 +115,12 @@ export class LifeJudge {
     const place = seq ?? 0;
     world.check("order", place >= book.lastSent, () => `${place} is sent after ${book.lastSent}`);
     book.lastSent = place;
-    const isExpired = (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
+    // The parts of an attempt are rendered at once. Those after the first may leave later.
+    const isBegun = book.attempt === rendered.contents;
+    book.attempt = rendered.contents;
+    const isExpired = !isBegun && (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
     world.check("expiry", !isExpired, () => `${id} is sent at ${new Date(chat.now).toISOString()}, after ${expiresAt}`);
+    this.#content.sent(chat, book, row, rendered);
     if (!book.onWire.has(id)) this.#checkDelay(chat, book, id);
     book.onWire.add(id);
     book.mayBeOut.add(id);
@@ -167,7 +174,7 @@ export class LifeJudge {
     const world = this.#world;
     const { message, table, columns } = row;
     const { id, resendOf, text } = message;
-    book.texts.set(id, text);
+    this.#content.appeared(chat, book, row);
     world.check("once", table !== "unplaced", () => `${id} ended before it was stored`);
     if (table === "messages") {
       world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
@@ -213,6 +220,7 @@ export class LifeJudge {
       world.check("refused", code !== "chat_backlog" || hasWaited, () => `${id} did not wait for room in the queue`);
       world.check("expired", code !== "expired" || isExpired, () => `${id} expired before ${message.expiresAt}`);
     }
+    this.#content.changed(book, old, row);
     if (old.table !== "scheduled") return;
     if (row.table === "messages") this.#promoted(chat, old, row);
     if (row.table === "unplaced") book.ended.add(id);
@@ -273,6 +281,6 @@ export class LifeJudge {
 
 /** What stays when a message takes its place. */
 function frozen(message: ShownMessage): string {
-  const { id, type, content, text, senderId, metadata, resendOf } = message;
-  return JSON.stringify([id, type, content, text, senderId, metadata, resendOf]);
+  const { id, text, senderId, resendOf } = message;
+  return JSON.stringify([id, text, senderId, resendOf, saidBy(message)]);
 }

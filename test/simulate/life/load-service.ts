@@ -22,6 +22,6 @@ const LIMITS: readonly Replacement[] = [
 
 /** Loads the service's code as this simulation runs it. */
 export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
-  const simulated = { "/registry.ts": `${here}../organization/registry.ts` };
+  const simulated = { "/registry.ts": `${here}registry.ts` };
   return loadBundle<Service>({ entry: `${here}service.ts`, simulated }, [...LIMITS, ...replacements]);
 }

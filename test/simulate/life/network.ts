@@ -1,11 +1,13 @@
 import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
+import type { RenderedPart } from "../objects/globals.ts";
 import { platformError, type SimulatedObject } from "../objects/object.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 
 const MINUTE = 60_000;
+const NO_ANSWER: PartOutcome = { outcome: "unknown", message: "No answer" };
 const NO_PROBE = { probe: null, epoch: 0, trial: null, brokenEpoch: null };
 
 /** A network, and the permits of its channel. */
@@ -45,25 +47,38 @@ export class Network {
     return isAway ? platformError(false) : { allowedOrigins: [], fingerprints: [] };
   }
 
-  /** A chat sends a message. */
-  send(chat: SimulatedObject, messageId: string): Promise<unknown> {
+  /** The ids of what was sent. */
+  get ids(): string[] {
+    return Array.from({ length: this.#calls }, (_, n) => `network-${n + 1}`);
+  }
+
+  /** A chat sends a part of a message. @param signal ends the attempt, also before the answer */
+  send(chat: SimulatedObject, messageId: string, rendered: RenderedPart, signal: AbortSignal): Promise<unknown> {
+    const over = new Promise((resolve) => {
+      signal.onabort = () => resolve(NO_ANSWER);
+    });
+    return Promise.race([this.#call(chat, messageId, rendered), over]);
+  }
+
+  #call(chat: SimulatedObject, messageId: string, rendered: RenderedPart): Promise<unknown> {
     const world = this.#world;
     return chat.request((reply) => {
-      this.#judge.sent(chat, messageId);
+      this.#judge.sent(chat, messageId, rendered);
       const retry = { code: "busy", message: "Busy", wholeChannel: false };
       const refusals: PartOutcome[] = [
         { outcome: "retry", ...retry, afterMs: null },
         { outcome: "retry", ...retry, afterMs: world.pick([MINUTE, 60 * MINUTE]) },
         { outcome: "failed", code: "refused", message: "Refused" },
         { outcome: "failed", code: "refused", message: "Refused" },
-        { outcome: "unknown", message: "No answer" },
+        NO_ANSWER,
       ];
       const sent: PartOutcome = { outcome: "sent", id: `network-${++this.#calls}`, addresses: [] };
       const outcome = world.fault("network refuses", 0.4) ? world.pick(refusals) : sent;
       const ms = world.fault("network slow", 0.2) ? world.between(1_000, 40_000) : world.between(5, 500);
       world.after(ms, () => {
         this.#judge.checkAlarm(chat);
-        if (outcome.outcome === "retry" || outcome.outcome === "failed") this.#judge.notSent(chat, messageId);
+        const isOut = rendered.part > 0 || (outcome.outcome !== "retry" && outcome.outcome !== "failed");
+        if (!isOut) this.#judge.notSent(chat, messageId);
         reply({ value: outcome });
       });
     });

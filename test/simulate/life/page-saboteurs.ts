@@ -27,6 +27,11 @@ export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "sendFrame([socket], storedFrame(id, answer.doc));",
     wrong: "sendFrame([socket], { ...storedFrame(id, answer.doc), seq: this.#host.log.newest().seq } as ServerFrame);",
   },
+  "a page that connects again keeps what was redacted meanwhile": {
+    file: queries,
+    right: '["message.redacted", "message.edited",',
+    wrong: '["message.edited",',
+  },
   "an acknowledgment is not told": {
     file: sockets,
     right:

@@ -1,5 +1,6 @@
 import type { Replacement } from "../objects/bundle.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
+import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
 const actions = "src/chats/object/message-actions.ts";
@@ -17,7 +18,7 @@ const scheduled = "src/chats/object/scheduled/scheduled-messages.ts";
 const store = "src/chats/object/store-messages.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
-export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
+const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a message that took its place is still scheduled": {
     file: scheduled,
     right: "this.#host.place(identity, row, () => this.#rows.remove(row.message.id));",
@@ -222,4 +223,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
 };
 
-export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...PAGE_SABOTEURS, ...RARE_SABOTEURS };
+/** Those that a few hundred seeds find. */
+export const COMMON_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...PAGE_SABOTEURS, ...CONTENT_SABOTEURS };
+
+export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS };

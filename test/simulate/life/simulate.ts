@@ -2,6 +2,7 @@ import type { SendBody } from "../../../src/chats/message.ts";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { Calls } from "../objects/calls.ts";
+import type { RenderedPart } from "../objects/globals.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
 import { pickAction, usePlatform } from "../objects/platform.ts";
@@ -11,6 +12,8 @@ import { World } from "../objects/world.ts";
 import { AnswerJudge } from "./answers.ts";
 import { dueAt, type Row } from "./book.ts";
 import { Clients } from "./clients.ts";
+import { Contacts } from "./contacts.ts";
+import { ContentJudge } from "./content-judge.ts";
 import { checkEnd } from "./end.ts";
 import { LifeJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
@@ -45,7 +48,10 @@ class Simulation {
   readonly #chats = new Map<string, SimulatedObject>();
   /** The chats as their organization has them; null while one is being deleted. */
   readonly #identities = new Map<string, ChatIdentity | null>();
+  /** The chats of websites' visitors. */
+  readonly #webChats = new Set<string>();
   readonly #clients: Clients;
+  readonly #contacts: Contacts;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
@@ -57,10 +63,11 @@ class Simulation {
     this.#world = world;
     this.#service = service;
     this.#calls = new Calls(world);
-    this.#judge = new LifeJudge(world, this.#retention);
-    this.#answers = new AnswerJudge(world, this.#judge);
+    const content = new ContentJudge(world);
+    this.#judge = new LifeJudge(world, this.#retention, content);
+    this.#answers = new AnswerJudge(world, this.#judge, content);
     this.#network = new Network(world, this.#judge);
-    this.#visitors = new Visitors(world, this.#judge);
+    this.#visitors = new Visitors(world, this.#judge, content);
     this.#retains = world.random() < 0.25;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
@@ -73,11 +80,14 @@ class Simulation {
       // A chat with a scheduled message looks for old messages all the time.
       [MINUTE, HOUR, 2 * DAY, this.#retains ? 5 * DAY : 300 * DAY],
     ]);
-    usePlatform(service, world, (chat, messageId) => this.#network.send(chat, messageId));
+    usePlatform(service, world, (chat, messageId, _part, signal, rendered) =>
+      this.#network.send(chat, messageId, rendered as RenderedPart, signal),
+    );
     const isolates = twoIsolates(world, (party) => this.#env(party));
-    this.#clients = new Clients(world, service, isolates);
-    this.#addChat("cht_g000000000000001", world.random() < 0.75 ? "telegram" : "web");
-    if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "web"]));
+    this.#clients = new Clients(world, service, isolates, content);
+    this.#contacts = new Contacts(world, service, isolates, content);
+    this.#addChat("cht_g000000000000001", world.pick(["telegram", "telegram", "whatsapp", "web"]));
+    if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "whatsapp", "web"]));
   }
 
   async run(): Promise<void> {
@@ -112,10 +122,10 @@ class Simulation {
   #act(chat: SimulatedObject): void {
     const world = this.#world;
     const clients = this.#clients;
-    const isWeb = this.#identities.get(chat.name)?.channelKind === "web";
+    const isWeb = this.#webChats.has(chat.name);
     const act = pickAction(world, [
-      [9, () => clients.send(chat, this.#plain(chat))],
-      [10, () => clients.send(chat, this.#scheduled())],
+      [11, () => clients.send(chat, this.#plain(chat), this.#ids())],
+      [10, () => clients.send(chat, this.#scheduled(), this.#ids())],
       [3, () => this.#scheduleRow(chat)],
       [3, () => clients.repeat()],
       [5, () => this.#with(chat, "SCHEDULED", (id) => clients.move(chat, id, this.#change()))],
@@ -125,13 +135,28 @@ class Simulation {
       [4, () => this.#with(chat, "FAILED", (id) => this.#resend(chat, id))],
       [2, () => this.#with(chat, "SCHEDULED", (id) => clients.redact(chat, id))],
       [2, () => this.#with(chat, null, (id) => this.#changeAny(chat, id))],
+      [2, () => clients.redact(chat, world.pick(this.#withChoices(chat)))],
       [2, () => clients.list(chat)],
+      [1, () => clients.export(chat)],
       [3, () => clients.page(chat, this.#cursors(chat))],
       [this.#retains ? 4 : 0, () => this.#retain()],
       [7, () => this.#race(chat)],
-      isWeb ? [20, () => this.#visit(chat)] : [2, () => clients.write(chat)],
+      isWeb ? [20, () => this.#visit(chat)] : [8, () => this.#write(chat)],
     ]);
     act();
+  }
+
+  /** The contact of a chat with a network does something. */
+  #write(chat: SimulatedObject): void {
+    const contacts = this.#contacts;
+    const networkIds = [...contacts.ids, ...this.#network.ids];
+    this.#world.pick([
+      () => contacts.write(chat, networkIds),
+      () => contacts.tap(chat, this.#ids()),
+      () => contacts.tap(chat, this.#withChoices(chat)),
+      () => contacts.tap(chat, this.#withChoices(chat)),
+      () => contacts.changeAddress(chat, this.#world.pick(["100", "200", "-300"])),
+    ])();
   }
 
   #breakSomething(chat: SimulatedObject): void {
@@ -213,7 +238,7 @@ class Simulation {
   #visit(chat: SimulatedObject): void {
     const world = this.#world;
     for (let n = world.between(1, 6); n > 0; n--) {
-      const visit = () => this.#visitors.act(chat, this.#identities.get(chat.name));
+      const visit = () => this.#visitors.act(chat, this.#identities.get(chat.name), this.#withChoices(chat));
       world.after(world.between(0, world.pick([50, 5_000, 20_000])), visit);
     }
   }
@@ -229,6 +254,19 @@ class Simulation {
       const ms = Math.max(0, dueAt(row) - chat.now + world.between(-50, world.pick([50, 1_000])));
       world.after(ms, () => this.#changeAny(chat, row.message.id));
     }
+  }
+
+  /** Ids that a client or a contact may name: of all chats, of messages that are gone, and one that is of none. */
+  #ids(): string[] {
+    const books = [...this.#chats.values()].flatMap((chat) => this.#judge.book(chat) ?? []);
+    return ["msg_none", ...books.flatMap(({ words }) => [...words.keys()])];
+  }
+
+  /** The messages of a chat that ever had choices to tap; any others if there are none. */
+  #withChoices(chat: SimulatedObject): string[] {
+    const words = [...(this.#judge.book(chat)?.words ?? [])];
+    const ids = words.filter(([, own]) => own.some((word) => word.startsWith("title-"))).map(([id]) => id);
+    return ids.length > 0 ? ids : this.#ids();
   }
 
   /** What a client may have as a cursor: ids of messages, and one that is of none. */
@@ -288,8 +326,9 @@ class Simulation {
     world.after(0, erase);
   }
 
-  #addChat(chatId: string, channelKind: "telegram" | "web"): void {
+  #addChat(chatId: string, channelKind: ChatIdentity["channelKind"]): void {
     const world = this.#world;
+    if (channelKind === "web") this.#webChats.add(chatId);
     const at = { organizationId: ORGANIZATION_ID, channelId: "chn_g00000000000000c", contactAddress: "100" };
     this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [] });
     const chat = new SimulatedObject(

@@ -2,6 +2,7 @@ import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";
+import type { ContentJudge } from "./content-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 import { Tab } from "./tab.ts";
@@ -13,15 +14,22 @@ const ADMISSION = { origin: null, ownOrigin: "https://parley.test", fingerprint:
 export class Visitors {
   readonly #world: LifeWorld;
   readonly #judge: LifeJudge;
+  readonly #content: ContentJudge;
   readonly #tabs = new Map<string, Tab>();
+  /** The frames of messages, by their ids. */
+  readonly #messages = new Map<string, object>();
 
-  constructor(world: LifeWorld, judge: LifeJudge) {
+  constructor(world: LifeWorld, judge: LifeJudge, content: ContentJudge) {
+    this.#content = content;
     this.#world = world;
     this.#judge = judge;
   }
 
-  /** A page connects, writes a message, perhaps once more, or acknowledges what it has. */
-  act(chat: SimulatedObject, identity: ChatIdentity | null | undefined): void {
+  /**
+   * A page connects, writes a message, perhaps once more, or acknowledges what it has.
+   * @param ids of messages that it may tap or reply to
+   */
+  act(chat: SimulatedObject, identity: ChatIdentity | null | undefined, ids: readonly string[]): void {
     const world = this.#world;
     const tab = this.#tab(chat);
     if (!tab || !identity) return;
@@ -29,17 +37,32 @@ export class Visitors {
       this.#connect(chat, identity, tab);
       return;
     }
-    const id = `${tab.name} writes ${world.between(1, 4)}`;
     const frame = world.pick([
-      { type: "message", id, content: `${id}-` },
+      this.#message(`${tab.name} writes ${world.between(1, 6)}`, ids),
       { type: "delivered", seq: tab.newest },
       { type: "read", seq: tab.newest },
     ]);
     chat.receive("webSocketMessage", [tab.socket, JSON.stringify(frame)], () => {});
   }
 
+  /** The same frame whenever the page sends it. */
+  #message(id: string, ids: readonly string[]): object {
+    const world = this.#world;
+    const known = this.#messages.get(id);
+    if (known) return known;
+    const content = `visitor-${id.replace(/\D/g, "")}-`;
+    const choice = world.random() < 0.4 ? `${world.pick(ids)}:${world.pick([0, 0, 1, 7])}` : undefined;
+    const replyTo = world.random() < 0.3 ? world.pick(ids) : undefined;
+    const tap = choice === undefined ? undefined : { data: choice, title: content };
+    this.#content.written({ dedupe: id, content, extra: { replyTo, tap } });
+    const message = { type: "message", id, content, choice, replyTo };
+    this.#messages.set(id, message);
+    return message;
+  }
+
   /** A frame leaves on one of the sockets. */
   framed(socket: SimulatedSocket, data: string): void {
+    this.#content.checkSecret(data);
     for (const tab of this.#tabs.values()) if (tab.socket === socket) tab.hear(JSON.parse(data));
   }
 

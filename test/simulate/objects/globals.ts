@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
+import type { Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
 import { WebSocketPair } from "./sockets.ts";
+
+/** A part as it goes to its network: the contents of all parts, and which one this is. */
+export interface RenderedPart {
+  outgoing: Outgoing;
+  contents: unknown[];
+  part: number;
+}
 
 /** What the simulated globals ask. Each run replaces these functions. */
 export const platform = {
@@ -11,7 +18,8 @@ export const platform = {
   /** Calls `run` after `ms`. @returns a function that cancels the call */
   timer: (_ms: number, _run: () => void): (() => void) => missing(),
   /** Sends a part of a message to a contact; the first is 0. @param _signal ends the attempt */
-  send: (_messageId: string, _part: number, _signal: AbortSignal): Promise<PartOutcome> => missing(),
+  send: (_messageId: string, _part: number, _signal: AbortSignal, _rendered?: RenderedPart): Promise<PartOutcome> =>
+    missing(),
   /** A channel as the directory has it. */
   channel: (_channelId: string): unknown => missing(),
   /** A line of the service's log. */

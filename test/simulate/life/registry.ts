@@ -1,0 +1,20 @@
+import type { Adapter, Outgoing } from "../../../src/channels/adapter.ts";
+import { telegram } from "../../../src/channels/telegram/adapter.ts";
+import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
+import { platform, type RenderedPart } from "../objects/globals.ts";
+
+/** Replaces `src/channels/registry.ts`: the networks' own rendering, and networks that answer what the simulation decides. */
+
+export const ADAPTERS = { telegram: decided(telegram), whatsapp: decided(whatsapp) };
+
+export const networkOf = () => ({ base: "" });
+
+function decided(adapter: Pick<Adapter, "render">): Adapter<RenderedPart> {
+  const render = (outgoing: Outgoing): RenderedPart[] => {
+    const contents = adapter.render(outgoing);
+    return contents.map((_, part) => ({ outgoing, contents, part }));
+  };
+  const post: Adapter<RenderedPart>["post"] = (rendered, _credentials, _network, signal) =>
+    platform.send(rendered.outgoing.messageId, rendered.part, signal, rendered);
+  return { ...(adapter as Adapter<RenderedPart>), render, post };
+}
