@@ -101,6 +101,14 @@ export const newMessage: RequestBodySpec = {
     interactive: `Choices below the text, which then has at most ${MAX_INTERACTIVE_CONTENT.toLocaleString("en")} characters. With a \`mediaUrl\` and a type (not AUDIO), the media stands above the text. The channel shows all of it: as buttons, as a list, or as lines of text. Can't be combined with \`templateId\`, \`location\` or \`contacts\`.`,
     "interactive.choices":
       "The choices, all of one type. `reply`: the contact answers with its `title`, and the answer has its `id`. `link`: opens a page. `location`: asks for the contact's location, and is the only choice. Titles and ids are unique.",
+    "interactive.choices[].type": "What a tap does.",
+    "interactive.choices[].id":
+      "Your own id of the reply, which comes back as `choice.id` of the contact's answer. The network and the contact never see it.",
+    "interactive.choices[].title": "What the contact reads, in one line.",
+    "interactive.choices[].description": "A line that explains the title.",
+    "interactive.choices[].section":
+      "The part of the list that the reply stands in, with the other replies of the same section.",
+    "interactive.choices[].url": "The page that the link opens: http or https, without a name and a password.",
     "interactive.header": "A line above the text. Can't be combined with media.",
     "interactive.footer": "A line below the text.",
     "interactive.menuTitle": "The label of the button that opens a list, on channels with lists. Default: Options.",
@@ -111,9 +119,37 @@ export const newMessage: RequestBodySpec = {
     "location.name": "The name of the place.",
     "location.address": "The address of the place.",
     contacts: `1 to ${MAX_CARDS} contact cards, sent in place of \`content\` where the channel can show them. Can't be combined with \`templateId\`, \`interactive\`, \`location\` or media.`,
+    "contacts[].name": "The person's name.",
+    "contacts[].phones":
+      "1 to 5 phone numbers: digits, with at most a leading `+`. Spaces, dots, dashes, slashes and parentheses may stand between them.",
     replyTo:
       "The id of a message in this chat that this one replies to. It can't be a scheduled, failed or canceled one. If the network no longer has that message, this one is sent without the quote.",
   },
   keywords: { metadata: pairs },
   example: { content: examples.message.content },
+  more: {
+    "With choices": {
+      content: "When may we deliver?",
+      interactive: {
+        choices: [
+          { type: "reply", id: "slot-1", title: "Today" },
+          { type: "reply", id: "slot-2", title: "Tomorrow" },
+        ],
+        footer: "Delivery is free",
+      },
+    },
+    "With a link": {
+      content: "Your order has shipped.",
+      interactive: { choices: [{ type: "link", title: "Track it", url: "https://shop.example/orders/4711" }] },
+    },
+    "A reply": { content: "Yes, it comes in blue as well.", replyTo: examples.message.id },
+    "A location": {
+      content: "Our shop: 12 Market Street, Berlin",
+      location: { latitude: 52.5219, longitude: 13.4132, name: "Acme", address: "12 Market Street, Berlin" },
+    },
+    "A contact card": {
+      content: "Ada from our workshop: +49 30 1234567",
+      contacts: [{ name: "Ada", phones: ["+49 30 1234567"] }],
+    },
+  },
 };

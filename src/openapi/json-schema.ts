@@ -7,14 +7,17 @@ export interface JsonSchema {
   [keyword: string]: unknown;
   properties?: Record<string, JsonSchema>;
   required?: string[];
+  items?: JsonSchema;
+  oneOf?: JsonSchema[];
 }
 
 /** The schemas in a document's `components`, by name. */
 export type Definitions = Record<string, JsonSchema>;
 
 /**
- * The JSON Schema of a request. `descriptions` has an entry for the dotted path of each field. They are kept here, so that
- * the Worker's bundle doesn't contain them.
+ * The JSON Schema of a request. `descriptions` has an entry for the dotted path of each field: `contacts[].name` for those
+ * in a list, whichever alternative of its items they are in. They are kept here, so that the Worker's bundle doesn't
+ * contain them.
  */
 export function requestSchema(schema: core.$ZodType, descriptions: Record<string, string>): JsonSchema {
   const json = toJson(schema, { io: "input" });
@@ -122,4 +125,6 @@ function describeFields(schema: JsonSchema, within: string, descriptionOf: (path
     field.description = description;
     describeFields(field, path, descriptionOf);
   }
+  for (const each of schema.oneOf ?? []) describeFields(each, within, descriptionOf);
+  if (schema.items) describeFields(schema.items, `${within}[]`, descriptionOf);
 }

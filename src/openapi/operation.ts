@@ -57,6 +57,8 @@ export interface RequestBodySpec {
   /** JSON Schema keywords by field, for rules that the schema checks in code. */
   keywords?: Record<string, JsonSchema>;
   example: object;
+  /** Further examples, by what each shows. */
+  more?: Record<string, object>;
   /** Whether an empty body counts as `{}`. */
   mayBeEmpty?: boolean;
 }
@@ -212,15 +214,22 @@ function headerParameter({ name, description, schema, example }: RequestHeader) 
 }
 
 function requestBody(body: RequestBodySpec, definitions: Definitions) {
-  const { name, schema, descriptions, keywords = {}, example, mayBeEmpty = false } = body;
+  const { name, schema, descriptions, keywords = {}, mayBeEmpty = false } = body;
   const requested = requestSchema(schema, descriptions);
   for (const [field, more] of Object.entries(keywords)) Object.assign(requested.properties?.[field] ?? {}, more);
   definitions[name] = { title: name, description: body.description, ...requested };
   return {
     description: `${body.description} At most ${MAX_BODY / 1_024} KiB. The service reads it as JSON whatever its Content-Type.`,
     required: !mayBeEmpty,
-    content: { "application/json": { schema: { $ref: reference(name) }, example } },
+    content: { "application/json": { schema: { $ref: reference(name) }, ...examplesOf(body) } },
   };
+}
+
+/** One example, or several by their names. The first one is that of the code samples. */
+function examplesOf({ example, more }: RequestBodySpec) {
+  if (!more) return { example };
+  const others = Object.entries(more).map(([summary, value]) => [summary.replaceAll(" ", "-"), { summary, value }]);
+  return { examples: { Plain: { summary: "Plain", value: example }, ...Object.fromEntries(others) } };
 }
 
 function writeResponse(response: ResponseSpec, defaults: GroupDefaults, definitions: Definitions) {

@@ -9,7 +9,7 @@ export type Schemas = Readonly<Record<string, Schema>>;
 export function kindOf(schema: Schema): string {
   if (schema.$ref) return nameOf(schema.$ref);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return choices.map(kindOf).join(" or ");
+  if (choices) return [...new Set(choices.map(kindOf))].join(" or ");
   if (schema.const !== undefined) return `<code>${escapeHtml(String(schema.const))}</code>`;
   const types = [schema.type ?? []].flat();
   const plain = types.filter((type) => type !== "null").join(" or ") || "any value";
@@ -94,7 +94,8 @@ interface NamedSchema {
 /** The objects in a schema that have named fields: itself, its items, or its alternatives. */
 function objectsIn(schema: Schema, schemas: Schemas, name = ""): NamedSchema[] {
   if (schema.$ref) return objectsIn(schemas[nameOf(schema.$ref)] ?? {}, schemas, nameOf(schema.$ref));
-  if (schema.properties) return [{ name, schema }];
+  // Alternatives are told apart by their type.
+  if (schema.properties) return [{ name: name || String(schema.properties.type?.const ?? ""), schema }];
   const inside = [...(schema.anyOf ?? schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
   return inside.flatMap((each) => objectsIn(each, schemas));
 }

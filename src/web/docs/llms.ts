@@ -63,11 +63,13 @@ function routeText(document: OpenApi, route: Route, secret: string): string {
   ].join("\n\n");
 }
 
-/** One line for each field. Nested fields have dotted names. */
+/** One line for each field. Nested fields have dotted names, those of a list's items with `[]`. */
 function bodyLines({ properties = {}, required = [] }: Schema = {}, within = ""): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const must = required.includes(name) ? ", required" : "";
     const line = `- \`${within}${name}\` (body${must}): ${schema.description}`;
-    return [line, ...bodyLines(schema, `${within}${name}.`)];
+    const { items = {} } = schema;
+    const ofItems = [items, ...(items.oneOf ?? [])].flatMap((each) => bodyLines(each, `${within}${name}[].`));
+    return [line, ...bodyLines(schema, `${within}${name}.`), ...new Set(ofItems)];
   });
 }

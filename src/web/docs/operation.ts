@@ -29,6 +29,7 @@ ${responsesMarkup(operation, source)}
 <div class="sample">
 <h3>Request</h3>
 ${codeTabs(samplesOf(route, secretOf(source.document)), source.highlighter)}
+${moreBodies(operation, source)}
 ${exampleOf(operation, source)}
 </div>
 </article>`;
@@ -48,6 +49,16 @@ function bodyOf({ requestBody }: Operation, { document }: Source): string {
   const { schema = {} } = requestBody.content["application/json"];
   const whole = schemas[nameOf(schema.$ref ?? "")] ?? schema;
   return `<h3>Request body</h3>\n<p>${inline(requestBody.description)}</p>\n${fieldList(whole, { schemas, isResponse: false })}`;
+}
+
+/** The example bodies after the first one, which unfold. */
+function moreBodies({ requestBody }: Operation, { highlighter }: Source): string {
+  const [, ...more] = Object.values(requestBody?.content["application/json"].examples ?? {});
+  const blocks = more.map(({ summary, value }) => {
+    const sample = { code: JSON.stringify(value, null, 2), language: "json", label: summary };
+    return `<details><summary>${escapeHtml(summary)}</summary>${codeBlock(sample, highlighter)}</details>`;
+  });
+  return blocks.join("\n");
 }
 
 /** The responses of an operation, each with its status. */

@@ -73,7 +73,8 @@ function addressOf({ path, operation }: Route): string {
 }
 
 function bodyOf({ operation }: Route): unknown {
-  return operation.requestBody?.content["application/json"].example;
+  const { example, examples = {} } = operation.requestBody?.content["application/json"] ?? {};
+  return example ?? Object.values(examples)[0]?.value;
 }
 
 /** A value as TypeScript spells it, indented for the options of a call. */
