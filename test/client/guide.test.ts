@@ -31,7 +31,13 @@ async function start(name: string, code: string, env: Record<string, string>): P
 
 test("the guide's code has correct types", async () => {
   const install = await codeBelow("Install");
-  const sections = { Send: install, Lists: install, Events: install, "Every other route": install };
+  const sections = {
+    Send: install,
+    "Ask with choices": install,
+    Lists: install,
+    Events: install,
+    "Every other route": install,
+  };
   const paths: string[] = [];
   for (const [heading, before] of Object.entries({ ...sections, "Verify a webhook": "", "Echo bot": "" })) {
     const path = join(project.folder, `${heading}.ts`);

@@ -23,6 +23,41 @@ export function messageTests(placeOf: () => Place): void {
     expect(oldest).toMatch(/^1 +msg_\w+ .* Hello$/);
   });
 
+  test("choices, a link, a quote, a place and cards are sent, and shown on one line without what moves the cursor", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    type Sent = { message: { id: string; interactive: object } };
+    const choices = ["--choice", "a=Today", "--choice", "b=Tomorrow|after 9", "--footer", "Free", "--menu", "When"];
+    const { message } = await place.json<Sent>(["send", chatId, "When?", ...choices], env);
+    expect(message.interactive).toEqual({
+      choices: [
+        { type: "reply", id: "a", title: "Today" },
+        { type: "reply", id: "b", title: "Tomorrow", description: "after 9" },
+      ],
+      footer: "Free",
+      menuTitle: "When",
+      rendering: "list",
+    });
+    const link = ["--link", "Open=https://shop.example/?a=b", "--reply-to", message.id];
+    await place.json(["send", chatId, "Shipped", ...link], env);
+    await place.json(["send", chatId, "Here", "--location=-33.86,151.2,Sydney, the harbor"], env);
+    await place.json(["send", chatId, "Ask her", "--contact", "Ada\u202e=+49 30 1,0151"], env);
+    await place.json(["send", chatId, "Where?", "--ask-location", "Send it"], env);
+    const { stdout } = await place.run(["list", chatId], env);
+    const lines = stdout.trimEnd().split("\n").slice(1).reverse();
+    expect(lines.map((line) => line.replace(/^.*SENT +– +/, ""))).toEqual([
+      "When? [Today] [Tomorrow]",
+      `(reply to ${message.id}) Shipped [Open https://shop.example/?a=b]`,
+      "Here (at -33.86, 151.2)",
+      "Ask her (Ada·: +49 30 1, 0151)",
+      "Where? [Send it]",
+    ]);
+    const wrong = await place.run(["send", chatId, "x", "--choice", "a=A", "--choice", "b=A"], env);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/--choice, .*\(1\.title\): must differ/)]);
+    const far = await place.run(["send", chatId, "x", "--location", "91,0"], env);
+    expect([far.code, far.stderr]).toEqual([1, expect.stringContaining("--location (latitude): must be at most 90")]);
+  });
+
   test("a chat that waits is listed, changed and marked as answered", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

@@ -36,6 +36,22 @@ test("a send whose answer is lost creates one message", async () => {
   expect(await Array.fromAsync(parley.messages(id), ({ seq }) => seq)).toEqual([1]);
 });
 
+test("choices are sent, and each choice is told apart by its type", async () => {
+  const { parley, api, channelId } = await newClient();
+  const { id } = await newChat(api, channelId);
+  const choices = [
+    { type: "link" as const, title: "Track it", url: "https://shop.example/4711" },
+    { type: "link" as const, title: "Our shop", url: "https://shop.example/" },
+  ];
+  const sent = await parley.send(id, { content: "Shipped", interactive: { choices, footer: null } });
+  const replied = await parley.send(id, { content: "Enjoy it", replyTo: sent.id });
+  expect(replied.replyTo).toBe(sent.id);
+  const [, message] = await Array.fromAsync(parley.messages(id));
+  const urls = message?.interactive?.choices.map((choice) => (choice.type === "link" ? choice.url : choice.title));
+  expect(urls).toEqual(choices.map(({ url }) => url));
+  expect(message?.choice?.id).toBeUndefined();
+});
+
 test("sends with the same key create one message", async () => {
   const { parley, api, channelId } = await newClient();
   const { id } = await newChat(api, channelId);

@@ -2,6 +2,7 @@ import type { FollowedEvent } from "../../../client/event.ts";
 import { CommandError } from "../../command-error.ts";
 import { command, flag, option } from "../command.ts";
 import { FILTER_OPTIONS, feedOf, fromOf, typesOf } from "../event-feed.ts";
+import { messageText } from "../message-text.ts";
 import { valueAt } from "../output.ts";
 import { printable } from "../table.ts";
 
@@ -51,7 +52,8 @@ export const eventCommands = [
 function lineOf(event: FollowedEvent): string {
   const { id, type, timestamp, chatId, data } = event;
   const time = new Date(timestamp).toTimeString().slice(0, 8);
-  const text = valueAt(event, "data.message.text");
+  const message = valueAt(event, "data.message");
+  const text = typeof message === "object" && message !== null ? messageText(message) : "";
   const status = typeof data.status === "string" ? `${data.status}  ` : "";
-  return `${time}  ${id}  ${type.padEnd(16)}  ${chatId ?? "–"}  ${printable(status + (typeof text === "string" ? text : ""))}`.trimEnd();
+  return `${time}  ${id}  ${type.padEnd(16)}  ${chatId ?? "–"}  ${printable(status + text)}`.trimEnd();
 }

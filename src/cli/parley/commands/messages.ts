@@ -3,8 +3,10 @@ import { CommandError } from "../../command-error.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
 import { command, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
+import { listMessages } from "../message-text.ts";
 import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
+import { CONTENT_FIELDS, CONTENT_OPTIONS, contentOf } from "./content-options.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
 export const MESSAGE_COLUMNS = {
@@ -35,7 +37,7 @@ export const messageCommands = [
     },
     async run({ operands, options, service, out }) {
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, { query: options });
-      out.list(body, "messages", MESSAGE_COLUMNS);
+      listMessages(out, body, MESSAGE_COLUMNS);
       out.tellCursor(body, "--before");
     },
   }),
@@ -43,7 +45,11 @@ export const messageCommands = [
     name: "send",
     about: "Send a message in a chat; the text - reads standard input",
     details: `The idempotency key makes a send safe to repeat. Without one, the command creates a key and prints it if the service
-doesn't answer.`,
+doesn't answer.
+Choices are of one kind: replies, links, or the question for the location. A reply's own id comes back with the tap:
+  parley send cht_… "When may we come?" --choice "1=Today" --choice "2=Tomorrow|after 9 o'clock"
+  parley send cht_… "Your order has shipped." --link "Track it=https://shop.example/orders/4711"
+A negative number needs an equals sign: --location=-33.86,151.2,Sydney`,
     operands: ["chat", "text"],
     options: {
       type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; TEXT by default"),
@@ -52,6 +58,7 @@ doesn't answer.`,
       template: option("tpl_…", "The template to fill"),
       variable: listOption("name=value", "The value of a placeholder"),
       metadata: listOption("name=value", "A pair of metadata"),
+      ...CONTENT_OPTIONS,
       ...TIME_OPTIONS,
       "if-seq": option("n", "Send only if the newest message of the chat has this number"),
       "idempotency-key": option("text", "Sends with the same key create one message"),
@@ -59,6 +66,7 @@ doesn't answer.`,
     async run({ operands, options, service, out }) {
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
       const times = await timesOf(options);
+      const said = contentOf(options);
       const content = await textOf(operands.text);
       try {
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages`, {
@@ -71,11 +79,13 @@ doesn't answer.`,
             templateId: options.template,
             variables: pairs("variable", options.variable),
             metadata: pairs("metadata", options.metadata),
+            ...said,
             ...times,
             ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
           },
           optionOf: {
             ...TIME_FIELDS,
+            ...CONTENT_FIELDS,
             ifSeq: "--if-seq",
             mediaUrl: "--media",
             senderId: "--sender",

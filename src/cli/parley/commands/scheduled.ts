@@ -1,6 +1,7 @@
 import { CommandError } from "../../command-error.ts";
 import { command, option, YES_OPTION } from "../command.ts";
 import { confirmPast, instantOf } from "../instant.ts";
+import { listMessages } from "../message-text.ts";
 
 /** The options of each command that sets a message's times. */
 export const TIME_OPTIONS = {
@@ -33,7 +34,7 @@ export const scheduledCommands = [
     },
     async run({ operands, options: { after, limit }, service, out }) {
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/scheduled`, { query: { after, limit } });
-      out.list(body, "messages", { ID: "id", WHEN: "scheduledAt", UNTIL: "expiresAt", TEXT: "text" });
+      listMessages(out, body, { ID: "id", WHEN: "scheduledAt", UNTIL: "expiresAt", TEXT: "text" });
       const { cursor } = body.pagination as { cursor: string | null };
       if (cursor !== null && !out.json) out.note(`More: --after ${cursor}`);
     },

@@ -1,4 +1,5 @@
 import { command, ORGANIZATION_OPTION, option } from "../command.ts";
+import { listMessages } from "../message-text.ts";
 import { collection } from "../resource.ts";
 import { RESOURCES } from "../resources.ts";
 import { MESSAGE_COLUMNS } from "./messages.ts";
@@ -23,7 +24,7 @@ the operator's token. With a chat: finds a text of 2 to 100 characters, newest m
       if (operands.chat !== undefined) {
         const query = { search, limit, before };
         const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, { query });
-        out.list(body, "messages", MESSAGE_COLUMNS);
+        listMessages(out, body, MESSAGE_COLUMNS);
         out.tellCursor(body, "--before");
         return;
       }

@@ -3,6 +3,7 @@ import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { type Followed, Follower, secondsOf, waitAfter } from "../follow.ts";
+import { messageText } from "../message-text.ts";
 import { printable } from "../table.ts";
 
 const MAX_LINES = 100;
@@ -46,8 +47,9 @@ each message. Each poll counts as a request of the API key.`,
   }),
 ];
 
-function lineOf({ id, createdAt, direction, status, text, content }: Followed): string {
+function lineOf(message: Followed): string {
+  const { id, createdAt, direction, status } = message;
   const time = new Date(String(createdAt)).toTimeString().slice(0, 8);
   const way = direction === "INBOUND" ? "<" : ">";
-  return `${time}  ${id}  ${way} ${String(status).padEnd(9)}  ${printable(String(text ?? content))}`;
+  return `${time}  ${id}  ${way} ${String(status).padEnd(9)}  ${printable(messageText(message))}`;
 }

@@ -1,0 +1,43 @@
+import type { Columns, Output } from "./output.ts";
+
+/** The fields of a message that its line shows. A later version of the service may send others. */
+interface Said {
+  text?: unknown;
+  content?: unknown;
+  interactive?: { choices?: { title?: unknown; url?: unknown }[] };
+  choice?: { title?: unknown };
+  replyTo?: unknown;
+  location?: { latitude?: unknown; longitude?: unknown };
+  contacts?: { name?: unknown; phones?: unknown[] }[];
+  sticker?: object;
+  reactions?: { by?: unknown; emoji?: unknown }[];
+  editedAt?: unknown;
+  deletedAt?: unknown;
+  redactedAt?: unknown;
+}
+
+/** All that a message says, as one text for a terminal. It is not safe to print yet. */
+export function messageText(message: object): string {
+  const { text, content, interactive, choice, replyTo, location, contacts, reactions = [], ...rest } = message as Said;
+  const parts = [
+    replyTo === undefined ? "" : `(reply to ${replyTo})`,
+    String(text ?? content ?? ""),
+    ...(interactive?.choices ?? []).map(({ title, url }) => `[${title}${url === undefined ? "" : ` ${url}`}]`),
+    choice ? "(tapped)" : "",
+    location ? `(at ${location.latitude}, ${location.longitude})` : "",
+    ...(contacts ?? []).map(({ name, phones = [] }) => `(${name}: ${phones.join(", ")})`),
+    rest.sticker ? "(sticker)" : "",
+    ...reactions.map(({ by, emoji }) => `(${emoji} by ${by === "contact" ? "the contact" : "you"})`),
+    rest.editedAt === undefined ? "" : "(edited)",
+    rest.deletedAt === undefined ? "" : "(deleted by the contact)",
+    rest.redactedAt === undefined ? "" : "(redacted)",
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+/** A list of messages as a table, each with all that it says. With --json, the service's answer as it is. */
+export function listMessages(out: Output, answer: Record<string, unknown>, columns: Columns): void {
+  const messages = (Array.isArray(answer.messages) ? answer.messages : []) as object[];
+  const shown = messages.map((message) => ({ ...message, text: messageText(message) }));
+  out.list(out.json ? answer : { ...answer, messages: shown }, "messages", columns);
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { contentOf } from "../../src/cli/parley/commands/content-options.ts";
+import { messageText } from "../../src/cli/parley/message-text.ts";
+
+test("options become the fields of a send, and nothing without them", () => {
+  expect(contentOf({})).toEqual({});
+  expect(contentOf({ choice: ["a=b=c | d|e"], header: "H" }).interactive).toEqual({
+    choices: [{ type: "reply", id: "a", title: "b=c", description: "d|e" }],
+    header: "H",
+  });
+  expect(contentOf({ "ask-location": "Where are you?" }).interactive?.choices).toEqual([
+    { type: "location", title: "Where are you?" },
+  ]);
+  expect(contentOf({ link: ["A=https://a.example/?q=1"] }).interactive?.choices).toEqual([
+    { type: "link", title: "A", url: "https://a.example/?q=1" },
+  ]);
+  expect(contentOf({ location: " 52.52 , +13.4" }).location).toEqual({ latitude: 52.52, longitude: 13.4 });
+  expect(contentOf({ location: "-1,-2,A, B" }).location).toEqual({ latitude: -1, longitude: -2, name: "A, B" });
+  expect(contentOf({ contact: ["Ada=1, +2"] }).contacts).toEqual([{ name: "Ada", phones: ["1", "+2"] }]);
+});
+
+test.each([
+  [{ choice: ["Today"] }, "--choice must have the form"],
+  [{ choice: ["=Today"] }, "--choice must have the form"],
+  [{ link: ["https://shop.example/"] }, "--link must have the form"],
+  [{ contact: ["Ada"] }, "--contact must have the form"],
+  [{ location: "Berlin" }, "--location must have the form"],
+  [{ location: "52.52" }, "--location must have the form"],
+  [{ location: "NaN,Infinity" }, "--location must have the form"],
+  [{ footer: "Free" }, "need choices"],
+])("%j is a mistake in the command", (given, text) => {
+  expect(() => contentOf(given)).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(text), exitCode: 2 }),
+  );
+});
+
+test.each([
+  [{ text: "Hello" }, "Hello"],
+  [{ content: "Hello" }, "Hello"],
+  [{ text: "Today", choice: { id: "a", title: "Today" }, replyTo: "msg_1" }, "(reply to msg_1) Today (tapped)"],
+  [{ text: "Sticker 👍", sticker: { emoji: "👍" } }, "Sticker 👍 (sticker)"],
+  [{ text: "Yes", editedAt: "2026-11-20T10:00:00Z" }, "Yes (edited)"],
+  [{ text: "", redactedAt: "2026-11-20T10:00:00Z" }, "(redacted)"],
+  [{ text: "", deletedAt: "2026-11-20T10:00:00Z" }, "(deleted by the contact)"],
+  [
+    {
+      text: "Hi",
+      reactions: [
+        { by: "contact", emoji: "❤️" },
+        { by: "organization", emoji: "👍" },
+      ],
+    },
+    "Hi (❤️ by the contact) (👍 by you)",
+  ],
+])("%j is shown as %j", (message, text) => {
+  expect(messageText(message)).toBe(text);
+});
