@@ -1,19 +1,19 @@
 import type { Columns, Output } from "./output.ts";
 
-/** The fields of a message that its line shows. A later version of the service may send others. */
+/** The fields of a message that its line shows. */
 interface Said {
-  text?: unknown;
-  content?: unknown;
-  interactive?: { choices?: { title?: unknown; url?: unknown }[] };
-  choice?: { title?: unknown };
-  replyTo?: unknown;
-  location?: { latitude?: unknown; longitude?: unknown };
-  contacts?: { name?: unknown; phones?: unknown[] }[];
+  text?: string;
+  content?: string;
+  interactive?: { choices?: { title: string; url?: string }[] };
+  choice?: object;
+  replyTo?: string;
+  location?: { latitude: number; longitude: number };
+  contacts?: { name: string; phones?: string[] }[];
   sticker?: object;
-  reactions?: { by?: unknown; emoji?: unknown }[];
-  editedAt?: unknown;
-  deletedAt?: unknown;
-  redactedAt?: unknown;
+  reactions?: { by: string; emoji: string }[];
+  editedAt?: string;
+  deletedAt?: string;
+  redactedAt?: string;
 }
 
 /** All that a message says, as one text for a terminal. It is not safe to print yet. */
@@ -21,7 +21,7 @@ export function messageText(message: object): string {
   const { text, content, interactive, choice, replyTo, location, contacts, reactions = [], ...rest } = message as Said;
   const parts = [
     replyTo === undefined ? "" : `(reply to ${replyTo})`,
-    String(text ?? content ?? ""),
+    text ?? content ?? "",
     ...(interactive?.choices ?? []).map(({ title, url }) => `[${title}${url === undefined ? "" : ` ${url}`}]`),
     choice ? "(tapped)" : "",
     location ? `(at ${location.latitude}, ${location.longitude})` : "",
