@@ -196,11 +196,11 @@ export interface Registration {
 }
 
 /**
- * A network's answer about a channel: the address of its webhook and why its last call failed, that it refuses the
- * credentials, or that nothing can be said. `description` is for people, and never contains a secret.
+ * A network's answer about a channel: the address of its webhook, why its last call failed and what it is not told, that it
+ * refuses the credentials, or that nothing can be said. `description` is for people, and never contains a secret.
  */
 export type Inspection =
-  | { answer: "accepted"; webhook: string | null; lastError: string | null }
+  | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
 

@@ -19,7 +19,7 @@ export const MAX_PLACE_TEXT = 256;
 export const MAX_CARDS = 5;
 export const MAX_CARD_NAME = 128;
 export const MAX_PHONES = 5;
-const MAX_PHONE = 32;
+export const MAX_PHONE = 32;
 
 /** What a message to the contact says besides text. */
 export interface Extra {

@@ -47,7 +47,9 @@ async function receive(c: WebhookContext, adapter: Adapter): Promise<Response> {
   });
   if (!found?.verified) throw new ApiError("webhook_not_genuine");
   const { origin } = new URL(c.req.url);
-  await storeWebhook(c.env, { channel: found.record, origin, requestId: c.var.requestId }, found.verified);
+  const waitUntil = (work: Promise<void>) => c.executionCtx.waitUntil(work);
+  const call = { channel: found.record, origin, requestId: c.var.requestId, waitUntil };
+  await storeWebhook(c.env, call, found.verified);
   return c.json({ ok: true });
 }
 

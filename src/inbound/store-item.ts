@@ -1,8 +1,16 @@
-import type { AddressChange, InboundItem, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
+import type {
+  AddressChange,
+  ContactReaction,
+  InboundItem,
+  InboundMessage,
+  MessageEdit,
+  MessageRevocation,
+  StatusUpdate,
+} from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
-import { callChat } from "../chats/call-chat.ts";
+import { type ChatStub, callChat } from "../chats/call-chat.ts";
 import { openChat } from "../chats/open-chat.ts";
-import type { ChatIdentity, InboundDraft, InboundExtra } from "../chats/rpc.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, InboundExtra, MessageChange, Unknown } from "../chats/rpc.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -43,7 +51,7 @@ export async function storeItem(
     case "edit":
     case "revoke":
     case "reaction":
-      return "unknown_message";
+      return storeChange(env, channel, item);
   }
 }
 
@@ -118,16 +126,52 @@ function truncated(content: string): string {
 }
 
 async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
-  const { address } = item;
-  const chatId = item.chatId ?? (address && (await findByAddress(env, channel, address)));
-  if (!chatId) return "unknown_chat";
-  const { messageId, networkId, status, error } = item;
+  const { address, chatId, messageId, networkId, status, error, reactionAt } = item;
+  if (reactionAt !== undefined) return storeReactionStatus(env, channel, item, reactionAt);
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
-  const answer = await nullIfNotFound(
-    callChat(env, channel, chatId, (chat, as) => chat.applyStatus(as, channel.id, news)),
-  );
+  const apply = (chat: ChatStub, as: AsOwner) => chat.applyStatus(as, channel.id, news);
+  const answer = chatId
+    ? await nullIfNotFound(callChat(env, channel, chatId, apply))
+    : address && (await callByAddress(env, channel, address, apply));
   if (!answer) return "unknown_chat";
+  return answer.outcome === "ok" ? "applied" : "unknown_message";
+}
+
+/** A status of a reaction touches no message's status. Only a failure says something new: the contact does not see it. */
+async function storeReactionStatus(
+  env: Env,
+  channel: ChannelRecord,
+  { chatId, messageId, status }: StatusUpdate,
+  at: number,
+): Promise<StoreOutcome> {
+  if (status !== "FAILED") return "applied";
+  if (chatId === null || messageId === null) return "unknown_chat";
+  const change = { change: "reaction_failed", messageId, at } as const;
+  return changed(await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.change(as, change))));
+}
+
+/** What a contact changed of a stored message. A chat or a message that is not there is not created. */
+async function storeChange(
+  env: Env,
+  channel: ChannelRecord,
+  item: MessageEdit | MessageRevocation | ContactReaction,
+): Promise<StoreOutcome> {
+  const change = changeOf(item);
+  return changed(await callByAddress(env, channel, item.address, (chat, as) => chat.change(as, change)));
+}
+
+function changeOf(item: MessageEdit | MessageRevocation | ContactReaction): MessageChange {
+  const { networkId } = item;
+  if (item.kind === "revoke") return { change: "deletion", networkId };
+  if (item.kind === "reaction") return { change: "reaction", networkId, emoji: item.emoji, at: item.at };
+  return { change: "edit", networkId, content: truncated(item.content), at: item.at };
+}
+
+/** @throws ApiError `unavailable` if the list of chats may still show what the contact deleted */
+function changed(answer: { outcome: "ok" | "no_message" | "not_reported" } | null): StoreOutcome {
+  if (!answer) return "unknown_chat";
+  if (answer.outcome === "not_reported") throw unavailable("a deletion is not reported");
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
@@ -145,13 +189,23 @@ async function storeAddressChange(
   return answer ? "applied" : "unknown_chat";
 }
 
-/** The chat of an address that this isolate has met, or that the organization's object knows. */
-async function findByAddress(env: Env, channel: ChannelRecord, address: string): Promise<string | null> {
-  const known = knownChats(env).get(`${channel.id}\n${address}`);
-  return (
-    known ??
-    callOrganization(env, channel.organizationId, (organization) => organization.findByAddress(channel.id, address))
+/** Calls the chat of an address that this isolate has met, or that the organization's object knows; null if there is none. */
+async function callByAddress<Answer>(
+  env: Env,
+  channel: ChannelRecord,
+  address: string,
+  call: (chat: ChatStub, as: AsOwner) => Answer,
+): Promise<Exclude<Awaited<Answer>, Unknown> | null> {
+  const addressKey = `${channel.id}\n${address}`;
+  const known = knownChats(env).get(addressKey);
+  const answer = known ? await nullIfNotFound(callChat(env, channel, known, call)) : null;
+  if (answer) return answer;
+  // The chat was deleted, and the contact may have another one.
+  knownChats(env).delete(addressKey);
+  const chatId = await callOrganization(env, channel.organizationId, (organization) =>
+    organization.findByAddress(channel.id, address),
   );
+  return chatId ? nullIfNotFound(callChat(env, channel, chatId, call)) : null;
 }
 
 /** Resolves to null if the chat is not found. */

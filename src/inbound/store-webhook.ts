@@ -1,5 +1,6 @@
-import type { InboundItem, ParsedWebhook } from "../channels/adapter.ts";
+import type { Adapter, InboundItem, ParsedWebhook } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
+import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { doEach } from "../platform/concurrency.ts";
@@ -11,6 +12,8 @@ interface Call {
   channel: ChannelRecord;
   origin: string;
   requestId: string;
+  /** Does work after the response. */
+  waitUntil(work: Promise<void>): void;
 }
 
 /**
@@ -42,9 +45,12 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
 }
 
 async function storeInOrder(env: Env, call: Call, channel: ChannelRecord, items: InboundItem[]): Promise<void> {
-  for (const { item } of items) {
+  for (const { item, receipt } of items) {
     try {
-      logWebhook(call, channel, `${item.kind} ${await storeItem(env, channel, call.origin, item)}`);
+      const outcome = await storeItem(env, channel, call.origin, item);
+      logWebhook(call, channel, `${item.kind} ${outcome}`);
+      const isStored = outcome === "stored" || outcome === "repeated";
+      if (receipt !== undefined && isStored) call.waitUntil(acknowledge(env, channel, receipt));
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!isPermanent(error)) throw unavailable(error);
@@ -52,6 +58,13 @@ async function storeInOrder(env: Env, call: Call, channel: ChannelRecord, items:
       console.error({ event: "webhook_item_failed", requestId: call.requestId, cause: causeOf(error) });
     }
   }
+}
+
+/** Tells the network that an item is stored. */
+async function acknowledge(env: Env, { kind, credentials }: ChannelRecord, receipt: string): Promise<void> {
+  if (kind === "web") return;
+  const adapter: Adapter = ADAPTERS[kind];
+  await adapter.acknowledge?.(receipt, credentials, networkOf(env, kind));
 }
 
 /**

@@ -69,7 +69,7 @@ function credentialsCheck(inspection: Inspection): ChannelCheck {
 function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean): ChannelCheck {
   if (inspection.answer === "none") return unknown("webhook", inspection.description, LATER);
   if (inspection.answer === "refused") return unknown("webhook", "The network must accept the credentials first", null);
-  const { webhook, lastError } = inspection;
+  const { webhook, lastError, unsent = [] } = inspection;
   const advice = canRegister ? "Register the webhook" : "Enter the webhook's URL and verify token at the network";
   if (webhook === null) {
     const found = "No webhook is registered, so messages from contacts do not arrive";
@@ -79,9 +79,13 @@ function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean
     const found = `The webhook points elsewhere, to ${targetOf(webhook, ours)}`;
     return { name: "webhook", state: "fails", found, advice };
   }
-  if (lastError === null) return ok("webhook", "The webhook points to this service");
-  const found = `The webhook points to this service, but the network reports: ${lastError}`;
-  return { name: "webhook", state: "warns", found, advice: "Look at the requests in the service's log" };
+  if (lastError !== null) {
+    const found = `The webhook points to this service, but the network reports: ${lastError}`;
+    return { name: "webhook", state: "warns", found, advice: "Look at the requests in the service's log" };
+  }
+  if (unsent.length === 0) return ok("webhook", "The webhook points to this service");
+  const found = `The webhook points to this service, but was registered without ${unsent.join(", ")}`;
+  return { name: "webhook", state: "warns", found, advice };
 }
 
 function networkCheck(inspection: Inspection, broken: string | null): ChannelCheck {

@@ -32,7 +32,7 @@ type Fault = "drop" | { status: number; parameters?: Fields };
 
 export interface TelegramServer {
   base: string;
-  webhook: { url: string; secret: string } | null;
+  webhook: { url: string; secret: string; allowed_updates?: unknown } | null;
   /** Decides what happens to a call, which waits for the result. */
   weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
   /** Sends an update with a message with these fields to the webhook. Returns the response status. */
@@ -69,11 +69,14 @@ export async function telegramServer({ token = "" } = {}) {
       return { status: 200, body: { ok: true, result } };
     }
     if (method === "setWebhook") {
-      self.webhook = textIn(body, "url") ? { url: textIn(body, "url"), secret: textIn(body, "secret_token") } : null;
+      const { allowed_updates } = body;
+      const url = textIn(body, "url");
+      self.webhook = url ? { url, secret: textIn(body, "secret_token"), allowed_updates } : null;
       return { status: 200, body: { ok: true, result: true, description: "Webhook was set" } };
     }
     if (method === "getWebhookInfo") {
-      return { status: 200, body: { ok: true, result: { url: self.webhook?.url ?? "", pending_update_count: 0 } } };
+      const { url = "", allowed_updates } = self.webhook ?? {};
+      return { status: 200, body: { ok: true, result: { url, pending_update_count: 0, allowed_updates } } };
     }
     if (method === "getMe") {
       return { status: 200, body: { ok: true, result: { id: 123_456, is_bot: true, first_name: "Parley" } } };

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Credentials, Inspection, Network } from "../adapter.ts";
 import { call } from "./call.ts";
+import { UPDATES } from "./register.ts";
 
 const DEADLINE_MS = 10_000;
 /** Telegram keeps the last error forever. An older one says nothing about the webhook of today. */
@@ -11,7 +12,11 @@ const webhookInfo = z.object({
   url: z.string(),
   last_error_date: z.optional(z.number()),
   last_error_message: z.optional(z.string()),
+  // Absent for Telegram's default: all but a few.
+  allowed_updates: z.catch(z.optional(z.array(z.string())), undefined),
 });
+
+const NOT_BY_DEFAULT = "message_reaction";
 
 /** Asks Telegram for the bot's webhook; never throws. */
 export async function inspectBot({ botToken = "" }: Credentials, network: Network): Promise<Inspection> {
@@ -27,5 +32,6 @@ export async function inspectBot({ botToken = "" }: Credentials, network: Networ
   const { url, last_error_date: failedAt = 0, last_error_message: error = null } = info;
   const isRecent = failedAt * 1_000 > Date.now() - RECENT_MS;
   const lastError = isRecent && error ? error.slice(0, MAX_ERROR).toWellFormed() : null;
-  return { answer: "accepted", webhook: url || null, lastError };
+  const isSent = (update: string) => info.allowed_updates?.includes(update) ?? update !== NOT_BY_DEFAULT;
+  return { answer: "accepted", webhook: url || null, lastError, unsent: UPDATES.filter((update) => !isSent(update)) };
 }

@@ -1,88 +1,82 @@
 import * as z from "zod/mini";
-import type { AddressChange, InboundItem, InboundMessage } from "../adapter.ts";
-import { safeContentType } from "../network-response.ts";
+import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../adapter.ts";
+import { lineOf, receivedAt, receivedEmoji, receivedTap } from "../received.ts";
+import { fields, integerField, lenient, textField } from "./fields.ts";
+import { contentOf, contentShape, hasWords } from "./message-content.ts";
 import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;
-const MAX_DETAIL = 300;
-/** Telegram's ids have about 80 characters. The limit keeps a row small, even if a webhook is huge. */
-const MAX_FILE_ID = 512;
+const MAX_QUERY_ID = 64;
 
-/** A field that may be absent. A value of another type counts as absent, so that no message is lost if Telegram changes it. */
-function lenient<T extends z.ZodMiniType>(schema: T) {
-  return z.catch(z.optional(schema), undefined);
-}
-
-const text = lenient(z.string());
-const names = { title: text, first_name: text, last_name: text, username: text };
-const fileId = z.string().check(z.minLength(1), z.maxLength(MAX_FILE_ID));
-const file = lenient(z.object({ file_id: fileId, mime_type: text, file_name: text }));
-const integer = lenient(z.int());
+const names = { title: textField, first_name: textField, last_name: textField, username: textField };
+const numbers = { message_id: z.int(), ephemeral_message_id: integerField, date: integerField };
+const chat = z.object({ id: z.int(), ...names });
+const person = lenient(z.object(names));
 
 const message = z.object({
-  message_id: z.int(),
-  ephemeral_message_id: integer,
-  date: integer,
-  chat: z.object({ id: z.int(), ...names }),
-  from: lenient(z.object(names)),
-  text,
-  caption: text,
-  photo: lenient(z.array(z.object({ file_id: fileId, width: z.number(), height: z.number() }))),
-  animation: file,
-  video: file,
-  video_note: file,
-  audio: file,
-  voice: file,
-  document: file,
-  migrate_to_chat_id: integer,
-  migrate_from_chat_id: integer,
+  ...numbers,
+  chat,
+  from: person,
+  ...contentShape,
+  reply_to_message: lenient(z.object(numbers)),
+  edit_date: integerField,
+  migrate_to_chat_id: integerField,
+  migrate_from_chat_id: integerField,
 });
 type Message = z.output<typeof message>;
 
-/**
- * Telegram's file fields, their message types, and the content type if Telegram sends none. An animation also has a
- * `document` field for older clients, so `animation` comes first.
- */
-const FILES = [
-  ["animation", "VIDEO", null],
-  ["video", "VIDEO", null],
-  ["video_note", "VIDEO", "video/mp4"],
-  ["audio", "AUDIO", null],
-  ["voice", "AUDIO", "audio/ogg"],
-  ["document", "DOCUMENT", null],
-] as const;
+/** Its message is absent if it was sent in another bot's name, and has nothing but its ids if it is old. */
+const tap = z.object({
+  id: z.string().check(z.minLength(1), z.maxLength(MAX_QUERY_ID)),
+  from: z.object({ id: z.int(), ...names }),
+  message: lenient(z.object({ ...numbers, chat, reply_markup: z.catch(z.unknown(), undefined) })),
+  data: z.string(),
+});
 
-/** Unsupported kinds, with the fields that their description contains. A venue also has a `location`, so it comes first. */
-const DESCRIBED: Record<string, string[]> = {
-  sticker: ["emoji"],
-  venue: ["title", "address"],
-  location: ["latitude", "longitude"],
-  contact: ["first_name", "last_name", "phone_number"],
-  poll: ["question"],
-  dice: ["emoji", "value"],
-  game: ["title"],
-  checklist: ["title"],
-  invoice: ["title"],
-  rich_message: [],
-  gift: [],
-  story: [],
-  paid_media: [],
-  photo: [],
-  ...Object.fromEntries(FILES.map(([kind]) => [kind, ["file_name"]])),
-  new_chat_members: [],
-  left_chat_member: ["first_name", "last_name"],
-};
+const reaction = z.object({
+  chat,
+  message_id: z.int(),
+  date: integerField,
+  old_reaction: z.catch(z.array(z.unknown()), []),
+  new_reaction: z.array(z.unknown()),
+});
 
-/** Reads an update: at most one message or change of address. Other updates only leave a note with their kind. */
+/** Reads an update: at most one item. Other updates only leave a note with their kind. */
 export function readUpdate(update: unknown, token: string): { items: InboundItem[]; notes: string[] } {
-  const { update_id: _, ...fields } = objectOf(update);
-  const raw = objectOf(fields.message);
-  const read = message.safeParse(raw);
-  if (read.success) {
-    return { items: [{ account: null, item: changeIn(read.data) ?? itemOf(read.data, raw, token) }], notes: [] };
-  }
-  const kinds = Object.keys(fields).filter((name) => /^[a-z_]{1,40}$/.test(name));
-  return { items: [], notes: [`update not stored: ${kinds.slice(0, 3).join(", ") || "empty"}`] };
+  const { update_id: _, ...kinds } = fields(update);
+  const found = READERS.map(([kind, read]) => kinds[kind] !== undefined && read(kinds[kind], token)).find(Boolean);
+  if (found) return { items: [{ account: null, ...found }], notes: [] };
+  const names = Object.keys(kinds).filter((name) => /^[a-z_]{1,40}$/.test(name));
+  return { items: [], notes: [`update not stored: ${names.slice(0, 3).join(", ") || "empty"}`] };
+}
+
+/** The kinds of updates that the service asks Telegram for, and how each is read; null if it is not understood. */
+const READERS: [string, (raw: unknown, token: string) => Omit<InboundItem, "account"> | null][] = [
+  ["message", readMessage],
+  ["edited_message", readEdit],
+  ["callback_query", readTap],
+  ["message_reaction", readReaction],
+];
+
+function readMessage(raw: unknown, token: string): { item: InboundMessage | AddressChange } | null {
+  const read = message.safeParse(raw).data;
+  if (!read) return null;
+  const change = changeIn(read);
+  if (change) return { item: change };
+  const { chat, from, reply_to_message: quoted } = read;
+  const address = String(chat.id);
+  return {
+    item: {
+      kind: "message",
+      networkId: idOf(token, address, read),
+      address,
+      addresses: [],
+      // A group's name takes precedence over the name of the member who wrote.
+      name: nameOf(chat) ?? (from ? nameOf(from) : null),
+      ...contentOf(read, fields(raw)),
+      ...(quoted && { quote: idOf(token, address, quoted) }),
+    },
+  };
 }
 
 /** The change of a group's id when it becomes a supergroup. Telegram reports it in both the old and the new group. */
@@ -91,61 +85,74 @@ function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: 
   return from === undefined ? null : { kind: "address", from: String(from), to: String(chat.id) };
 }
 
-function itemOf(message: Message, raw: Record<string, unknown>, token: string): InboundMessage {
-  const { chat, from, message_id: id } = message;
-  const address = String(chat.id);
-  const attached = mediaOf(message);
+/** A live location is edited each time that it moves. Only words count. */
+function readEdit(raw: unknown, token: string): { item: MessageEdit } | null {
+  const read = message.safeParse(raw).data;
+  if (!read || !hasWords(read)) return null;
+  const address = String(read.chat.id);
+  const { content } = contentOf(read, fields(raw));
   return {
-    kind: "message",
-    // Ephemeral messages have the id 0 and a second id that Telegram reuses. The date makes them unique.
-    networkId: networkIdOf(token, address, id || `0.${message.ephemeral_message_id}.${message.date}`),
-    address,
-    addresses: [],
-    // A group's name takes precedence over the name of the member who wrote.
-    name: nameOf(chat) ?? (from ? nameOf(from) : null),
-    type: attached?.type ?? "TEXT",
-    content: attached
-      ? (message.caption ?? "")
-      : message.text || [describe(raw), message.caption].filter(Boolean).join(" "),
-    media: attached?.media ?? null,
+    item: { kind: "edit", networkId: idOf(token, address, read), address, content, at: receivedAt(read.edit_date) },
   };
 }
 
-function mediaOf(message: Message): Pick<InboundMessage, "type" | "media"> | null {
-  const largest = message.photo?.reduce<(typeof message.photo)[number] | null>(
-    (best, size) => (best && best.width * best.height >= size.width * size.height ? best : size),
-    null,
-  );
-  if (largest) return { type: "IMAGE", media: { id: largest.file_id, contentType: "image/jpeg", fileName: null } };
-  for (const [kind, type, defaultType] of FILES) {
-    const file = message[kind];
-    if (!file) continue;
-    const fileName = clip(file.file_name ?? "", MAX_NAME) || null;
-    return { type, media: { id: file.file_id, contentType: safeContentType(file.mime_type) ?? defaultType, fileName } };
-  }
-  return null;
+function readTap(raw: unknown, token: string): { item: InboundMessage; receipt: string } | null {
+  const read = tap.safeParse(raw).data;
+  const tapped = read && receivedTap(read.data, titleIn(read.message?.reply_markup, read.data));
+  if (!tapped) return null;
+  const { id, from, message } = read;
+  const address = String(message?.chat.id ?? from.id);
+  return {
+    item: {
+      kind: "message",
+      networkId: networkIdOf(token, address, `tap.${id}`),
+      address,
+      addresses: [],
+      name: (message && nameOf(message.chat)) ?? nameOf(from),
+      type: "TEXT",
+      content: tapped.title || "[button]",
+      media: null,
+      tap: tapped,
+      ...(message && { quote: idOf(token, address, message) }),
+    },
+    receipt: id,
+  };
 }
 
-function nameOf({ title, first_name, last_name, username }: Message["chat"] | NonNullable<Message["from"]>) {
-  return clip(title || [first_name, last_name].filter(Boolean).join(" ") || username || "", MAX_NAME) || null;
+/** The text of the button with this data. Telegram sends the message's buttons with a tap, and not which it was. */
+function titleIn(markup: unknown, data: string): unknown {
+  const { inline_keyboard: rows } = fields(markup);
+  const buttons = Array.isArray(rows) ? rows.flat().map(fields) : [];
+  return buttons.find(({ callback_data }) => callback_data === data)?.text;
 }
 
-function describe(raw: Record<string, unknown>): string {
-  const kind = Object.keys(DESCRIBED).find((name) => raw[name] !== undefined);
-  if (kind === undefined) return "[unsupported message]";
-  const value = objectOf(raw[kind]);
-  const details = DESCRIBED[kind]
-    ?.map((field) => value[field])
-    .filter((detail) => (typeof detail === "string" && detail !== "") || typeof detail === "number")
-    .map((detail) => clip(String(detail), MAX_DETAIL));
-  return `[${[kind.replaceAll("_", " "), details?.join(", ")].filter(Boolean).join(": ")}]`;
+/** A custom emoji has no text, so it counts as none. Of several reactions, the one counts that was not there before. */
+function readReaction(raw: unknown, token: string): { item: ContactReaction } | null {
+  const read = reaction.safeParse(raw).data;
+  if (!read) return null;
+  const address = String(read.chat.id);
+  const [before, after] = [emojisIn(read.old_reaction), emojisIn(read.new_reaction)];
+  const emoji = after.find((each) => !before.includes(each)) ?? after.at(-1) ?? null;
+  const networkId = idOf(token, address, read);
+  return { item: { kind: "reaction", networkId, address, emoji, at: receivedAt(read.date) } };
 }
 
-function objectOf(value: unknown): { message?: unknown; update_id?: unknown; [field: string]: unknown } {
-  return value instanceof Object ? (value as Record<string, unknown>) : {};
+function emojisIn(reactions: unknown[]): string[] {
+  return reactions
+    .map(fields)
+    .map(({ type, emoji }) => (type === "emoji" ? receivedEmoji(emoji) : null))
+    .filter((emoji) => emoji !== null);
 }
 
-/** Truncates to `max` UTF-16 units and replaces a surrogate that was cut in half. */
-function clip(text: string, max: number): string {
-  return text.trim().slice(0, max).toWellFormed();
+/** Ephemeral messages have the number 0 and a second one that Telegram reuses. The date makes them unique. */
+function idOf(
+  token: string,
+  address: string,
+  { message_id, ephemeral_message_id, date }: Partial<z.output<typeof reaction> & Message>,
+): string {
+  return networkIdOf(token, address, message_id || `0.${ephemeral_message_id}.${date}`);
+}
+
+function nameOf({ title, first_name, last_name, username }: Partial<Message["chat"]>): string | null {
+  return lineOf(title || [first_name, last_name].filter(Boolean).join(" ") || username, MAX_NAME) ?? null;
 }

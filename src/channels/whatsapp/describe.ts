@@ -21,9 +21,9 @@ function detailsOf(type: string, part: unknown): [string, ...string[]] {
     case "location":
       return ["Location", at(part, "name"), at(part, "address"), at(part, "latitude"), at(part, "longitude")];
     case "contacts":
-      return ["Contact", ...list(part).map(card)];
+      return ["Contact", ...listAt(part).map(card)];
     case "order":
-      return ["Order", ...list(part, "product_items").map(orderLine), at(part, "text")];
+      return ["Order", ...listAt(part, "product_items").map(orderLine), at(part, "text")];
     case "system":
       return ["System", at(part, "body")];
     case "unsupported":
@@ -37,14 +37,17 @@ function detailsOf(type: string, part: unknown): [string, ...string[]] {
 
 function interactive(part: unknown): [string, ...string[]] {
   const title = at(part, "button_reply", "title") || at(part, "list_reply", "title");
-  if (title !== "") return ["Reply", title, at(part, "list_reply", "description")];
+  const isReply = title !== "" || /^(button|list)_reply$/.test(at(part, "type"));
+  if (isReply) return ["Reply", title, at(part, "list_reply", "description")];
   const permission = at(part, "call_permission_reply", "response");
   return permission === "" ? ["Form", at(part, "nfm_reply", "body")] : ["Permission to call", permission];
 }
 
 function card(contact: unknown): string {
   const name = at(contact, "name", "formatted_name");
-  return [name, ...list(contact, "phones").map((phone) => at(phone, "phone"))].filter((each) => each !== "").join(" ");
+  return [name, ...listAt(contact, "phones").map((phone) => at(phone, "phone"))]
+    .filter((each) => each !== "")
+    .join(" ");
 }
 
 function orderLine(item: unknown): string {
@@ -53,16 +56,18 @@ function orderLine(item: unknown): string {
 
 /** The text or number at a path, as text; empty if there is none. */
 function at(value: unknown, ...path: string[]): string {
-  const found = valueAt(value, path);
+  const found = fieldAt(value, ...path);
   return typeof found === "string" || typeof found === "number" ? String(found) : "";
 }
 
-function list(value: unknown, ...path: string[]): unknown[] {
-  const found = valueAt(value, path);
+/** The list at a path; empty if there is none. */
+export function listAt(value: unknown, ...path: string[]): unknown[] {
+  const found = fieldAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-function valueAt(value: unknown, path: string[]): unknown {
+/** The value at a path; undefined if there is none. */
+export function fieldAt(value: unknown, ...path: string[]): unknown {
   let found = value;
   for (const step of path) {
     found = Object.hasOwn(Object(found), step) ? (found as Record<string, unknown>)[step] : undefined;

@@ -58,7 +58,7 @@ export class MessageChanges {
 
   /**
    * Stores our own reaction, which was made at `at` (Unix milliseconds), or removes it.
-   * @returns the message; null if it can't change any more, or if the network has taken the reaction back
+   * @returns the message; null if it can't change, or if the network has taken the reaction back
    */
   setReaction(seq: number, emoji: string | null, at: number): Message | null {
     const message = this.#open(this.#host.log.docAt(seq));

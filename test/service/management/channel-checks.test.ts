@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { UPDATES } from "../../../src/channels/telegram/register.ts";
 import { callOrganization } from "../../../src/organizations/call-organization.ts";
 import { admin, client, expectError, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 import { fakeNetworks, lost, refuse, type Script } from "../../support/networks.ts";
@@ -22,7 +23,7 @@ function shortened(checks: { name: string; state: string; found: string; advice:
 
 /** What each network answers if the webhook points to `url`. */
 const pointing: Record<Kind, (url: string) => Script> = {
-  telegram: (url) => () => Response.json({ ok: true, result: { url, pending_update_count: 0 } }),
+  telegram: (url) => () => Response.json({ ok: true, result: { url, allowed_updates: UPDATES } }),
   whatsapp: (url) => () => Response.json({ id: "1", ...(url && { webhook_configuration: { application: url } }) }),
 };
 const KINDS: Kind[] = ["telegram", "whatsapp"];
@@ -43,6 +44,17 @@ test.each(KINDS)("without a webhook, the check of a %s channel says how to set i
   expect(checks[1]?.advice).toBe(
     kind === "telegram" ? "Register the webhook" : "Enter the webhook's URL and verify token at the network",
   );
+});
+
+test("a bot that was registered before the service read taps and edits is to be registered again", async () => {
+  const { organizationId } = await newOrganization();
+  const id = await newChannel(organizationId, "telegram");
+  const url = `https://parley.test/hooks/telegram/${id}`;
+  fakeNetworks(() => Response.json({ ok: true, result: { url, allowed_updates: ["message", "message_reaction"] } }));
+  const { checks } = (await admin("POST", `/channels/${id}/check`)).body;
+  const [missing, advice] = ["edited_message, callback_query, my_chat_member", "Register the webhook"];
+  const found = `The webhook points to this service, but was registered without ${missing}`;
+  expect(checks[1]).toEqual({ name: "webhook", state: "warns", found, advice });
 });
 
 test("of a webhook elsewhere only the origin is told, because its path may be a secret", async () => {

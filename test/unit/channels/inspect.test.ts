@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { inspectBot } from "../../../src/channels/telegram/inspect.ts";
+import { UPDATES } from "../../../src/channels/telegram/register.ts";
 import { inspectNumber } from "../../../src/channels/whatsapp/inspect.ts";
 import { connectionLost, fakeNetwork } from "./fake-network.ts";
 import * as telegram from "./telegram/network.ts";
@@ -11,13 +12,23 @@ const number = () => inspectNumber(whatsapp.credentials, whatsapp.network);
 const seconds = () => Math.floor(Date.now() / 1_000);
 
 test("Telegram is asked for the bot's webhook, and none is null", async () => {
-  const sent = fakeNetwork(telegram.ok({ url: URL }), telegram.ok({ url: "" }));
-  expect(await bot()).toEqual({ answer: "accepted", webhook: URL, lastError: null });
+  const sent = fakeNetwork(telegram.ok({ url: URL, allowed_updates: [...UPDATES] }), telegram.ok({ url: "" }));
+  expect(await bot()).toEqual({ answer: "accepted", webhook: URL, lastError: null, unsent: [] });
   expect(await bot()).toMatchObject({ webhook: null });
   expect(sent[0]).toMatchObject({
     url: `https://telegram.test/bot${telegram.TOKEN}/getWebhookInfo`,
     redirect: "manual",
   });
+});
+
+test.each<[string, unknown, string[]]>([
+  ["for messages alone", ["message"], ["edited_message", "callback_query", "message_reaction", "my_chat_member"]],
+  ["for all and more", [...UPDATES, "poll"], []],
+  ["for Telegram's default, without reactions", undefined, ["message_reaction"]],
+  ["for what can't be understood, as for the default", "all", ["message_reaction"]],
+])("a bot that was registered %s is not sent the rest", async (_, allowed_updates, unsent) => {
+  fakeNetwork(telegram.ok({ url: URL, allowed_updates }));
+  expect(await bot()).toMatchObject({ unsent });
 });
 
 test("Telegram's last error counts for an hour", async () => {

@@ -10,7 +10,7 @@ function register() {
   return registerWebhook(URL, "verify-token", credentials, network);
 }
 
-test("registering tells Telegram the address, the secret and the one kind of update that is wanted", async () => {
+test("registering tells Telegram the address, the secret and the kinds of updates that are wanted", async () => {
   const sent = fakeNetwork(ok(true, "Webhook was set"));
   expect(await register()).toEqual({ ok: true, code: null, description: "Webhook was set" });
   expect(sent).toEqual([
@@ -19,9 +19,11 @@ test("registering tells Telegram the address, the secret and the one kind of upd
       method: "POST",
       headers: { "content-type": "application/json" },
       redirect: "manual",
-      body: { url: URL, secret_token: "verify-token", allowed_updates: ["message"] } satisfies Parameters<
-        ApiMethods<string>["setWebhook"]
-      >[0],
+      body: {
+        url: URL,
+        secret_token: "verify-token",
+        allowed_updates: ["message", "edited_message", "callback_query", "message_reaction", "my_chat_member"],
+      } satisfies Parameters<ApiMethods<string>["setWebhook"]>[0],
     },
   ]);
 });

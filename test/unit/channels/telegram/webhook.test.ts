@@ -180,8 +180,8 @@ test.each([
 });
 
 test.each([
-  [{ sticker: { ...file, type: "regular", emoji: "🎉" } }, "[sticker: 🎉]"],
-  [{ sticker: file }, "[sticker]"],
+  [{ sticker: { type: "regular", emoji: "🎉" } }, "[sticker: 🎉]"],
+  [{ sticker: { file_id: "F".repeat(513) } }, "[sticker]"],
   [{ location: { latitude: 52.52, longitude: -13.4 } }, "[location: 52.52, -13.4]"],
   [{ location: { latitude: 0, longitude: 0 } }, "[location: 0, 0]"],
   [
@@ -275,7 +275,6 @@ test.each([
 });
 
 test.each([
-  ["an edited message", { update_id: 1, edited_message: hello.message }, "update not stored: edited_message"],
   ["a channel's post", { update_id: 1, channel_post: hello.message }, "update not stored: channel_post"],
   ["a callback", { update_id: 1, callback_query: { id: "1", data: "x" } }, "update not stored: callback_query"],
   ["nothing else", { update_id: 1 }, "update not stored: empty"],

@@ -1,0 +1,67 @@
+import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../chats/content.ts";
+import type { ContactCard, Location, Tap } from "./content.ts";
+
+/** What networks tell of a contact's message, within the limits of the API. A value of another type counts as absent. */
+
+/** Longer than any emoji that apps offer. */
+const MAX_EMOJI = 32;
+const MAX_TAP = 256;
+/** Network times are in seconds. One that is out of this range is none. */
+const [FIRST_SECOND, LAST_SECOND] = [1_000_000_000, 10_000_000_000];
+
+/** A text as one line of at most `max` UTF-16 units; undefined if nothing is left. */
+export function lineOf(value: unknown, max: number): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const line = value.replace(/\p{Cc}+/gu, " ").trim();
+  return line.slice(0, max).toWellFormed().trim() || undefined;
+}
+
+/** A location; undefined without valid coordinates, which may come as text. */
+export function receivedLocation(place: {
+  latitude?: unknown;
+  longitude?: unknown;
+  name?: unknown;
+  address?: unknown;
+}): Location | undefined {
+  const [latitude, longitude] = [degrees(place.latitude, 90), degrees(place.longitude, 180)];
+  if (latitude === null || longitude === null) return undefined;
+  const [name, address] = [lineOf(place.name, MAX_PLACE_TEXT), lineOf(place.address, MAX_PLACE_TEXT)];
+  return { latitude, longitude, ...(name && { name }), ...(address && { address }) };
+}
+
+function degrees(value: unknown, max: number): number | null {
+  const isNumber = typeof value === "number" || (typeof value === "string" && /^-?\d{1,3}(\.\d{1,20})?$/.test(value));
+  return isNumber && Math.abs(Number(value)) <= max ? Number(value) : null;
+}
+
+/** The contact cards that have a phone number, at most 5; undefined if none has. A card without a name has its number. */
+export function receivedCards(cards: { name: unknown; phones: unknown[] }[]): ContactCard[] | undefined {
+  const found: ContactCard[] = [];
+  for (const { name, phones: given } of cards) {
+    const lines = given.map((phone) => lineOf(phone, MAX_PHONE)).filter((phone) => phone !== undefined);
+    const [first] = lines;
+    if (first === undefined) continue;
+    found.push({ name: lineOf(name, MAX_CARD_NAME) ?? first, phones: lines.slice(0, MAX_PHONES) });
+    if (found.length === MAX_CARDS) break;
+  }
+  return found.length > 0 ? found : undefined;
+}
+
+/** The tap on a choice; undefined without its data. */
+export function receivedTap(data: unknown, title: unknown): Tap | undefined {
+  if (typeof data !== "string") return undefined;
+  return { data: data.slice(0, MAX_TAP).toWellFormed(), title: lineOf(title, MAX_TAP) ?? "" };
+}
+
+/** An emoji; null if there is none, or if it is too long to be one. */
+export function receivedEmoji(value: unknown): string | null {
+  if (typeof value !== "string" || value.length > MAX_EMOJI) return null;
+  return lineOf(value, MAX_EMOJI) ?? null;
+}
+
+/** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is none. */
+export function receivedAt(value: unknown): number {
+  const seconds = typeof value === "string" && /^\d{10}$/.test(value) ? Number(value) : value;
+  const isTime = Number.isInteger(seconds) && Number(seconds) >= FIRST_SECOND && Number(seconds) < LAST_SECOND;
+  return isTime ? Number(seconds) * 1_000 : Date.now();
+}

@@ -1,0 +1,171 @@
+import * as z from "zod/mini";
+import type { AddressChange, InboundItem, InboundMessage, MessageType } from "../adapter.ts";
+import { safeContentType } from "../network-response.ts";
+import { receivedAt, receivedCards, receivedEmoji, receivedLocation, receivedTap } from "../received.ts";
+import { describe, fieldAt, listAt } from "./describe.ts";
+import { anyText, distinct, type MetaContact, networkId, person } from "./fields.ts";
+
+/** The maximum length of a file name. It keeps a row small, even if a webhook is huge. */
+const MAX_NAME = 255;
+
+const quoted = z.catch(z.optional(z.object({ id: z.catch(z.optional(networkId), undefined) })), undefined);
+
+export const message = z.looseObject({
+  id: networkId,
+  type: z.string(),
+  from: person,
+  from_user_id: person,
+  from_parent_user_id: person,
+  timestamp: z.catch(z.unknown(), undefined),
+  context: quoted,
+});
+type Received = z.output<typeof message>;
+
+const textBody = z.object({ body: z.string() });
+const mediaBody = z.object({ id: networkId, caption: anyText, mime_type: anyText, filename: anyText });
+const systemBody = z.object({ wa_id: person, customer: person, user_id: person, previous_user_id: person });
+const reaction = z.object({ message_id: networkId, emoji: z.nullish(z.string()) });
+const original = z.object({ original_message_id: networkId });
+const editedBody = z.looseObject({ type: z.string() });
+const stickerBody = z.object({ id: networkId });
+
+const MEDIA_TYPES: ReadonlyMap<string, MessageType> = new Map([
+  ["image", "IMAGE"],
+  ["video", "VIDEO"],
+  ["audio", "AUDIO"],
+  ["document", "DOCUMENT"],
+]);
+
+type Content = Pick<InboundMessage, "type" | "content" | "media" | "tap" | "location" | "contacts" | "sticker">;
+
+/** The items of a message from a contact, or the note that it leaves. */
+export function messageItems(received: Received, contact: MetaContact | undefined): InboundItem["item"][] | string {
+  const [address, ...addresses] = distinct([
+    received.from,
+    contact?.wa_id,
+    received.from_user_id,
+    contact?.user_id,
+    received.from_parent_user_id,
+    contact?.parent_user_id,
+  ]);
+  if (address === undefined) return "message without a sender";
+  const { id, type, context } = received;
+  const part = partOf(received, type);
+  if (type === "edit" || type === "revoke") return changeOf(received, address) ?? `${type} not understood`;
+  const reacted = type === "reaction" ? reactionOf(received, address) : null;
+  if (reacted) return [reacted];
+  const name = contact?.profile?.name || contact?.profile?.username || null;
+  const quote = context?.id !== undefined && { quote: context.id };
+  const item = {
+    kind: "message",
+    networkId: id,
+    address,
+    addresses,
+    name,
+    ...contentOf(type, part),
+    ...quote,
+  } as const;
+  // The message comes first, because it may create the chat whose address changes.
+  return type === "system" ? [item, ...addressChanges(part, received.from)] : [item];
+}
+
+/** The field that has the content of a message of a type, not validated. */
+function partOf(value: Record<string, unknown>, type: string): unknown {
+  return Object.hasOwn(value, type) ? value[type] : undefined;
+}
+
+function contentOf(type: string, part: unknown): Content {
+  if (type === "text") {
+    const body = textBody.safeParse(part);
+    if (body.success) return { type: "TEXT", content: body.data.body, media: null };
+  }
+  const mediaType = MEDIA_TYPES.get(type);
+  const file = mediaType && mediaBody.safeParse(part).data;
+  if (file) {
+    const { id, caption, mime_type, filename } = file;
+    const media = { id, contentType: safeContentType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
+    return { type: mediaType, content: caption ?? "", media };
+  }
+  return { type: "TEXT", content: describe(type, part), media: null, ...moreThanText(type, part) };
+}
+
+/** What a message has besides its description. */
+function moreThanText(type: string, part: unknown): Partial<Content> {
+  switch (type) {
+    case "button":
+    case "interactive": {
+      const tap = tapOf(type, part);
+      return tap ? { tap, ...(tap.title && { content: tap.title }) } : {};
+    }
+    case "location": {
+      const location = receivedLocation(Object(part));
+      return location ? { location } : {};
+    }
+    case "contacts": {
+      const contacts = receivedCards(listAt(part).map(cardOf));
+      return contacts ? { contacts } : {};
+    }
+    case "sticker": {
+      const sticker = stickerBody.safeParse(part).data;
+      const media = sticker && { id: sticker.id, contentType: "image/webp", fileName: null };
+      return media ? { type: "IMAGE", media, sticker: { emoji: null } } : {};
+    }
+    default:
+      return {};
+  }
+}
+
+/** A tap on a button or in a list of ours, or on a button of a template. */
+function tapOf(type: string, part: unknown): InboundMessage["tap"] {
+  if (type === "button") return receivedTap(fieldAt(part, "payload"), fieldAt(part, "text"));
+  const kind = fieldAt(part, "type");
+  if (kind !== "button_reply" && kind !== "list_reply") return undefined;
+  return receivedTap(fieldAt(part, kind, "id"), fieldAt(part, kind, "title"));
+}
+
+function cardOf(card: unknown): { name: unknown; phones: unknown[] } {
+  const phones = listAt(card, "phones").map((phone) => fieldAt(phone, "phone"));
+  return { name: fieldAt(card, "name", "formatted_name"), phones };
+}
+
+function reactionOf({ reaction: part, timestamp }: Received, address: string): InboundItem["item"] | null {
+  const read = reaction.safeParse(part).data;
+  if (!read) return null;
+  const emoji = receivedEmoji(read.emoji);
+  // What is no emoji is described: it must not take a reaction back.
+  if (read.emoji && emoji === null) return null;
+  return { kind: "reaction", networkId: read.message_id, address, emoji, at: receivedAt(timestamp) };
+}
+
+/** An edit or a deletion. An edit is of a text or a caption. */
+function changeOf(received: Received, address: string): InboundItem["item"][] | null {
+  const { type, timestamp } = received;
+  const part = partOf(received, type);
+  const networkId = original.safeParse(part).data?.original_message_id;
+  if (networkId === undefined) return null;
+  if (type === "revoke") return [{ kind: "revoke", networkId, address }];
+  const content = wordsOf(fieldAt(part, "message"));
+  return content === null ? null : [{ kind: "edit", networkId, address, content, at: receivedAt(timestamp) }];
+}
+
+function wordsOf(edited: unknown): string | null {
+  const body = editedBody.safeParse(edited).data;
+  if (!body) return null;
+  const part = partOf(body, body.type);
+  const words = fieldAt(part, body.type === "text" ? "body" : "caption");
+  if (typeof words === "string") return words;
+  // An edit can remove the caption of media.
+  return MEDIA_TYPES.has(body.type) && part instanceof Object ? "" : null;
+}
+
+/** The changes of a contact's phone number or user id. */
+function addressChanges(part: unknown, from: string | undefined): AddressChange[] {
+  const system = systemBody.safeParse(part);
+  if (!system.success) return [];
+  const { wa_id, customer, user_id, previous_user_id } = system.data;
+  const pairs = [
+    [customer ?? from, wa_id],
+    [previous_user_id, user_id],
+  ] as const;
+  return pairs.flatMap(([old, to]) => (old && to && old !== to ? [{ kind: "address", from: old, to }] : []));
+}
