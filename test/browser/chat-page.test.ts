@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, pageUrl } from "./fixtures.ts";
 import { violations } from "./violations.ts";
-import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
+import { eventually, newUser, open, shown, visit, visitInWeather, write } from "./visitor.ts";
 
 let place: Place;
 
@@ -108,6 +108,105 @@ test("a file whose message repeats its address as the text is shown once", async
   await page.getByRole("link", { name: "Open image" }).waitFor();
   expect(await page.getByRole("log").getByRole("link").count()).toBe(1);
   expect(await page.getByText(mediaUrl).count()).toBe(0);
+});
+
+const QUESTION = {
+  interactive: {
+    header: "Order 4711",
+    choices: [
+      { type: "reply", id: "refund", title: "Refund", description: "Within three days" },
+      { type: "reply", id: "exchange", title: "Exchange" },
+    ],
+  },
+};
+
+test("choices are buttons, and once one is tapped it is marked and none can be tapped, also after a reload", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await place.say(user, "What is it about?", QUESTION);
+  const choices = page.getByRole("group", { name: "Choices" });
+  await choices.getByRole("button", { name: "Exchange" }).click();
+  await eventually(() => place.heard(user), ["Exchange"]);
+  for (const _ of ["before", "after the reload"]) {
+    await choices.getByRole("button", { name: "Exchange Chosen" }).waitFor();
+    expect(await choices.getByRole("button", { disabled: true }).count()).toBe(2);
+    expect(await shown(page)).toEqual(["What is it about?", "Exchange"]);
+    expect(await page.getByText("Order 4711").count()).toBe(1);
+    await page.reload();
+  }
+});
+
+test("choices that are links open their page, and an address that isn't one of the web is no link", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const choices = [{ type: "link", title: "Track", url: "https://example.com/track" }];
+  await place.say(user, "On its way", { interactive: { choices } });
+  const link = page.getByRole("link", { name: "Track" });
+  expect([await link.getAttribute("href"), await link.getAttribute("rel")]).toEqual([
+    "https://example.com/track",
+    "noopener noreferrer nofollow",
+  ]);
+});
+
+test("a place and a contact card are shown as text", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await place.say(user, "Our shop", { location: { latitude: 52.5, longitude: 13.4, name: "Acme" } });
+  await place.say(user, "Our courier", { contacts: [{ name: "Ada", phones: ["+49 30 1"] }] });
+  await page.getByText("Ada · +49 30 1").waitFor();
+  expect(await page.getByText("52.5, 13.4").count()).toBe(1);
+});
+
+test("a reply shows what it answers, and leads there", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const id = await place.say(user, "The first one");
+  await place.fill(user, 12);
+  await place.say(user, "About that", { replyTo: id });
+  const quote = page.getByRole("button", { name: "In reply to: The first one" });
+  await quote.click();
+  const answered = page.locator(".message", { has: page.locator(".text", { hasText: "The first one" }) });
+  expect(await answered.evaluate((element) => element === document.activeElement)).toBe(true);
+  await place.redact(user, "The first one");
+  await page.getByRole("button", { name: "In reply to: This message was deleted." }).waitFor();
+});
+
+test("an open page shows edits, reactions, and who is typing", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  await place.say(user, "Hello");
+  await page.getByText("Hello").waitFor();
+  const at = new Date().toISOString();
+  const changed = { direction: "OUTBOUND", type: "TEXT", status: "SENT", createdAt: at, editedAt: at };
+  const id = await place.say(user, "Hallo");
+  await page.getByText("Hallo").waitFor();
+  const reactions = [
+    { by: "contact", emoji: "🎉", at },
+    { by: "organization", emoji: "👍", at },
+  ];
+  weather.tell({ type: "updated", message: { ...changed, id, seq: 2, content: "Hello, Ada", reactions } });
+  await eventually(() => shown(page), ["Hello", "Hello, Ada"]);
+  expect(await page.getByText("Edited").count()).toBe(1);
+  expect(await page.locator(".reactions").textContent()).toBe("You: 🎉Reply: 👍");
+  weather.tell({ type: "dance" });
+  weather.tell({ type: "typing", sender: { name: "Ana" } });
+  await page.getByText("Ana is typing…").waitFor();
+  weather.tell({ type: "typing", sender: null });
+  await page.getByText("Someone is typing…").waitFor();
+  await place.say(user, "Done");
+  await page.getByText("Someone is typing…").waitFor({ state: "hidden" });
+  expect(page.faults).toEqual([]);
+});
+
+test("a page that was offline through a redaction shows it when it is back", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  await place.say(user, "A secret");
+  await page.getByText("A secret").waitFor();
+  await weather.storm(1013);
+  await place.redact(user, "A secret");
+  weather.clear();
+  await eventually(() => shown(page), ["This message was deleted."]);
 });
 
 test("a redacted message disappears from the open page, and stays away after a reload", async () => {

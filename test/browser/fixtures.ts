@@ -29,8 +29,8 @@ export interface Place {
   hashUntil(user: string, expires: string): string;
   /** The company's chat with a user. Creates it if needed, because visitors can only create a few. */
   meet(user: string): Promise<string>;
-  /** The company writes to a user. */
-  say(user: string, content: string, media?: { type: string; mediaUrl?: string }): Promise<void>;
+  /** The company writes to a user. @returns the message's id */
+  say(user: string, content: string, fields?: Record<string, unknown>): Promise<string>;
   /** Writes `count` messages of the company. */
   fill(user: string, count: number): Promise<void>;
   /** A user's stored messages, oldest first. */
@@ -67,8 +67,9 @@ export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promi
   };
   const messagesOf = async (user: string): Promise<Message[]> =>
     (await company("GET", `/chats/${await meet(user)}/messages?limit=100`)).messages.reverse();
-  const say: Place["say"] = async (user, content, media = { type: "TEXT" }) => {
-    await company("POST", `/chats/${await meet(user)}/messages`, { content, ...media });
+  const say: Place["say"] = async (user, content, fields = { type: "TEXT" }) => {
+    const { message } = await company("POST", `/chats/${await meet(user)}/messages`, { content, ...fields });
+    return message.id;
   };
 
   return {

@@ -86,6 +86,8 @@ export interface Weather {
   refuse: ((id: string) => IncomingFrame) | null;
   /** Passes on the next frames, and closes the socket before the server's response arrives. */
   deaf: boolean;
+  /** Sends a frame to the page, as if the server did. */
+  tell(frame: object): void;
 }
 
 /** A visitor whose sockets go through a proxy that the test controls. */
@@ -123,6 +125,9 @@ async function weatherOf(page: Page): Promise<Weather> {
     cut: () => hangUp(1012),
     refuse: null,
     deaf: false,
+    tell: (frame) => {
+      for (const route of routes) route.send(JSON.stringify(frame));
+    },
   };
   await page.routeWebSocket(/\/socket\?/, (route) => {
     weather.opened++;

@@ -91,6 +91,7 @@ export const PURE = [
   "src/web/visitor/frames.ts",
   "src/web/visitor/language.ts",
   "src/web/visitor/links.ts",
+  "src/web/visitor/message-extras.ts",
   "src/web/visitor/timeline.ts",
   "src/web/visitor/times.ts",
 ];

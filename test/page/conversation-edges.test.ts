@@ -30,6 +30,7 @@ test("an empty conversation requests everything", () => {
     oldest: 1,
     caughtUp: false,
     skipTo: null,
+    companyRead: 0,
   });
   expect(resumeAfter(emptyConversation())).toBe(0);
 });
@@ -186,4 +187,41 @@ test("a status of an unknown message changes nothing", () => {
   const nothing = emptyConversation();
   expect(frames(nothing, status(1))).toBe(nothing);
   expect(frames(state, status(5)).entries.map(({ message }) => message.status)).toEqual(["SENT", "READ"]);
+});
+
+test("a changed message replaces the one that is shown, and no other", () => {
+  const state = open(2);
+  const changed = { ...outbound(1, "edited"), isEdited: true };
+  const after = frames(state, { type: "updated", message: changed });
+  expect(after.entries[0]).toEqual({ ...state.entries[0], message: changed });
+  expect(after.entries[1]).toBe(state.entries[1]);
+  // Of a chat that was deleted, and of one that is not loaded.
+  expect(seqs(frames(state, { type: "updated", message: outbound(3, "new") }))).toEqual([1, 2]);
+  const other = { ...outbound(1, "another chat's"), id: "msg_other" };
+  expect(frames(state, { type: "updated", message: other }).entries[0]?.message.text).toBe(
+    state.entries[0]?.message.text,
+  );
+});
+
+test("after a reset the page has the newest messages alone, and what was not sent yet", () => {
+  const state = reduce(open(2), { type: "write", id: "a", text: "wait", at: 0 });
+  const forgotten = frames(state, { type: "reset" });
+  expect([seqs(forgotten), waits(forgotten), forgotten.chatId]).toEqual([[], ["a"], state.chatId]);
+  const after = frames(forgotten, ready(messages(201, 300)));
+  expect([seqs(after)[0], seqs(after).length, waits(after), after.caughtUp]).toEqual([201, 100, ["a"], true]);
+  expect(hasEarlier(after)).toBe(true);
+});
+
+test("what the company has read goes forward alone", () => {
+  const state = frames(open(2), { type: "read", seq: 2 }, { type: "read", seq: 1 });
+  expect(state.companyRead).toBe(2);
+  expect(frames(state, { type: "typing", name: "Ana" })).toBe(state);
+});
+
+test("a tap stays what it is when it is stored", () => {
+  const choice = { id: "msg_1:0", title: "Refund", messageId: "msg_1" };
+  const state = reduce(open(1), { type: "write", id: "a", text: "Refund", choice, at: 0 });
+  expect(state.outbox[0]?.choice).toEqual(choice);
+  const { message } = frames(state, stored("a", 2)).entries[1] ?? {};
+  expect(message).toMatchObject({ text: "Refund", replyTo: "msg_1", choice: { title: "Refund", messageId: "msg_1" } });
 });

@@ -10,7 +10,7 @@ import {
 } from "../../src/web/visitor/conversation.ts";
 import type { ChatMessage, IncomingFrame } from "../../src/web/visitor/frames.ts";
 import { timelineOf } from "../../src/web/visitor/timeline.ts";
-import { inbound, outbound, stored } from "./frames.ts";
+import { inbound, outbound, ready, stored } from "./frames.ts";
 
 const PAGE = 100;
 
@@ -44,7 +44,7 @@ class World {
     for (let round = 0; round < 10; round++) {
       const after = resumeAfter(this.state);
       const page = this.log.slice(after, after + PAGE);
-      const frame = { type: "ready", chatId: "cht_g0", messages: page, lastSeq: this.log.length } as const;
+      const frame = ready(page, this.log.length);
       this.state = reduce(this.state, { type: "frame", frame });
       if (this.state.caughtUp) return;
     }

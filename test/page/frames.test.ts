@@ -14,7 +14,7 @@ test.each([
   ["a number", "5"],
   ["an array", "[]"],
   ["an object without a type", "{}"],
-  ["an unknown type", '{"type":"typing"}'],
+  ["an unknown type", '{"type":"dance"}'],
   ["a type that is not text", '{"type":5}'],
 ])("%s is not a frame", (_what, data) => {
   expect(parseFrame(data)).toBeNull();
@@ -25,13 +25,22 @@ test("a pong is parsed", () => {
 });
 
 test("the first frame has the chat, its newest messages and the newest seq", () => {
-  const frame = { type: "ready", chatId: "cht_g0", messages: [said, inbound(2, "Hi")], lastSeq: 2 };
+  const frame = {
+    type: "ready",
+    chatId: "cht_g0",
+    messages: [said, inbound(2, "Hi")],
+    lastSeq: 2,
+    events: 7,
+    features: ["choices"],
+  };
   expect(read({ ...frame, hasMore: false })).toEqual(frame);
   expect(read({ type: "ready", chatId: null, messages: [], lastSeq: 0 })).toEqual({
     type: "ready",
     chatId: null,
     messages: [],
     lastSeq: 0,
+    events: null,
+    features: [],
   });
 });
 
@@ -114,4 +123,23 @@ test("a refusal has a reason, and a wait if a retry can help", () => {
     expect(read({ ...frame, retryAfter })).toEqual({ ...frame, retryAfter: null });
   expect(read({ ...frame, message: 5 })).toEqual({ ...frame, message: "" });
   for (const broken of [{ id: 5 }, { code: null }]) expect(read({ ...frame, ...broken })).toBeNull();
+});
+
+test("what the server understands is a list of texts, whatever else it says", () => {
+  expect(read({ type: "ready", messages: [], events: -1, features: ["typing", 5, null] })).toMatchObject({
+    events: null,
+    features: ["typing"],
+  });
+  expect(read({ type: "ready", messages: [], features: "typing" })).toMatchObject({ features: [] });
+});
+
+test("a changed message, a reset, the company's typing and reading are parsed", () => {
+  expect(read({ type: "updated", message: said })).toEqual({ type: "updated", message: said });
+  expect(read({ type: "updated", message: {} })).toBeNull();
+  expect(read({ type: "reset", more: 1 })).toEqual({ type: "reset" });
+  expect(read({ type: "typing", sender: { name: "Ana" } })).toEqual({ type: "typing", name: "Ana" });
+  expect(read({ type: "typing", sender: null })).toEqual({ type: "typing", name: null });
+  expect(read({ type: "typing", sender: { name: 5 } })).toEqual({ type: "typing", name: null });
+  expect(read({ type: "read", seq: 3 })).toEqual({ type: "read", seq: 3 });
+  expect(read({ type: "read", seq: "3" })).toBeNull();
 });

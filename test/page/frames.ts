@@ -33,5 +33,5 @@ export function messages(from: number, to: number): ChatMessage[] {
 
 /** The first frame of a connection, with the chat's newest message unless `lastSeq` says otherwise. */
 export function ready(page: ChatMessage[], lastSeq = page.at(-1)?.seq ?? 0): ReadyFrame {
-  return { type: "ready", chatId: "cht_g0", messages: page, lastSeq };
+  return { type: "ready", chatId: "cht_g0", messages: page, lastSeq, events: null, features: [] };
 }

@@ -17,7 +17,7 @@ function start(storage: TabStorage = nothingKept) {
   let events: ConnectionEvents | undefined;
   let url = () => "";
   const session = new ChatSession({
-    socketUrl: (after) => `?after=${after}`,
+    socketUrl: (after, events) => `?after=${after}${events === null ? "" : `&events=${events}`}`,
     protocols: ["parley.v1"],
     storage,
     onChange: () => {},
@@ -218,4 +218,73 @@ test("part of what was missed is neither seen nor unread until the rest has arri
   expect(session.view.unread).toBe(0);
   hear(ready(missed.slice(99), 150));
   expect(session.view.unread).toBe(150);
+});
+
+test("a tap sends the choice with its title", () => {
+  const { session, sent, hear } = start();
+  hear(ready([outbound(1, "?")]));
+  session.write("Refund", { id: "msg_1:0", title: "Refund", messageId: "msg_1" });
+  expect(sent.at(-1)).toMatchObject({ type: "message", content: "Refund", choice: "msg_1:0" });
+});
+
+test("a page that connects again names the newest event that it knows of", () => {
+  const { hear, lose, asked, session } = start();
+  hear({ ...ready(messages(1, 3)), events: 12 });
+  lose(1006);
+  session.wake();
+  expect(asked).toEqual(["?after=0", "?after=2&events=12"]);
+});
+
+test("a reset before the first frame needs no further connection", () => {
+  const { hear, lose, asked, session } = start();
+  hear({ ...ready(messages(1, 3)), events: 12 });
+  lose(1006);
+  session.wake();
+  hear({ type: "reset" });
+  hear({ ...ready(messages(201, 300)), events: 900 });
+  expect(asked).toHaveLength(2);
+  expect(session.view.conversation.entries).toHaveLength(100);
+});
+
+test("a reset on an open connection loads the chat anew", () => {
+  const { hear, asked } = start();
+  hear({ ...ready(messages(1, 3)), events: 12 });
+  hear({ type: "reset" });
+  expect(asked).toEqual(["?after=0", "?after=0&events=12"]);
+});
+
+test("a visitor's typing is told at most every 3 seconds, and only to a server that understands it", () => {
+  const { session, sent, hear } = start();
+  session.typing();
+  hear(ready([]));
+  session.typing();
+  expect(sent).toEqual([]);
+  hear({ ...ready([]), features: ["typing"] });
+  for (let n = 0; n < 3; n++) session.typing();
+  expect(sent).toEqual([{ type: "typing" }]);
+  vi.advanceTimersByTime(2_999);
+  session.typing();
+  expect(sent).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  session.typing();
+  expect(sent).toHaveLength(2);
+});
+
+test("the company's typing is shown for 6 seconds, or until its message comes", () => {
+  const { session, hear } = start();
+  hear(ready([]));
+  hear({ type: "typing", name: "Ana" });
+  vi.advanceTimersByTime(5_999);
+  hear({ type: "typing", name: null });
+  expect(session.view.typing).toEqual({ name: null });
+  vi.advanceTimersByTime(5_999);
+  expect(session.view.typing).not.toBeNull();
+  vi.advanceTimersByTime(1);
+  expect(session.view.typing).toBeNull();
+  hear({ type: "typing", name: "Ana" });
+  hear({ type: "message", message: inbound(1, "mine") });
+  expect(session.view.typing).toEqual({ name: "Ana" });
+  hear({ type: "message", message: outbound(2, "Hello") });
+  expect(session.view.typing).toBeNull();
+  session.close();
 });

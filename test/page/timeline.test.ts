@@ -135,3 +135,29 @@ test("each message in a group shows its time, unless the next one has the same",
   expect(lines.map(({ first }) => first)).toEqual([true, false, false, false, false]);
   expect(lines.map(({ timed }) => timed)).toEqual([false, true, true, false, true]);
 });
+
+test("a reply has the message that it answers, or null if the page has not loaded it", () => {
+  const first = outbound(1, "Hello");
+  const lines = timelineOf(
+    conversation([first, { ...inbound(2, "Hi"), replyTo: "msg_1" }, { ...inbound(3, "Ho"), replyTo: "msg_0" }]),
+  );
+  expect(lines.map(({ quoted }) => quoted)).toEqual([undefined, first, null]);
+});
+
+test("a message whose choice was tapped says which, also before the tap is sent", () => {
+  const choice = { id: "msg_1:0", title: "Refund", messageId: "msg_1" };
+  const tapped = (messages: ChatMessage[], outbox: OwnMessage[] = []) =>
+    timelineOf(conversation(messages, outbox)).map((line) => [line.tapped, line.quoted]);
+  const tap = { ...inbound(2, "Refund"), choice, replyTo: "msg_1" };
+  expect(tapped([outbound(1, "?"), tap])).toEqual([
+    ["Refund", undefined],
+    [null, undefined],
+  ]);
+  expect(tapped([outbound(1, "?")], [own("a", { choice })])[0]).toEqual(["Refund", undefined]);
+  expect(tapped([outbound(1, "?")])).toEqual([[null, undefined]]);
+});
+
+test("a visitor's message that the company has read says so", () => {
+  const lines = timelineOf({ ...conversation([inbound(1, "a"), inbound(2, "b")]), companyRead: 1 });
+  expect(lines.map(({ progress }) => progress)).toEqual(["read", "sent"]);
+});

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
+import type { Tapped } from "./conversation.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
@@ -25,13 +26,14 @@ function start(root: HTMLElement, channelId: string): void {
   const storage = tabStorage(owner, () => sessionStorage);
 
   const session = new ChatSession({
-    socketUrl: (after) => socketUrl(channelId, after),
+    socketUrl: (after, events) => socketUrl(channelId, after, events),
     protocols: subprotocols(identity),
     storage,
     onChange: (view) => show(view),
   });
   const actions = {
-    write: (text: string) => session.write(text),
+    write: (text: string, choice?: Tapped) => session.write(text, choice),
+    typing: () => session.typing(),
     sendAgain: (id: string) => session.sendAgain(id),
     loadOlder: () => session.loadOlder(),
     close: host && (() => host.post({ parley: "close" })),
@@ -94,8 +96,9 @@ async function wordsOf(requested: string | null, name: string): Promise<Omit<Wor
   return { texts, locale, times: timesIn(locale), title: name || texts.support };
 }
 
-function socketUrl(channelId: string, after: number): string {
-  const url = new URL(`/web/${channelId}/socket?after=${after}`, location.href);
+function socketUrl(channelId: string, after: number, events: number | null): string {
+  const since = events === null ? "" : `&events=${events}`;
+  const url = new URL(`/web/${channelId}/socket?after=${after}${since}`, location.href);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   return url.href;
 }

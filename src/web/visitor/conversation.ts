@@ -8,11 +8,20 @@ export interface Trouble {
   retryAfter: number | null;
 }
 
+/** A tapped choice. */
+export interface Tapped {
+  id: string;
+  title: string;
+  messageId: string;
+}
+
 /** A message that the visitor wrote and the server has not acknowledged. */
 export interface OwnMessage {
   /** The idempotency key. It stays the same in every attempt. */
   id: string;
   text: string;
+  /** The choice that the visitor tapped, and what the server calls it. */
+  choice?: Tapped | undefined;
   writtenAt: number;
   /** The newest `seq` when this message was written. Its echo must have a higher one. */
   afterSeq: number;
@@ -42,11 +51,13 @@ export interface Conversation {
   caughtUp: boolean;
   /** The `seq` after which the next connection starts, or null to continue at the newest entry. */
   skipTo: number | null;
+  /** The company has read the visitor's messages up to this `seq`. */
+  companyRead: number;
 }
 
 export type Action =
   | { type: "frame"; frame: IncomingFrame }
-  | { type: "write"; id: string; text: string; at: number }
+  | { type: "write"; id: string; text: string; choice?: Tapped | undefined; at: number }
   | { type: "tried"; id: string }
   | { type: "again"; id: string }
   | { type: "trouble"; id: string; trouble: Trouble };
@@ -58,7 +69,7 @@ const PAGE = 100;
 
 /** An empty conversation with the tab's unsent messages. */
 export function emptyConversation(outbox: readonly OwnMessage[] = []): Conversation {
-  return { chatId: null, entries: [], outbox, oldest: 1, caughtUp: false, skipTo: null };
+  return { chatId: null, entries: [], outbox, oldest: 1, caughtUp: false, skipTo: null, companyRead: 0 };
 }
 
 /** The `seq` of the newest entry, or 0. */
@@ -82,9 +93,16 @@ export function reduce(state: Conversation, action: Action): Conversation {
     case "frame":
       return reduceFrame(state, action.frame);
     case "write": {
-      const { id, text, at } = action;
+      const { id, text, choice, at } = action;
       const fresh = { echo: null, seq: null, trouble: null, tried: false };
-      const own: OwnMessage = { id, text, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
+      const own: OwnMessage = {
+        id,
+        text,
+        ...(choice && { choice }),
+        writtenAt: at,
+        afterSeq: newestSeq(state),
+        ...fresh,
+      };
       return { ...state, outbox: [...state.outbox, own] };
     }
     case "tried":
@@ -115,6 +133,11 @@ function reduceFrame(state: Conversation, frame: IncomingFrame): Conversation {
       return changeEntry(state, frame.seq, (message) => ({ ...message, status: frame.status }));
     case "refused":
       return changeOwn(state, frame.id, { trouble: troubleOf(frame) });
+    case "read":
+      return { ...state, companyRead: Math.max(state.companyRead, frame.seq) };
+    case "reset":
+      return { ...emptyConversation(state.outbox.map((own) => ({ ...own, echo: null }))), chatId: state.chatId };
+    case "typing":
     case "pong":
       return state;
   }
@@ -188,7 +211,9 @@ function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame):
   const rest = dropOwn(state, id);
   if (seq <= newest) return rest;
   const createdAt = new Date(own.writtenAt).toISOString();
-  const body = { type: "TEXT", content: own.text, text: own.text, mediaUrl: null } as const;
+  const { choice } = own;
+  const extras = choice && { choice, replyTo: choice.messageId };
+  const body = { type: "TEXT", content: own.text, text: own.text, mediaUrl: null, ...extras } as const;
   const message: ChatMessage = { id: messageId, seq, direction: "INBOUND", ...body, status: "RECEIVED", createdAt };
   // If this message had an echo, the echo was another tab's message with the same text. It keeps the key.
   return { ...rest, entries: [...rest.entries, { key: own.echo === null ? id : String(seq), message }] };

@@ -1,10 +1,12 @@
 /** The frames of the visitors' socket, and the parser of the server's frames. */
 
+import { type MessageExtras, readExtras } from "./message-extras.ts";
+
 type MessageType = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO" | "TEMPLATE";
 type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
 
 /** The shown fields of a message. `seq` counts a chat's messages from 1, without a gap. */
-export interface ChatMessage {
+export interface ChatMessage extends MessageExtras {
   id: string;
   seq: number;
   /** INBOUND is from the visitor. */
@@ -25,6 +27,10 @@ export interface ReadyFrame {
   messages: ChatMessage[];
   /** The `seq` of the chat's newest message; 0 in an empty chat. */
   lastSeq: number;
+  /** The number of the chat's newest event, or null if the server names none. */
+  events: number | null;
+  /** What the server understands. */
+  features: string[];
 }
 
 export interface RefusalFrame {
@@ -44,12 +50,19 @@ export type IncomingFrame =
   | { type: "message"; message: ChatMessage }
   /** A message that has changed, which the page may not have. */
   | { type: "updated"; message: ChatMessage }
+  /** Too much has changed. `ready` follows, with the newest messages. */
+  | { type: "reset" }
+  /** The company is writing. `name`: of the person, or null. */
+  | { type: "typing"; name: string | null }
+  /** The company has read the visitor's messages up to this one. */
+  | { type: "read"; seq: number }
   | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: MessageStatus }
   | { type: "pong" };
 
 export type OutgoingFrame =
-  | { type: "message"; id: string; content: string }
+  | { type: "message"; id: string; content: string; choice?: string }
+  | { type: "typing" }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }
   | { type: "older"; before: number }
@@ -81,8 +94,13 @@ export function parseFrame(data: unknown): IncomingFrame | null {
         : null;
     case "refused":
       return readRefused(frame);
+    case "typing":
+      return { type: "typing", name: nameOf(frame.sender) };
+    case "read":
+      return isSeq(frame.seq) ? { type: "read", seq: frame.seq } : null;
+    case "reset":
     case "pong":
-      return { type: "pong" };
+      return { type: frame.type };
     default:
       return null;
   }
@@ -94,7 +112,8 @@ function readReady(frame: Fields): ReadyFrame | null {
   const chatId = isText(frame.chatId) ? frame.chatId : null;
   // Without `lastSeq`, the last message of the frame is the newest.
   const lastSeq = isSeq(frame.lastSeq) ? frame.lastSeq : (messages.at(-1)?.seq ?? 0);
-  return { type: "ready", chatId, messages, lastSeq };
+  const features = Array.isArray(frame.features) ? frame.features.filter(isText) : [];
+  return { type: "ready", chatId, messages, lastSeq, events: isSeq(frame.events) ? frame.events : null, features };
 }
 
 function readMessages(values: unknown): ChatMessage[] {
@@ -126,7 +145,13 @@ function readMessage(value: unknown): ChatMessage | null {
     status: status as MessageStatus,
     // An invalid date would throw when it is formatted.
     createdAt: isText(createdAt) && !Number.isNaN(Date.parse(createdAt)) ? createdAt : new Date(0).toISOString(),
+    ...readExtras(value as Fields),
   };
+}
+
+function nameOf(sender: unknown): string | null {
+  const { name } = (sender ?? {}) as Fields;
+  return isText(name) ? name : null;
 }
 
 /** Parses JSON. Every value but null can be read like an object. */

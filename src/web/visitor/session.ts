@@ -7,6 +7,7 @@ import {
   hasEarlier,
   reduce,
   resumeAfter,
+  type Tapped,
   type Trouble,
 } from "./conversation.ts";
 import type { IncomingFrame, RefusalFrame } from "./frames.ts";
@@ -27,10 +28,13 @@ export interface SessionView {
   /** The latest refusal to announce. `wait`: the message is sent again automatically. */
   notice: { kind: "trouble" | "wait"; trouble: Trouble } | null;
   unread: number;
+  /** The company is writing: the person's name, or null if nobody is named. */
+  typing: { name: string | null } | null;
 }
 
 export interface SessionOptions {
-  socketUrl: (after: number) => string;
+  /** @param events the number of the newest event that the page knows of, or null */
+  socketUrl: (after: number, events: number | null) => string;
   /** Null for a malformed identity. */
   protocols: string[] | null;
   storage: TabStorage;
@@ -45,6 +49,10 @@ const MAX_WAIT_SECONDS = 5;
 const CROWDED = "Too many open pages";
 /** A connection that doesn't answer a message within this time is dead. */
 const ANSWER_TIMEOUT_MS = 15_000;
+/** How long the company's typing is shown. */
+const TYPING_MS = 6_000;
+/** The pause between two frames that tell that the visitor is typing. */
+const TELL_TYPING_MS = 3_000;
 /** The timeout of loading older messages. */
 const OLDER_TIMEOUT_MS = 10_000;
 
@@ -61,7 +69,12 @@ export class ChatSession {
   #answerTimer: ReturnType<typeof setTimeout> | undefined;
   /** The timeout of loading older messages. */
   #olderTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the company's typing. */
+  #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #requestedAfter = 0;
+  #events: number | null = null;
+  #features: string[] = [];
+  #toldTypingAt = Number.NEGATIVE_INFINITY;
   #deliveredSent = 0;
   #readSent = 0;
   #seen = 0;
@@ -72,10 +85,10 @@ export class ChatSession {
     const conversation = emptyConversation(options.storage.outbox());
     const { protocols, connect: open = connect } = options;
     const link = protocols === null ? 4401 : "connecting";
-    this.#view = { conversation, link, older: "idle", notice: null, unread: 0 };
+    this.#view = { conversation, link, older: "idle", notice: null, unread: 0, typing: null };
     if (protocols === null) return;
     this.#connection = open(
-      () => options.socketUrl((this.#requestedAfter = resumeAfter(this.#view.conversation))),
+      () => options.socketUrl((this.#requestedAfter = resumeAfter(this.#view.conversation)), this.#events),
       protocols,
       {
         onFrame: (frame) => this.#receive(frame),
@@ -89,10 +102,18 @@ export class ChatSession {
   }
 
   /** Shows a message immediately and sends it after the messages before it. */
-  write(text: string): void {
-    const at = (this.#options.now ?? Date.now)();
-    this.#apply({ type: "write", id: randomToken(), text, at });
+  write(text: string, choice?: Tapped): void {
+    this.#apply({ type: "write", id: randomToken(), text, choice, at: this.#now() });
+    this.#toldTypingAt = Number.NEGATIVE_INFINITY;
     this.#send();
+  }
+
+  /** Tells the company that the visitor is typing, at most every 3 seconds. */
+  typing(): void {
+    const now = this.#now();
+    if (!this.#ready || !this.#features.includes("typing") || now - this.#toldTypingAt < TELL_TYPING_MS) return;
+    this.#toldTypingAt = now;
+    this.#connection?.send({ type: "typing" });
   }
 
   /** Sends a refused message again, with the same id. */
@@ -130,6 +151,7 @@ export class ChatSession {
   close(): void {
     clearTimeout(this.#answerTimer);
     clearTimeout(this.#olderTimer);
+    clearTimeout(this.#typingTimer);
     this.#connection?.close();
   }
 
@@ -140,7 +162,11 @@ export class ChatSession {
     if (frame.type === "stored") this.#show({ notice: null });
     if (frame.type === "refused") this.#show({ notice: { kind: "trouble", trouble: frame } });
     if (frame.type === "older") this.#finishOlder("idle");
+    if (frame.type === "typing") this.#showTyping({ name: frame.name });
+    if (frame.type === "message" && frame.message.direction === "OUTBOUND") this.#showTyping(null);
     if (frame.type === "ready") {
+      this.#events = frame.events;
+      this.#features = frame.features;
       this.#startConnection();
       this.#show({ link: "online" });
     }
@@ -150,6 +176,16 @@ export class ChatSession {
     }
     this.#acknowledge();
     this.#send();
+  }
+
+  #showTyping(typing: SessionView["typing"]): void {
+    clearTimeout(this.#typingTimer);
+    if (typing) this.#typingTimer = setTimeout(() => this.#showTyping(null), TYPING_MS);
+    if (typing || this.#view.typing) this.#show({ typing });
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
   }
 
   /** Resets the state of the previous connection. */
@@ -213,7 +249,8 @@ export class ChatSession {
     if (!this.#ready || this.#inFlight !== null || !own) return;
     this.#inFlight = own.id;
     this.#apply({ type: "tried", id: own.id });
-    this.#connection?.send({ type: "message", id: own.id, content: own.text });
+    const { id, text: content, choice } = own;
+    this.#connection?.send({ type: "message", id, content, ...(choice && { choice: choice.id }) });
     this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }
 

@@ -1,5 +1,6 @@
 import type { Conversation, OwnMessage } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
+import type { MessageExtras } from "./message-extras.ts";
 import { sameDay } from "./times.ts";
 
 /** The progress of a visitor's message. */
@@ -10,7 +11,13 @@ export interface Line {
   key: string;
   at: number;
   own: boolean;
-  message: Pick<ChatMessage, "type" | "text" | "mediaUrl">;
+  message: Pick<ChatMessage, "type" | "text" | "mediaUrl"> & Partial<Pick<ChatMessage, "id">> & MessageExtras;
+  /** The stored message's `seq`, or null. */
+  seq: number | null;
+  /** The message that it quotes: null if the page has not loaded it, undefined if it quotes none. */
+  quoted: ChatMessage | null | undefined;
+  /** The title of the choice that the visitor tapped, or null. A message whose choice is tapped offers none. */
+  tapped: string | null;
   progress: Progress | null;
   /** The refused message, which can be sent again, or null. */
   refused: OwnMessage | null;
@@ -25,12 +32,30 @@ export interface Line {
 
 const RUN_MS = 5 * 60_000;
 
+type Shown = Pick<Conversation, "entries" | "outbox" | "companyRead">;
+
 /** The lines of the message list: stored messages, then unsent ones. If `ended`, unsent messages have failed. */
-export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "outbox">, ended = false): Line[] {
+export function timelineOf({ entries, outbox, companyRead }: Shown, ended = false): Line[] {
+  const byId = new Map(entries.map(({ message }) => [message.id, message]));
+  const taps = new Map<string, string>();
+  for (const { choice } of [...entries.map(({ message }) => message), ...outbox]) {
+    if (choice) taps.set(choice.messageId, choice.title);
+  }
   const stored = entries.map(({ key, message }) => {
     const own = message.direction === "INBOUND";
-    const progress = own ? progressOf(message) : null;
-    return line({ key, at: Date.parse(message.createdAt), own, message, progress, refused: null });
+    const { id, seq, replyTo, choice } = message;
+    return line({
+      key,
+      at: Date.parse(message.createdAt),
+      own,
+      message,
+      progress: own ? progressOf(message, companyRead) : null,
+      refused: null,
+      seq,
+      // A tap needs no quote: the message with the choices shows it.
+      quoted: replyTo === undefined || choice ? undefined : (byId.get(replyTo) ?? null),
+      tapped: taps.get(id) ?? null,
+    });
   });
   const waiting = outbox
     // A message with an echo is already among the stored ones.
@@ -43,6 +68,9 @@ export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "
         message: { type: "TEXT", text: own.text, mediaUrl: null },
         progress: own.seq !== null ? "sent" : own.trouble || ended ? "notSent" : "sending",
         refused: own.trouble && !ended ? own : null,
+        seq: null,
+        quoted: undefined,
+        tapped: null,
       }),
     );
   const lines = [...stored, ...waiting];
@@ -73,7 +101,8 @@ function isRun(before: Line, current: Line): boolean {
 }
 
 /** A stored message is at least "sent". */
-function progressOf({ status }: ChatMessage): Progress {
+function progressOf({ status, seq }: ChatMessage, companyRead: number): Progress {
+  if (seq <= companyRead) return "read";
   if (status === "DELIVERED") return "delivered";
   if (status === "READ") return "read";
   return status === "FAILED" ? "notSent" : "sent";

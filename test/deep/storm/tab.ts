@@ -31,7 +31,7 @@ export class Tab {
     this.#place = place;
     this.#outbox = structuredClone([...outbox]);
     this.session = new ChatSession({
-      socketUrl: (after) => `${place.url}?after=${after}`,
+      socketUrl: (after, events) => `${place.url}?after=${after}${events === null ? "" : `&events=${events}`}`,
       protocols: place.protocols,
       storage: {
         outbox: () => this.#outbox,

@@ -3,40 +3,67 @@ import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
+import { anchorOf, Choices, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
-import type { Words } from "./words.ts";
+import { Link } from "./link.tsx";
+import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
   line: Line;
   words: Words;
-  onSendAgain: (id: string) => void;
+  /** Nothing can be sent any more. */
+  ended: boolean;
+  actions: Actions;
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, onSendAgain }: BubbleProps) {
+export function Bubble({ line, words, ended, actions }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   // Older messages show only an icon. Screen readers always get the word.
   const inWords = line.latest || progress === "notSent" || progress === "sending";
   const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
   return (
-    <div class={`message ${place}${progress === "notSent" ? " refused" : ""}`}>
+    <div
+      class={`message ${place}${progress === "notSent" ? " refused" : ""}`}
+      id={line.seq === null ? undefined : anchorOf(line.seq)}
+      tabIndex={-1}
+    >
+      {line.quoted !== undefined && <Quote quoted={line.quoted} texts={texts} />}
       <div class="bubble">
         <span class="hidden">{own ? texts.you : texts.company}: </span>
+        {message.interactive?.header && (
+          <p class="heading" dir="auto">
+            {message.interactive.header}
+          </p>
+        )}
         <MessageText message={message} texts={texts} />
         <Media message={message} texts={texts} />
+        {message.details?.map((detail) => (
+          <p key={detail} class="detail" dir="auto">
+            {detail}
+          </p>
+        ))}
+        {message.interactive?.footer && (
+          <p class="detail" dir="auto">
+            {message.interactive.footer}
+          </p>
+        )}
       </div>
+      <Reactions message={message} texts={texts} />
+      <Choices line={line} texts={texts} disabled={ended} onTap={actions.write} />
       <div class={line.timed || inWords ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
           {times.time(line.at)}
         </time>
+        {message.isEdited && <span>{texts.edited}</span>}
         {progress && <Icon name={progress} />}
         {progress && <span class={inWords ? "" : "hidden"}>{texts[progress]}</span>}
       </div>
       {refused?.trouble && (
         <div class="trouble">
           <p dir="auto">{refusalReason(refused.trouble, texts, locale)}</p>
-          <button type="button" class="pill" onClick={() => onSendAgain(refused.id)}>
+          <button type="button" class="pill" onClick={() => actions.sendAgain(refused.id)}>
             <Icon name="again" />
             {texts.sendAgain}
           </button>
@@ -83,14 +110,6 @@ function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
       <Icon name="file" />
       <Link href={href}>{texts[word]}</Link>
     </p>
-  );
-}
-
-function Link({ href, children }: { href: string; children: string }) {
-  return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      {children}
-    </a>
   );
 }
 

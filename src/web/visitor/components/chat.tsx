@@ -47,7 +47,15 @@ export function ChatView({ view, words, storage, actions }: ChatProps) {
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
         <MessageList view={view} words={words} actions={actions} />
         <RefusalNotice notice={view.notice} words={words} />
-        {!ended && <Composer texts={texts} locale={words.locale} storage={storage} onSend={actions.write} />}
+        {!ended && (
+          <Composer
+            texts={texts}
+            locale={words.locale}
+            storage={storage}
+            onSend={actions.write}
+            onTyping={actions.typing}
+          />
+        )}
       </div>
     </main>
   );

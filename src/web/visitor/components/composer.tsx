@@ -10,10 +10,11 @@ interface ComposerProps {
   locale: string;
   storage: TabStorage;
   onSend: (text: string) => void;
+  onTyping: () => void;
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
-export function Composer({ texts, locale, storage, onSend }: ComposerProps) {
+export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerProps) {
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
   const excess = text.trim().length - MAX_LENGTH;
@@ -59,7 +60,10 @@ export function Composer({ texts, locale, storage, onSend }: ComposerProps) {
           aria-describedby={excess > 0 ? "excess keys" : "keys"}
           aria-invalid={excess > 0}
           value={text}
-          onInput={(event) => change(event.currentTarget.value)}
+          onInput={(event) => {
+            change(event.currentTarget.value);
+            if (event.currentTarget.value !== "") onTyping();
+          }}
           onKeyDown={(event) => {
             // During composition, Enter confirms a word. Some browsers report it as key code 229.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;

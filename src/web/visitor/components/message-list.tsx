@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
+import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import { Bubble } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
@@ -74,10 +75,13 @@ export function MessageList({ view, words, actions }: MessageListProps) {
           aria-relevant="additions"
         >
           {lines.map((line) => (
-            <Day key={line.key} line={line} words={words} now={now} actions={actions} />
+            <Day key={line.key} line={line} words={words} now={now} ended={ended} actions={actions} />
           ))}
         </div>
       </section>
+      <p role="status" class={view.typing ? "typing" : "hidden"}>
+        {view.typing && (view.typing.name === null ? texts.writing : fill(texts.typing, { name: view.typing.name }))}
+      </p>
       {scroll.unseen && (
         <button type="button" class="pill to-newest" onClick={scroll.toNewest}>
           <Icon name="down" />
@@ -92,14 +96,15 @@ interface DayProps {
   line: Line;
   words: Words;
   now: number;
+  ended: boolean;
   actions: Actions;
 }
 
-function Day({ line, words, now, actions }: DayProps) {
+function Day({ line, words, now, ended, actions }: DayProps) {
   return (
     <>
       {line.newDay && <p class="day">{words.times.day(line.at, now)}</p>}
-      <Bubble line={line} words={words} onSendAgain={actions.sendAgain} />
+      <Bubble line={line} words={words} ended={ended} actions={actions} />
     </>
   );
 }

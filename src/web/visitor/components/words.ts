@@ -1,3 +1,4 @@
+import type { Tapped } from "../conversation.ts";
 import type { Texts } from "../locales/en.ts";
 import type { Times } from "../times.ts";
 
@@ -15,7 +16,8 @@ export interface Words {
 
 /** The visitor's actions. `close` is null outside the widget. */
 export interface Actions {
-  write: (text: string) => void;
+  write: (text: string, choice?: Tapped) => void;
+  typing: () => void;
   sendAgain: (id: string) => void;
   loadOlder: () => void;
   close: (() => void) | null;

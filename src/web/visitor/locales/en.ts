@@ -1,4 +1,4 @@
-/** All texts of the page. `{time}` and `{count}` are placeholders. */
+/** All texts of the page. `{time}`, `{count}` and `{name}` are placeholders. */
 export const en = {
   message: "Message",
   send: "Send",
@@ -29,6 +29,13 @@ export const en = {
   earlierFailed: "Couldn’t load earlier messages. Try again.",
   newMessages: "New messages",
   removed: "This message was deleted.",
+  edited: "Edited",
+  choices: "Choices",
+  chosen: "Chosen",
+  inReplyTo: "In reply to",
+  earlierMessage: "An earlier message",
+  typing: "{name} is typing…",
+  writing: "Someone is typing…",
   image: "Open image",
   document: "Open document",
   audio: "Open audio",

@@ -1,0 +1,73 @@
+/** What a message says besides text and a file, and the parser of these fields. */
+
+/** A button, or a line if it is neither a reply nor a link. */
+export interface ShownChoice {
+  title: string;
+  description: string;
+  /** What a tap sends; null if the choice is no reply. */
+  id: string | null;
+  /** Null if the choice is no link. */
+  url: string | null;
+}
+
+export interface MessageExtras {
+  /** The id of the message that it answers. */
+  replyTo?: string | undefined;
+  interactive?: { header: string; footer: string; choices: ShownChoice[] } | undefined;
+  /** The choice that the visitor tapped. */
+  choice?: { title: string; messageId: string } | undefined;
+  /** Lines of text: a place, or contact cards. */
+  details?: string[] | undefined;
+  reactions?: { own: boolean; emoji: string }[] | undefined;
+  isEdited?: boolean | undefined;
+}
+
+type Fields = Record<string, unknown>;
+
+/** The extras of a message. A part of another shape is left out. */
+export function readExtras({ replyTo, interactive, choice, location, contacts, reactions, editedAt }: Fields) {
+  const extras: MessageExtras = {};
+  const tapped = fieldsOf(choice);
+  const details = [...placeLines(fieldsOf(location)), ...listOf(contacts).map(cardLine)].filter((line) => line !== "");
+  if (textOf(replyTo)) extras.replyTo = textOf(replyTo);
+  if (interactive) {
+    const { header, footer, choices } = fieldsOf(interactive);
+    extras.interactive = { header: textOf(header), footer: textOf(footer), choices: listOf(choices).map(readChoice) };
+  }
+  if (textOf(tapped.messageId)) extras.choice = { title: textOf(tapped.title), messageId: textOf(tapped.messageId) };
+  if (details.length > 0) extras.details = details;
+  const shown = listOf(reactions).map(({ by, emoji }) => ({ own: by === "contact", emoji: textOf(emoji) }));
+  if (shown.length > 0) extras.reactions = shown;
+  if (textOf(editedAt)) extras.isEdited = true;
+  return extras;
+}
+
+function readChoice({ type, id, title, description, url }: Fields): ShownChoice {
+  return {
+    title: textOf(title),
+    description: textOf(description),
+    id: type === "reply" ? textOf(id) : null,
+    url: type === "link" ? textOf(url) : null,
+  };
+}
+
+function placeLines({ latitude, longitude, name, address }: Fields): string[] {
+  if (typeof latitude !== "number" || typeof longitude !== "number") return [];
+  return [textOf(name), textOf(address), `${latitude}, ${longitude}`];
+}
+
+function cardLine({ name, phones }: Fields): string {
+  return [name, ...(Array.isArray(phones) ? phones : [])].map(textOf).join(" · ");
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return (value ?? {}) as Fields;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { readExtras } from "../../src/web/visitor/message-extras.ts";
+
+test("a message without extras has none", () => {
+  expect(readExtras({ id: "msg_1", content: "Hi" })).toEqual({});
+});
+
+test("replies have what a tap sends, links their address, and other choices neither", () => {
+  const choices = [
+    { type: "reply", id: "msg_1:0", title: "Refund", description: "In 3 days" },
+    { type: "link", title: "Track", url: "https://x.test/" },
+    { type: "location", title: "Where?" },
+  ];
+  expect(readExtras({ interactive: { choices, header: "Order", rendering: "list" } })).toEqual({
+    interactive: {
+      header: "Order",
+      footer: "",
+      choices: [
+        { title: "Refund", description: "In 3 days", id: "msg_1:0", url: null },
+        { title: "Track", description: "", id: null, url: "https://x.test/" },
+        { title: "Where?", description: "", id: null, url: null },
+      ],
+    },
+  });
+});
+
+test("a reply, a tap, an edit and reactions are read", () => {
+  const reactions = [
+    { by: "contact", emoji: "🎉", at: "2026-11-20T08:00:00.000Z" },
+    { by: "organization", emoji: "👍", at: "2026-11-20T08:00:00.000Z" },
+  ];
+  const choice = { title: "Refund", messageId: "msg_1" };
+  expect(readExtras({ replyTo: "msg_1", choice, reactions, editedAt: "2026-11-20T08:00:00.000Z" })).toEqual({
+    replyTo: "msg_1",
+    choice,
+    reactions: [
+      { own: true, emoji: "🎉" },
+      { own: false, emoji: "👍" },
+    ],
+    isEdited: true,
+  });
+});
+
+test("a tap on a message that the chat doesn't have marks nothing", () => {
+  expect(readExtras({ choice: { title: "Refund", messageId: null } })).toEqual({});
+});
+
+test("a place and cards are lines of text", () => {
+  const location = { latitude: 52.5, longitude: 13.4, name: "Shop", address: "1 Main St" };
+  const contacts = [{ name: "Ada", phones: ["+1", "+2"] }, { name: "Ben" }];
+  expect(readExtras({ location, contacts }).details).toEqual([
+    "Shop",
+    "1 Main St",
+    "52.5, 13.4",
+    "Ada · +1 · +2",
+    "Ben",
+  ]);
+  expect(readExtras({ location: { latitude: 0, longitude: 0 } }).details).toEqual(["0, 0"]);
+});
+
+test.each([
+  { interactive: null, choice: null, location: null, contacts: null, reactions: null, replyTo: null, editedAt: null },
+  { choice: 5, location: "here", contacts: {}, reactions: "🎉", replyTo: 5, editedAt: 5 },
+  { location: { latitude: "52", longitude: 13 }, contacts: [null], reactions: [], choice: {} },
+])("%j has nothing to show", (message) => {
+  expect(readExtras(message)).toEqual({});
+});
+
+test("choices of another shape are left out", () => {
+  const empty = { header: "", footer: "", choices: [] };
+  expect(readExtras({ interactive: { choices: 5, header: 5 } })).toEqual({ interactive: empty });
+  expect(readExtras({ interactive: { choices: [null] } }).interactive?.choices).toEqual([
+    { title: "", description: "", id: null, url: null },
+  ]);
+});
