@@ -6,10 +6,12 @@ import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
+import { Outward } from "../parts/outward.tsx";
 import { now } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { Extras, Quote, Reactions } from "./message-extras.tsx";
 import { ScheduledActions } from "./scheduled-actions.tsx";
 
 interface BubbleProps {
@@ -42,7 +44,7 @@ interface PlacedProps extends BubbleProps {
 
 /** A message that has its place in the chat. A click shows its details. */
 export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps) {
-  const { direction, status, createdAt, error } = message;
+  const { direction, status, createdAt, error, editedAt, reactions } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
   const side = isOwn ? "message-own" : "message-theirs";
@@ -57,14 +59,16 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
         </p>
       )}
       <div class="bubble">
-        <MessageText message={message} />
+        <MessageText message={message} store={store} />
       </div>
+      {reactions && <Reactions of={reactions} />}
       <Button
         class={`message-meta message-meta-${status.toLowerCase()}`}
         title={`${exactTime(Date.parse(createdAt))}. Show details`}
         onClick={() => onChoose(message.id)}
       >
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
+        {editedAt && <span>Edited</span>}
         {icon && <Icon name={icon} />}
         <span class={tone === "good" ? "hidden" : ""}>{word}</span>
       </Button>
@@ -116,7 +120,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
       class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}
     >
       <div class="bubble">
-        <MessageText message={message} />
+        <MessageText message={message} store={store} />
       </div>
       <div class="message-meta">
         <Icon name="clock" />
@@ -144,19 +148,20 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
  * The text of a message, and its file. Only text and links, never markup. A contact's file is loaded if the reader asks,
  * and always as a download; the address in an outbound message is a link that is never loaded.
  */
-function MessageText({ message }: { message: Message }) {
+function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">) {
   const { organization } = usePlace();
-  const { text, mediaUrl, direction, type, chatId, id } = message;
+  const { text, mediaUrl, direction, type, chatId, id, replyTo, interactive } = message;
   if (isBlank(message))
     return (
       <p class="quiet">
-        <em>This message was deleted.</em>
+        <em>{message.deletedAt ? "Deleted by the contact." : "This message was deleted."}</em>
       </p>
     );
   const isRepeated = text.trim() === mediaUrl;
   const outward = mediaUrl === null || direction === "INBOUND" ? null : webAddress(mediaUrl, ["https:"]);
   return (
     <>
+      {replyTo !== undefined && <Quote store={store} replyTo={replyTo} />}
       {mediaUrl !== null && (
         <p class="line">
           <Icon name="file" />
@@ -171,7 +176,13 @@ function MessageText({ message }: { message: Message }) {
           )}
         </p>
       )}
+      {interactive?.header && (
+        <p dir="auto">
+          <strong>{interactive.header}</strong>
+        </p>
+      )}
       {text !== "" && !isRepeated && <Linked text={text} />}
+      <Extras message={message} />
     </>
   );
 }
@@ -193,12 +204,4 @@ function Linked({ text }: { text: string }) {
 /** Whether nothing is left of a message, because it was redacted. */
 export function isBlank({ text, mediaUrl }: Message): boolean {
   return text === "" && mediaUrl === null;
-}
-
-function Outward({ href, children }: { href: string; children: string }) {
-  return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      {children}
-    </a>
-  );
 }

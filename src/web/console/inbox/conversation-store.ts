@@ -99,7 +99,7 @@ export class ConversationStore {
       return;
     }
     const { message } = event.data;
-    if (message) this.messages.value = merged(this.messages.value, [message]);
+    if (message && this.#isInReach(message)) this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.chat.value = afterEvent(this.chat.value, event);
   }
 
@@ -158,6 +158,12 @@ export class ConversationStore {
   /** The newest `seq` that the reader can have seen. */
   newestSeq(): number {
     return newestSeq(this.messages.value);
+  }
+
+  /** A change of a message before the loaded ones would leave a gap. It is loaded when the reader gets there. */
+  #isInReach({ seq }: Message): boolean {
+    const seqs = this.messages.value.flatMap((each) => each.seq ?? []);
+    return seq === null || !this.hasOlder.value || seq >= Math.min(...seqs);
   }
 
   #pathOf(messageId: string) {

@@ -180,7 +180,8 @@ class Line {
       );
       for await (const event of events) {
         this.#after = event.cursor || this.#after;
-        tellAll(event);
+        // Somebody who types changes nothing that a screen shows.
+        if ((event.type as string) !== "chat.typing") tellAll(event);
       }
     } catch (error) {
       if (signal.aborted) return;
