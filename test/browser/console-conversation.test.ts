@@ -1,6 +1,7 @@
+import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { createChannel, createChat } from "../support/world/factories.ts";
+import { CREDENTIALS, createChannel, createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
@@ -157,6 +158,67 @@ test("a failed message is sent again once, and leads to the message that does", 
   await expect.poll(() => page.locator("article:target").textContent()).toContain("A picture");
   await page.reload();
   await link.waitFor();
+  await page.context().close();
+});
+
+test("a conversation shows choices, taps, quotes, places and reactions, and follows them", async () => {
+  const chat = await desk.chat("Cho Chooses");
+  const choices = ["Today", "Tomorrow", "<b>Never</b>"].map((title, n) => ({ type: "reply", id: `slot-${n}`, title }));
+  const interactive = { choices, header: "Your order", footer: "Free of charge" };
+  const { message } = await send(chat.id, { content: "When may we deliver?", interactive });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const list = log(page).getByRole("list", { name: "Choices" });
+  await list.first().waitFor();
+  expect(await list.first().getByRole("listitem").allTextContents()).toEqual(["Today", "Tomorrow", "<b>Never</b>"]);
+  await desk.does(chat.address, { type: "message", content: "?", choice: `${message.id}:1` });
+  const tap = log(page).getByRole("article").nth(1);
+  const quote = tap.getByRole("link", { name: "When may we deliver?" });
+  await quote.click();
+  await expect.poll(() => page.locator("article:target").textContent()).toContain("Your order");
+  expect(await tap.locator(".text").textContent()).toBe("Tomorrow");
+  await desk.does(chat.address, { type: "reaction", seq: 1, emoji: "❤️" });
+  await log(page).getByTitle("The contact reacted").getByText("❤️").waitFor();
+  const link = { type: "link", title: "Track it", url: "https://shop.example/4711" };
+  await send(chat.id, { content: "Here it is", interactive: { choices: [link] } });
+  await log(page).getByRole("link", { name: "Track it" }).waitFor();
+  await send(chat.id, { content: "Our shop", location: { latitude: -33.86, longitude: 151.2 } });
+  const map = log(page).getByRole("link", { name: "Open the map" });
+  expect(await map.getAttribute("href")).toContain("mlat=-33.86&mlon=151.2");
+  expect(await map.getAttribute("rel")).toContain("noreferrer");
+  await desk.does(chat.address, { type: "reaction", seq: 1, emoji: null });
+  await log(page).getByTitle("The contact reacted").waitFor({ state: "detached" });
+  await page.context().close();
+});
+
+test("what a contact edits and deletes changes in an open conversation", async () => {
+  const channel = await createChannel(desk.organization, { kind: "whatsapp" });
+  const { phoneNumberId, appSecret } = CREDENTIALS.whatsapp;
+  const { id } = await createChat(channel, { contact: { address: "4915550000777", name: "Eda Edits" } });
+  const hears = async (fields: object) => {
+    const from = { from: "4915550000777", timestamp: String(Math.floor(Date.now() / 1_000)), ...fields };
+    const value = { messaging_product: "whatsapp", metadata: { phone_number_id: phoneNumberId }, messages: [from] };
+    const body = JSON.stringify({
+      object: "whatsapp_business_account",
+      entry: [{ id: "1", changes: [{ field: "messages", value }] }],
+    });
+    const signature = `sha256=${createHmac("sha256", appSecret).update(body).digest("hex")}`;
+    const headers = { "X-Hub-Signature-256": signature };
+    const url = new URL(new URL(channel.webhook.url).pathname, page.url());
+    const answer = await fetch(url, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+  };
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  await box(page).waitFor();
+  await hears({ id: "wamid.first", type: "text", text: { body: "At ten" } });
+  await log(page).getByText("At ten").waitFor();
+  const edit = { original_message_id: "wamid.first", message: { type: "text", text: { body: "At eleven" } } };
+  await hears({ id: "wamid.edit", type: "edit", edit });
+  await log(page).getByText("At eleven").waitFor();
+  await log(page).getByText("Edited").waitFor();
+  expect(await log(page).getByText("At ten").count()).toBe(0);
+  await hears({ id: "wamid.revoke", type: "revoke", revoke: { original_message_id: "wamid.first" } });
+  await log(page).getByText("Deleted by the contact.").waitFor();
+  expect(await log(page).getByText("At eleven").count()).toBe(0);
   await page.context().close();
 });
 

@@ -27,6 +27,8 @@ export interface Desk {
   chat(name: string): Promise<{ id: string; address: string }>;
   /** A contact writes. Resolves once the service has stored it. */
   writes(address: string, text: string): Promise<void>;
+  /** A contact's page sends a frame. Resolves once the service has stored what it says. */
+  does(address: string, frame: Record<string, unknown>): Promise<void>;
 }
 
 export async function openDesk(name = "Acme"): Promise<Desk> {
@@ -44,22 +46,24 @@ export async function openDesk(name = "Acme"): Promise<Desk> {
       const { id } = await createChat(channel, { contact: { address, name: contactName } });
       return { id, address };
     },
-    writes: (address, text) => writeAs(channel, address, text),
+    writes: (address, text) => sendAs(channel, address, { type: "message", content: text }),
+    does: (address, frame) => sendAs(channel, address, frame),
   };
 }
 
-/** Writes through the visitors' socket. */
-async function writeAs(channel: Channel, address: string, text: string): Promise<void> {
+/** Sends a frame through the visitors' socket. */
+async function sendAs(channel: Channel, address: string, sent: Record<string, unknown>): Promise<void> {
   const url = `${base.replace("http", "ws")}/web/${channel.id}/socket?after=0`;
   const user = Buffer.from(address).toString("base64url");
   const socket = new WebSocket(url, ["parley.v1", `user.${user}.${hashOf(channel, address)}`]);
   const id = crypto.randomUUID();
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
-    socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "message", id, content: text })));
+    socket.addEventListener("open", () => socket.send(JSON.stringify({ id, ...sent })));
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(String(data));
       if (frame.type === "stored" && frame.id === id) resolve();
+      if (frame.type === "updated") resolve();
       // Visitors have a rate limit.
       if (frame.type === "refused") reject(new Error(`The visitor's message was refused: ${frame.code}`));
     });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/web/console/api.ts";
-import { linesOf, merged, newestSeq, windowClosesAt } from "../../src/web/console/inbox/timeline.ts";
+import { isInReach, linesOf, merged, newestSeq, windowClosesAt } from "../../src/web/console/inbox/timeline.ts";
 
 const AT = new Date(2026, 10, 20, 10).getTime();
 const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
@@ -32,6 +32,12 @@ test("of two versions of a message the later one counts, in whichever order they
   const read = message(1, 0, { status: "READ", updatedAt: time(2) });
   expect(merged([sent], [read])).toEqual([read]);
   expect(merged([read], [sent])).toEqual([read]);
+});
+
+test("a changed message before the loaded ones is out of reach, a scheduled one never is", () => {
+  const loaded = [message(null, 9, { status: "SCHEDULED" }), message(7, 1), message(5, 0)];
+  expect([4, 5, 6, 8].map((seq) => isInReach(loaded, message(seq, 0)))).toEqual([false, true, true, true]);
+  expect(isInReach(loaded, message(null, 3))).toBe(true);
 });
 
 test("placed messages come by their number, the scheduled ones after them by their time", () => {

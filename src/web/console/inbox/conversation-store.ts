@@ -5,7 +5,7 @@ import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
-import { merged, newestSeq } from "./timeline.ts";
+import { isInReach, merged, newestSeq } from "./timeline.ts";
 
 const PAGE = 50;
 
@@ -99,7 +99,8 @@ export class ConversationStore {
       return;
     }
     const { message } = event.data;
-    if (message && this.#isInReach(message)) this.messages.value = merged(this.messages.value, [message]);
+    if (message && (!this.hasOlder.value || isInReach(this.messages.value, message)))
+      this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.chat.value = afterEvent(this.chat.value, event);
   }
 
@@ -158,12 +159,6 @@ export class ConversationStore {
   /** The newest `seq` that the reader can have seen. */
   newestSeq(): number {
     return newestSeq(this.messages.value);
-  }
-
-  /** A change of a message before the loaded ones would leave a gap. It is loaded when the reader gets there. */
-  #isInReach({ seq }: Message): boolean {
-    const seqs = this.messages.value.flatMap((each) => each.seq ?? []);
-    return seq === null || !this.hasOlder.value || seq >= Math.min(...seqs);
   }
 
   #pathOf(messageId: string) {

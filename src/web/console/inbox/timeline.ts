@@ -20,6 +20,11 @@ export function merged(known: readonly Message[], came: readonly Message[]): Mes
   return [...byId.values()];
 }
 
+/** Whether a changed message is not older than the loaded ones: it would leave a gap, and is loaded with its page. */
+export function isInReach(loaded: readonly Message[], { seq }: Message): boolean {
+  return seq === null || loaded.some((each) => each.seq !== null && each.seq <= seq);
+}
+
 /** The newest `seq`; 0 before the first message. */
 export function newestSeq(messages: readonly Message[]): number {
   return messages.reduce((newest, { seq }) => Math.max(newest, seq ?? 0), 0);
