@@ -11,6 +11,13 @@ const regular = newUser();
 beforeAll(async () => {
   place = await openPlace();
   await place.fill(regular, 201);
+  const replies = ["Refund", "Exchange"].map((title) => ({ type: "reply", id: title, title, description: "A while" }));
+  const replyTo = await place.say(regular, "Which?", {
+    interactive: { choices: replies, header: "Order", footer: "Or write" },
+  });
+  const links = [{ type: "link", title: "Track", url: "https://example.com" }];
+  await place.say(regular, "Or look here", { replyTo, interactive: { choices: links } });
+  await place.say(regular, "Or come", { location: { latitude: 52.5, longitude: 13.4, name: "Acme" } });
   await place.say(regular, "A link https://example.com", { type: "VIDEO", mediaUrl: "https://example.com/v" });
 });
 

@@ -52,7 +52,7 @@ export function Bubble({ line, words, ended, actions }: BubbleProps) {
       </div>
       <Reactions message={message} texts={texts} />
       <Choices line={line} texts={texts} disabled={ended} onTap={actions.write} />
-      <div class={line.timed || inWords ? "meta" : "meta quiet"}>
+      <div class={line.timed || inWords || message.isEdited ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
           {times.time(line.at)}
         </time>

@@ -24,9 +24,9 @@ export function Quote({ quoted, texts }: { quoted: ChatMessage | null; texts: Te
     );
   }
   return (
-    <button type="button" class="quote" dir="auto" onClick={() => jumpTo(quoted.seq)}>
+    <button type="button" class="quote" onClick={() => jumpTo(quoted.seq)}>
       {label}
-      {quoted.text || texts.removed}
+      <bdi>{quoted.text || texts.removed}</bdi>
     </button>
   );
 }
