@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
-import { contentOf } from "../../src/cli/parley/commands/content-options.ts";
+import { givenContent } from "../../src/cli/parley/commands/content-options.ts";
 import { messageText } from "../../src/cli/parley/message-text.ts";
 
 test("options become the fields of a send, and nothing without them", () => {
-  expect(contentOf({})).toEqual({});
-  expect(contentOf({ choice: ["a=b=c | d|e"], header: "H" }).interactive).toEqual({
+  expect(givenContent({})).toEqual({});
+  expect(givenContent({ choice: ["a=b=c | d|e"], header: "H" }).interactive).toEqual({
     choices: [{ type: "reply", id: "a", title: "b=c", description: "d|e" }],
     header: "H",
   });
-  expect(contentOf({ "ask-location": "Where are you?" }).interactive?.choices).toEqual([
+  expect(givenContent({ "ask-location": "Where are you?" }).interactive?.choices).toEqual([
     { type: "location", title: "Where are you?" },
   ]);
-  expect(contentOf({ link: ["A=https://a.example/?q=1"] }).interactive?.choices).toEqual([
+  expect(givenContent({ link: ["A=https://a.example/?q=1"] }).interactive?.choices).toEqual([
     { type: "link", title: "A", url: "https://a.example/?q=1" },
   ]);
-  expect(contentOf({ location: " 52.52 , +13.4" }).location).toEqual({ latitude: 52.52, longitude: 13.4 });
-  expect(contentOf({ location: "-1,-2,A, B" }).location).toEqual({ latitude: -1, longitude: -2, name: "A, B" });
-  expect(contentOf({ contact: ["Ada=1, +2"] }).contacts).toEqual([{ name: "Ada", phones: ["1", "+2"] }]);
+  expect(givenContent({ location: " 52.52 , +13.4" }).location).toEqual({ latitude: 52.52, longitude: 13.4 });
+  expect(givenContent({ location: "-1,-2,A, B" }).location).toEqual({ latitude: -1, longitude: -2, name: "A, B" });
+  expect(givenContent({ contact: ["Ada=1, +2"] }).contacts).toEqual([{ name: "Ada", phones: ["1", "+2"] }]);
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   [{ location: "NaN,Infinity" }, "--location must have the form"],
   [{ footer: "Free" }, "need choices"],
 ])("%j is a mistake in the command", (given, text) => {
-  expect(() => contentOf(given)).toThrow(
+  expect(() => givenContent(given)).toThrow(
     expect.objectContaining({ message: expect.stringContaining(text), exitCode: 2 }),
   );
 });

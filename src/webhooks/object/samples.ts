@@ -36,19 +36,21 @@ export function sampleEvent(
 }
 
 function messageOf(type: EventType) {
-  if (type === "message.received") {
-    return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
-  }
+  const received = { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
+  const at = message.updatedAt;
+  if (type === "message.received") return received;
+  if (type === "message.edited") return { ...received, editedAt: at };
+  if (type === "message.redacted") return { ...received, content: "", text: "", metadata: {}, deletedAt: at };
   if (type === "message.scheduled") return { ...message, seq: null, status: "SCHEDULED", scheduledAt } as const;
   const sent = { ...message, status: "SENT", sentAt: message.updatedAt } as const;
-  if (type === "message.redacted") return { ...sent, content: "", text: "", metadata: {} };
+  if (type === "message.reaction") return { ...sent, reactions: [{ by: "contact" as const, emoji: "👍", at }] };
   return type === "message.status" ? sent : message;
 }
 
 function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
   const since = new Date(now).toISOString();
   if (type === "message.status") return { status: "SENT" };
-  if (type === "message.reaction") return { by: "contact" };
+  if (type === "message.reaction" || type === "message.redacted") return { by: "contact" };
   if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
   if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };

@@ -43,7 +43,7 @@ interface Given {
 }
 
 /** The fields of a send that the options set. @throws CommandError with exit code 2 */
-export function contentOf(given: Given) {
+export function givenContent(given: Given) {
   const { choice = [], link = [], header, footer, menu: menuTitle } = given;
   const asked = given["ask-location"];
   const choices = [

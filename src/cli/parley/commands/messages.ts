@@ -6,7 +6,7 @@ import { confirm } from "../deletion.ts";
 import { listMessages } from "../message-text.ts";
 import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
-import { CONTENT_FIELDS, CONTENT_OPTIONS, contentOf } from "./content-options.ts";
+import { CONTENT_FIELDS, CONTENT_OPTIONS, givenContent } from "./content-options.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
 export const MESSAGE_COLUMNS = {
@@ -66,7 +66,7 @@ A negative number needs an equals sign: --location=-33.86,151.2,Sydney`,
     async run({ operands, options, service, out }) {
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
       const times = await timesOf(options);
-      const said = contentOf(options);
+      const said = givenContent(options);
       const content = await textOf(operands.text);
       try {
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages`, {

@@ -45,6 +45,21 @@ test.each(EVENT_TYPES.filter((type) => type !== "ping"))("a sample of %s says th
   expect(JSON.parse(calls[0]?.body ?? "")).toMatchObject({ type, previous: null, data: { sample: true } });
 });
 
+test.each([
+  ["message.edited", {}, { direction: "INBOUND", editedAt: expect.any(String) }],
+  ["message.reaction", { by: "contact" }, { reactions: [{ by: "contact", emoji: "👍", at: expect.any(String) }] }],
+  ["message.redacted", { by: "contact" }, { direction: "INBOUND", text: "", deletedAt: expect.any(String) }],
+] as const)("the sample of %s shows what the contact did, and a thin one who did it", async (type, facts, message) => {
+  for (const payload of ["full", "thin"] as const) {
+    const webhook = await newWebhook({ payload });
+    const calls = receive(() => new Response());
+    await webhook.object().ping(webhook.webhookId, type);
+    const { data } = JSON.parse(calls[0]?.body ?? "");
+    const shown = payload === "full" ? { message: expect.objectContaining(message) } : {};
+    expect(data).toEqual({ messageId: expect.any(String), seq: 1, sample: true, ...facts, ...shown });
+  }
+});
+
 test("the sample of a redaction has no text", async () => {
   const webhook = await newWebhook();
   const calls = receive(() => new Response());
