@@ -38,6 +38,8 @@ export interface Chat {
   unansweredSince: string | null;
   /** When the next scheduled message is due; null if none is scheduled. */
   nextScheduledAt: string | null;
+  /** The seq up to which a client has marked the contact's messages as read; null if none has. */
+  readUpTo: number | null;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -47,6 +49,7 @@ export interface ChatActivity {
   lastMessage: LastMessage | null;
   unansweredSince: number | null;
   nextScheduledAt: number | null;
+  readUpTo: number | null;
   /** The contact's name and the metadata; null unless a client has changed them. */
   details: ChatDetails | null;
 }
@@ -67,6 +70,7 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     lastMessage,
     unansweredSince: isoTimeOrNull(activity.unansweredSince),
     nextScheduledAt: isoTimeOrNull(activity.nextScheduledAt),
+    readUpTo: activity.readUpTo,
   };
 }
 

@@ -6,6 +6,7 @@ import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { daily, keyAccess } from "../keys/access.ts";
 import { requirePermission } from "../keys/guard.ts";
+import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
 import { callChat } from "./call-chat.ts";
 import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
 import { cancelMessage, readAttempts, resendMessage } from "./change-message.ts";
@@ -77,6 +78,21 @@ export const chatRoutes = new Hono<ChatsEnv>()
       return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
     },
   )
+  .put("/chats/:id/messages/:messageId/reaction", daily("messages:send", null, { body: reactionBody }), async (c) => {
+    const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+    return json(c, `{"message":${await react(c.env, c.var.caller, ids, c.req.valid("json").emoji)}}`);
+  })
+  .delete("/chats/:id/messages/:messageId/reaction", daily("messages:send", null), async (c) => {
+    const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+    return json(c, `{"message":${await react(c.env, c.var.caller, ids, null)}}`);
+  })
+  .post("/chats/:id/read", daily("messages:send", null, { body: readBody }), async (c) => {
+    const { messageId } = c.req.valid("json");
+    return c.json({ shown: await markRead(c.env, c.var.caller, c.req.param("id"), messageId) });
+  })
+  .post("/chats/:id/typing", daily("messages:send", null, { body: typingBody, mayBeEmpty: true }), async (c) => {
+    return c.json({ shown: await showTyping(c.env, c.var.caller, c.req.param("id")) });
+  })
   .get("/chats/:id/messages/:messageId/attempts", requirePermission("messages:read"), noQuery, async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     return c.json(await readAttempts(c.env, c.var.caller, ids));

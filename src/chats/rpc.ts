@@ -111,13 +111,13 @@ export type MessageChange =
 /** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
 export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
 
-/** What the client's act did. `retryAfter`: in seconds, when it can be repeated. */
-export type ActAnswer<Done> =
-  | ({ outcome: "ok" } & Done)
-  | { outcome: "no_message" }
-  | { outcome: "away"; retryAfter: number }
-  | RefusedDraft
-  | Unknown;
+/** Who of the company is writing. */
+export type TypingMember = { type: "operator" | "key" | "member"; id: string; name: string };
+
+/** Why the client's act was not done. `away`: it can be repeated after `retryAfter` seconds. */
+export type ActRefusal = { outcome: "no_message" } | { outcome: "away"; retryAfter: number } | RefusedDraft;
+/** What it did. */
+export type ActAnswer<Done> = ({ outcome: "ok" } & Done) | ActRefusal | Unknown;
 
 /** The chat is not adopted yet, or belongs to another organization. The caller then asks the organization's object. */
 export interface Unknown {

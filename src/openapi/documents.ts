@@ -1,5 +1,6 @@
 import { networkLabels } from "../channels/descriptions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
+import { ACT_OPERATIONS } from "./act-operations.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
@@ -101,6 +102,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
         ...PUBLIC_OPERATIONS,
         ...SCHEDULE_OPERATIONS,
         ...MESSAGE_OPERATIONS,
+        ...ACT_OPERATIONS,
         ...EVENT_OPERATIONS,
         ...EXPORT_OPERATIONS,
         ...webhookOperations(KEY_SIDE),

@@ -56,6 +56,10 @@ const MEANINGS: Record<ErrorCode, string> = {
     "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
   not_failed: "Only a message with the status `FAILED` can be sent again.",
   redacted: "The message was redacted, so nothing is left to send.",
+  not_sent: "The message has no id at the network: it is scheduled, waits, or failed.",
+  not_supported_by_channel: "The network of the chat's channel has no such call, for example Telegram for `read`.",
+  refused_by_network:
+    "The network refused the reaction, the read mark or the sign of writing. The text has its reason.",
   chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
   member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
   template_limit: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,

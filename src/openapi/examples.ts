@@ -29,6 +29,7 @@ const chat: Example<typeof resources.chatSchema> = {
   },
   unansweredSince: null,
   nextScheduledAt: null,
+  readUpTo: null,
 };
 
 const message: Example<typeof resources.messageSchema> = {

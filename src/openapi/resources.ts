@@ -81,7 +81,7 @@ export const chatSchema = resource<directory.Chat>()(
     metadata,
     createdAt: time("When it was created"),
     lastMessageAt: timeOrNull(
-      "The time of the last message, or null before the first one. In lists, this and the next three fields can lag by a few seconds, and under heavy load by a minute",
+      "The time of the last message, or null before the first one. In lists, this and the next four fields can lag by a few seconds, and under heavy load by a minute",
     ),
     lastMessage: z
       .object({
@@ -99,6 +99,7 @@ export const chatSchema = resource<directory.Chat>()(
       "When the contact wrote the first message after the organization's last one. Null: nothing is unanswered",
     ),
     nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
+    readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),
   }),
 );
 

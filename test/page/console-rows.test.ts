@@ -25,6 +25,7 @@ function chat(id: string, changes: Partial<Chat> = {}): Chat {
     lastMessage: null,
     unansweredSince: null,
     nextScheduledAt: null,
+    readUpTo: null,
     ...changes,
   };
 }

@@ -40,6 +40,8 @@ export interface PermitQuery {
   canWait: boolean;
   /** The epoch in which the channel last refused this message; null if it never did. */
   brokenEpoch: number | null;
+  /** Only an attempt that starts within so many milliseconds reserves its start; absent for any. It is not a probe. */
+  withinMs?: number | undefined;
 }
 
 /**
@@ -89,11 +91,14 @@ const CLOCK_AHEAD_MS = 5_000;
  */
 export function grantPermit(
   pace: ChannelPace,
-  { reservedAt, canWait, brokenEpoch }: PermitQuery,
+  { reservedAt, canWait, brokenEpoch, withinMs }: PermitQuery,
   perSecond: number,
   now: number,
   random: number,
 ): Decision {
+  if (pace.breaker && withinMs !== undefined) {
+    return { permit: { outcome: "later", at: Math.max(now, pace.breaker.probeAt), broken: true }, pace };
+  }
   if (pace.breaker) {
     const { probe, at, breaker } = startProbe(pace.breaker, brokenEpoch === pace.epoch, now, random);
     if (probe === null) return { permit: { outcome: "later", at, broken: true }, pace };
@@ -103,7 +108,9 @@ export function grantPermit(
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
   if (isOnTrial && provenFor <= 0) {
-    return canWait ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + SHORT_WAIT_MS, interval);
+    return canWait
+      ? { permit: { outcome: "wait" }, pace }
+      : reserve(pace, now + SHORT_WAIT_MS, interval, now + (withinMs ?? Number.POSITIVE_INFINITY));
   }
   const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVATION_VALID_MS;
   // The chat's clock may be slightly ahead, so a reserved start may still be in the future here.
@@ -111,7 +118,9 @@ export function grantPermit(
   const isInTime = reserved - now <= SHORT_WAIT_MS;
   const start = isInTime ? reserved : Math.max(now, pace.clock, pace.nextGrantAt);
   const at = Math.ceil(start);
-  if (at - now > SHORT_WAIT_MS) return reserve(pace, start, interval);
+  if (at - now > SHORT_WAIT_MS) {
+    return reserve(pace, start, interval, now + (withinMs ?? Number.POSITIVE_INFINITY));
+  }
   const trial = !isOnTrial && provenFor <= PROVEN_FOR_MS / 2 ? at + TRIAL_MS : null;
   const nextGrantAt = start + interval;
   const clock = isInTime ? pace.clock : nextGrantAt;
@@ -121,8 +130,10 @@ export function grantPermit(
   };
 }
 
-function reserve(pace: ChannelPace, earliest: number, interval: number): Decision {
+/** @param latest a later start is told, and not reserved */
+function reserve(pace: ChannelPace, earliest: number, interval: number, latest: number): Decision {
   const start = Math.max(earliest, pace.clock);
+  if (start > latest) return { permit: { outcome: "later", at: Math.ceil(start), broken: false }, pace };
   return {
     permit: { outcome: "later", at: Math.ceil(start), broken: false },
     pace: { ...pace, clock: start + interval },

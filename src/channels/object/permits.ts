@@ -26,6 +26,8 @@ export interface PermitRequest {
   reservedAt: number | null;
   /** The epoch in which the channel last refused the message; null if it never did. */
   brokenEpoch: number | null;
+  /** Set for an act beside the messages, such as a reaction, whose client waits at most so many milliseconds. */
+  withinMs?: number | undefined;
 }
 
 /**
@@ -98,18 +100,21 @@ export class Permits {
    * Grants a chat's attempt, or says when to ask again. Waits for a start in the near future before granting it, so that
    * a change of the channel can still revoke it.
    */
-  async permit({ channelId, chatId, reservedAt, brokenEpoch }: PermitRequest): Promise<PermitAnswer> {
+  async permit({ channelId, chatId, reservedAt, brokenEpoch, withinMs }: PermitRequest): Promise<PermitAnswer> {
     const { clock } = this.#ports;
+    const isAct = withinMs !== undefined;
+    // A chat makes an act while it sends a message, so their trials are told apart.
+    const owner = isAct ? `${chatId} act` : chatId;
     let waitLimit: Promise<unknown> | undefined;
     let canWait = this.#changed.hasRoom;
-    // A chat makes one attempt at a time, so its previous trial is over, even without a report.
-    if (chatId === this.#trialChat) this.#endTrial(this.pace.trialUntil);
+    // A chat makes one attempt at a time, and one act, so its previous trial is over, even without a report.
+    if (owner === this.#trialChat) this.#endTrial(this.pace.trialUntil);
     for (;;) {
       const config = await this.#ports.sendingConfig(channelId);
       const now = clock.now();
       if (!config) return { outcome: "later", at: now + DELETED_RETRY_MS, broken: null };
       await this.useCredentials(channelId, config.credentialsVersion);
-      const query = { reservedAt, canWait, brokenEpoch };
+      const query = { reservedAt, canWait, brokenEpoch, withinMs };
       const { permit, pace } = grantPermit(this.pace, query, config.perSecond, now, clock.random());
       this.#setPace(pace);
       const { epoch, provenEpoch, breaker } = pace;
@@ -120,12 +125,12 @@ export class Permits {
         await this.#changed.wait(waitLimit);
       } else if (permit.outcome === "later") {
         if (!permit.broken || !breaker) return { ...permit, broken: null };
-        this.#ports.addWaiting(chatId);
+        if (!isAct) this.#ports.addWaiting(chatId);
         return { ...permit, broken: { reason: breaker.reason, since: breaker.since } };
       } else {
         const { at, probe, trial } = permit;
         // Set before the wait, so that the chat of an earlier trial can't end this one by asking in the meantime.
-        if (trial !== null) this.#trialChat = chatId;
+        if (trial !== null) this.#trialChat = owner;
         if (await this.#waitForStart(at, epoch, now)) {
           const { credentials } = config;
           const brokenSince = breaker?.since ?? null;

@@ -186,6 +186,21 @@ export class ChatObject extends EventfulObject {
     return this.#forOwner(as, () => this.parts.redactions.redact(id, call));
   }
 
+  /** Reacts to a message, or takes the reaction back; see `Acts.react`. */
+  react(as: AsOwner, messageId: string, emoji: string | null): Promise<rpc.ActAnswer<{ doc: string }>> {
+    return this.#acting(as, () => this.parts.acts.react(messageId, emoji));
+  }
+
+  /** Marks the contact's messages up to this one as read; see `Acts.markRead`. */
+  markRead(as: AsOwner, messageId: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
+    return this.#acting(as, () => this.parts.acts.markRead(messageId));
+  }
+
+  /** Shows the contact that somebody writes. */
+  async showTyping(as: AsOwner, by: rpc.TypingMember): Promise<rpc.ActAnswer<{ shown: boolean }>> {
+    return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by));
+  }
+
   /** Changes a stored message as its network tells; see `MessageChanges`. */
   change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
     return this.#forOwner(as, async () => {
@@ -228,6 +243,17 @@ export class ChatObject extends EventfulObject {
     // Read before: nothing is awaited between this and the work's last write.
     await this.parts.alarm.standing();
     return this.parts.adoption.forOwner(as, work);
+  }
+
+  /** Makes an act, and announces what it changed. */
+  #acting<Answer extends { outcome: string }>(as: AsOwner, act: () => Promise<Answer>): Promise<Answer | rpc.Unknown> {
+    return this.#forOwner(as, async (identity) => {
+      const answer = await act();
+      if (!this.parts.adoption.exists(identity.life)) return UNKNOWN;
+      // Even if nothing changed: the first call may have lost the alarm.
+      if (answer.outcome === "ok") await this.parts.announce();
+      return answer;
+    });
   }
 
   /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */

@@ -1,11 +1,12 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
+import { type ActingChat, Acts } from "./acts.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
-import { channelPort, networkPort } from "./delivery/ports.ts";
+import { actPort, channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
 import { EventLines } from "./event-lines.ts";
@@ -45,6 +46,7 @@ export class ChatParts {
   readonly actions: MessageActions;
   readonly redactions: Redactions;
   readonly messageChanges: MessageChanges;
+  readonly acts: Acts;
   readonly changes: StoredDetails;
   readonly retention: Retention;
   readonly erasure: Erasure;
@@ -100,6 +102,7 @@ export class ChatParts {
       adoption: this.adoption,
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
+      readUpTo: () => this.acts.readUpTo(),
       details: () => this.changes.details(),
       onRetention: (retention) => this.retention.onRetention(retention),
     });
@@ -156,6 +159,16 @@ export class ChatParts {
       scheduled: this.scheduled,
       alarm: this.alarm,
       visitors: this.visitors,
+    });
+    this.acts = new Acts({
+      kv: storage.kv,
+      log: this.log,
+      clock: SYSTEM_CLOCK,
+      scheduled: this.scheduled,
+      changes: { setReaction: (seq, emoji, at) => this.messageChanges.setReaction(seq, emoji, at) },
+      visitors: this.visitors,
+      report: this.report,
+      chat: () => this.#acting(),
     });
     this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });
     this.changes = new StoredDetails({
@@ -232,6 +245,14 @@ export class ChatParts {
       learn: (addresses, moved) => this.contact.learn(addresses, moved),
       attempted: ({ outcome }) => this.report.counted(outcome),
     };
+  }
+
+  /** The chat as acts need it; null if no network delivers its messages. */
+  #acting(): ActingChat | null {
+    const chat = this.delivering();
+    const identity = this.adoption.identity();
+    if (!chat || !identity || identity.channelKind === "web") return null;
+    return { ...chat, network: actPort(this.#env, identity.channelKind), logger: console };
   }
 
   /** How many messages wait for their network. */

@@ -9,6 +9,8 @@ export interface ActivitySources {
   log: MessageLog;
   /** When the next scheduled message is due, Unix milliseconds. */
   nextDueAt(): number | null;
+  /** The seq up to which a client has read; null if none has. */
+  readUpTo(): number | null;
   /** Those that a client has changed. */
   details(): ChatDetails | null;
 }
@@ -39,6 +41,7 @@ export class CurrentActivity {
       lastMessage: hasLast ? shortened(JSON.parse(log.documents.joined({ low: seq, high: seq })) as Message) : null,
       unansweredSince: this.#unansweredSince(told),
       nextScheduledAt: this.#sources.nextDueAt(),
+      readUpTo: this.#sources.readUpTo(),
       details: this.#sources.details(),
     };
   }

@@ -23,6 +23,7 @@ export type ChatRow = {
   last_message: string | null;
   unanswered_since: number | null;
   next_scheduled_at: number | null;
+  read_up_to: number | null;
   report: number;
   depth: number;
   attempts: string;
@@ -32,7 +33,7 @@ export type ChatRow = {
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, report, depth, attempts, events, told_after`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, report, depth, attempts, events, told_after`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -133,7 +134,7 @@ export class ChatTable {
   }
 
   #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
-    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, details } = report;
+    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, details } = report;
     const { depth, oldest, attempts, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
@@ -143,7 +144,7 @@ export class ChatTable {
     if (details) this.#contacts.rename(row, details.name);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
-         unanswered_since = ?, next_scheduled_at = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
+         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
          told_after = ? where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
@@ -152,6 +153,7 @@ export class ChatTable {
       lastMessage && JSON.stringify(lastMessage),
       unansweredSince,
       nextScheduledAt,
+      readUpTo,
       number,
       depth,
       depth > 0 ? oldest : null,
@@ -254,7 +256,7 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
   const contact = { address: row.address, name: row.name };
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to}}`;
 }
 
 function timeAsJson(at: number | null): string {

@@ -57,6 +57,8 @@ export const ORGANIZATION_SCHEMA = [
      unanswered_since integer,
      -- When the chat's next scheduled message is due.
      next_scheduled_at integer,
+     -- The seq up to which a client has read; null if none has.
+     read_up_to integer,
      -- The number of the chat's last report, and what it said of its queue.
      report integer not null default 0,
      depth integer not null default 0,

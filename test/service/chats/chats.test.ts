@@ -19,6 +19,7 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       lastMessage: null,
       unansweredSince: null,
       nextScheduledAt: null,
+      readUpTo: null,
     },
   });
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);

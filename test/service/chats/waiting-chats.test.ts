@@ -49,7 +49,14 @@ async function schedule(organizationId: string, dueAt: Record<string, number | n
   const object = env.ORGANIZATIONS.getByName(organizationId);
   for (const [chatId, nextScheduledAt] of Object.entries(dueAt)) {
     const life = (await object.identity(chatId))?.life ?? 0;
-    const state = { lastMessageAt: null, lastMessage: null, unansweredSince: null, details: null, attempts: {} };
+    const state = {
+      lastMessageAt: null,
+      lastMessage: null,
+      unansweredSince: null,
+      readUpTo: null,
+      details: null,
+      attempts: {},
+    };
     const number = Date.now();
     vi.setSystemTime(number + 1);
     const told = { chatId, life, number, events: null, webhooks: null, depth: 0, oldest: null };

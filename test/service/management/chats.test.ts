@@ -34,6 +34,7 @@ test("the operator creates a chat like a client, and the same address gets the s
     lastMessage: null,
     unansweredSince: null,
     nextScheduledAt: null,
+    readUpTo: null,
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });
   expect([again.status, again.body]).toEqual([200, { chat }]);

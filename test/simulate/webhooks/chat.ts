@@ -49,6 +49,7 @@ export class LineChat {
     const waitUntil = (work: Promise<void>) => state.waitUntil(work);
     this.#lines = linesOf(service, { alarm: this.#alarm, waitUntil }, () => this.#host());
     this.#report = new service.ChatReporter({
+      readUpTo: () => null,
       kv,
       env,
       log: this.#messageLog(),

@@ -26,14 +26,16 @@ export interface ChannelAccess {
  * Asks a chat's channel whether a message may be sent now; never throws.
  * @param reservedAt a start that an earlier permit reserved
  * @param brokenEpoch the epoch in which this message last met a broken channel; null if it never did
+ * @param withinMs see `PermitRequest`
  */
 export async function acquirePermit(
   { identity: { chatId, channelId }, channel, logger }: ChannelAccess,
   reservedAt: number | null,
   brokenEpoch: number | null,
+  withinMs?: number,
 ): Promise<PermitAnswer | { outcome: "away" }> {
   try {
-    return await channel.permit({ channelId, chatId, reservedAt, brokenEpoch });
+    return await channel.permit({ channelId, chatId, reservedAt, brokenEpoch, withinMs });
   } catch (error) {
     logger.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { outcome: "away" };

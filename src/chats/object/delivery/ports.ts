@@ -1,6 +1,7 @@
 import type { NetworkKind } from "../../../channels/descriptions.ts";
 import { ADAPTERS, networkOf } from "../../../channels/registry.ts";
 import { callObject } from "../../../platform/call-object.ts";
+import type { ActPort } from "../acts.ts";
 import type { NetworkPort } from "./attempt.ts";
 import type { ChannelPort } from "./permit.ts";
 import { countParts, sendParts } from "./send-parts.ts";
@@ -12,6 +13,16 @@ export function channelPort(env: Env, channelId: string): ChannelPort {
     reportBroken: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportBroken(report)),
     reportProbe: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportProbe(report)),
     slowDown: (afterMs) => callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(afterMs)),
+  };
+}
+
+/** The acts of a network, made through its adapter. */
+export function actPort(env: Env, kind: NetworkKind): ActPort {
+  const { acts, act } = ADAPTERS[kind];
+  return {
+    acts,
+    act: async (what, target, credentials, signal) =>
+      act ? act(what, target, credentials, networkOf(env, kind), signal) : { outcome: "not_shown" },
   };
 }
 

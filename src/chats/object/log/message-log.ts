@@ -229,6 +229,18 @@ export class MessageLog {
     return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
   }
 
+  /** The network's id of the contact's newest message up to a seq; null if none of the last 1,000 is the contact's. */
+  newestInboundId(upTo: number): string | null {
+    const [row] = this.#sql
+      .exec<{ dedupe: string }>(
+        "select dedupe from messages where seq between ? and ? and dedupe >= 'in:' and dedupe < 'in;' order by seq desc limit 1",
+        upTo - RECENT_MESSAGES + 1,
+        upTo,
+      )
+      .toArray();
+    return row?.dedupe.slice(INBOUND.length) ?? null;
+  }
+
   /** The contact's message with this id on the network, or one of the newest 1,000 of ours with a part of this id. */
   byAnyNetworkId(networkId: string): { seq: number; doc: string } | null {
     const [row] = this.#sql

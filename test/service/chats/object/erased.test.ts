@@ -112,6 +112,7 @@ test("a chat that is deleted while it reports its activity keeps its tombstone a
     lastMessage: null,
     unansweredSince: null,
     nextScheduledAt: null,
+    readUpTo: null,
     details: null,
     depth: 0,
     oldest: null,

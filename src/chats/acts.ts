@@ -1,0 +1,64 @@
+import * as z from "zod/mini";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { atMost, notEmpty } from "../http/fields.ts";
+import type { Caller } from "../keys/caller.ts";
+import { callChat } from "./call-chat.ts";
+import { oneEmoji } from "./content.ts";
+import type { ActRefusal } from "./rpc.ts";
+
+/** The acts beside sending: reactions, marking as read, showing that somebody writes. */
+
+const MAX_ID = 64;
+
+/** The body of `PUT /chats/{id}/messages/{messageId}/reaction`. */
+export const reactionBody = z.object({ emoji: oneEmoji });
+
+/** The body of `POST /chats/{id}/read`. */
+export const readBody = z.object({ messageId: z.string().check(notEmpty, ...atMost(MAX_ID)) });
+
+/** The body of `POST /chats/{id}/typing`. It has no fields. */
+export const typingBody = z.object({});
+
+/**
+ * Reacts to a message, or takes the reaction back (`emoji` is null).
+ * @returns the message's JSON
+ * @throws ApiError `chat_not_found`, `message_not_found`; `not_sent`, `redacted`; `not_supported_by_channel`,
+ *   `refused_by_network`; `unavailable` if the channel or the network can't do it now
+ */
+export async function react(
+  env: Env,
+  caller: Caller,
+  { chatId, messageId }: { chatId: string; messageId: string },
+  emoji: string | null,
+): Promise<string> {
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.react(as, messageId, emoji));
+  if (answer.outcome !== "ok") throw errorOf(chatId, answer);
+  return answer.doc;
+}
+
+/** Marks the contact's messages up to this one as read. @returns whether the contact sees it @throws as `react` */
+export async function markRead(env: Env, caller: Caller, chatId: string, messageId: string): Promise<boolean> {
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.markRead(as, messageId));
+  if (answer.outcome !== "ok") throw errorOf(chatId, answer);
+  return answer.shown;
+}
+
+/** Shows the contact that somebody writes. @returns whether the contact sees it @throws as `react` */
+export async function showTyping(env: Env, caller: Caller, chatId: string): Promise<boolean> {
+  const { type, id, name } = caller.principal;
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.showTyping(as, { type, id, name }));
+  if (answer.outcome !== "ok") throw errorOf(chatId, answer);
+  return answer.shown;
+}
+
+/** Why an act was not done. */
+function errorOf(chatId: string, answer: ActRefusal): ApiError {
+  switch (answer.outcome) {
+    case "no_message":
+      return new ApiError("message_not_found");
+    case "away":
+      return unavailable(`${chatId}: the act can't be made now`, answer.retryAfter);
+    case "refused":
+      return new ApiError(answer.code, { text: answer.text, faults: answer.faults });
+  }
+}

@@ -1,0 +1,230 @@
+import type { ActOutcome, ActTarget, Credentials, NetworkAct, Outcome } from "../../channels/adapter.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { withDeadline } from "../../platform/deadline.ts";
+import type { Message } from "../message.ts";
+import type { ActAnswer, RefusedDraft, TypingMember, Unknown } from "../rpc.ts";
+import type { ChatReporter } from "./chat-report.ts";
+import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import { isBlank } from "./log/redaction.ts";
+import type { MessageChanges } from "./message-changes.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
+
+/** The client waits so long for a start. */
+const WITHIN_MS = 3_000;
+/** And so long for the network's answer. */
+const TIMEOUT_MS = 10_000;
+/** How many acts may wait for the one that is made. */
+const MAX_WAITING = 10;
+const MAX_ASKS = 5;
+const MAX_RETRY_AFTER = 3_600;
+
+/** A network, as an act calls it. */
+export interface ActPort {
+  acts: readonly NetworkAct["act"][];
+  act(what: NetworkAct, target: ActTarget, credentials: Credentials, signal: AbortSignal): Promise<ActOutcome>;
+}
+
+/** A chat that a network delivers. */
+export interface ActingChat extends ChannelAccess {
+  network: ActPort;
+  /** The contact's current address. */
+  address(): string;
+  learn(addresses: string[], moved: boolean): void;
+  /** False after the chat was deleted. */
+  exists(): boolean;
+}
+
+interface ActHost {
+  kv: SyncKvStorage;
+  log: MessageLog;
+  clock: Clock;
+  scheduled: Pick<ScheduledMessages, "find">;
+  changes: Pick<MessageChanges, "setReaction">;
+  visitors: Pick<VisitorSockets, "showRead" | "showTyping">;
+  report: Pick<ChatReporter, "stateChanged">;
+  /** Null if no network delivers the chat's messages. */
+  chat(): ActingChat | null;
+}
+
+type Answer<Done> = Exclude<ActAnswer<Done>, Unknown>;
+type Shown = { shown: boolean };
+type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
+
+/**
+ * What a client does beside sending, and what the contact sees at once or not at all: it reacts, marks messages as read,
+ * and shows that somebody writes. An act makes one attempt while its client waits, one after the other, and only if the
+ * channel has a start for it within 3 seconds.
+ */
+export class Acts {
+  readonly #host: ActHost;
+  /** The end of the last act. */
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(host: ActHost) {
+    this.#host = host;
+  }
+
+  /** The seq up to which a client has read; null if none has. */
+  readUpTo(): number | null {
+    return this.#host.kv.get<number>("readUpTo") ?? null;
+  }
+
+  /** Reacts to a message, or takes the reaction back (`emoji` is null). @returns the message's JSON */
+  react(messageId: string, emoji: string | null): Promise<Answer<{ doc: string }>> {
+    return this.#inTurn(() => this.#react(messageId, emoji));
+  }
+
+  /** Marks the contact's messages up to this one as read. */
+  markRead(messageId: string): Promise<Answer<Shown>> {
+    return this.#inTurn(() => this.#markRead(messageId));
+  }
+
+  /** Shows the contact that somebody writes. */
+  showTyping(by: TypingMember): Promise<Answer<Shown>> {
+    const { log, visitors } = this.#host;
+    const chat = this.#host.chat();
+    if (!chat) {
+      const isShown = visitors.showTyping(by.type === "member" ? { name: by.name } : null);
+      return Promise.resolve({ outcome: "ok", shown: isShown });
+    }
+    return this.#inTurn(() => this.#make(chat, { act: "typing", networkId: log.newestInboundId(log.newest().seq) }));
+  }
+
+  async #react(messageId: string, emoji: string | null): Promise<Answer<{ doc: string }>> {
+    const { changes, clock, log, scheduled } = this.#host;
+    const row = log.byId(messageId);
+    if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
+    const message = JSON.parse(row.doc) as Message;
+    if (isBlank(message)) return refused("redacted");
+    const before = message.reactions?.find(({ by }) => by === "organization");
+    if ((before?.emoji ?? null) === emoji) return { outcome: "ok", doc: row.doc };
+    const chat = this.#host.chat();
+    const at = clock.now();
+    if (chat) {
+      const networkId = log.networkIdOf(messageId);
+      if (networkId === null) return refused("not_sent");
+      const made = await this.#make(chat, { act: "react", messageId, networkId, emoji, at });
+      if (made.outcome !== "ok") return made;
+      if (!made.shown) return refused("not_supported_by_channel");
+      if (!chat.exists()) return { outcome: "no_message" };
+    }
+    if (changes.setReaction(row.seq, emoji, at)) return this.#found(messageId);
+    const now = log.byId(messageId);
+    if (!now) return { outcome: "no_message" };
+    return refused(isBlank(JSON.parse(now.doc) as Message) ? "redacted" : "refused_by_network");
+  }
+
+  #found(messageId: string): Answer<{ doc: string }> {
+    const row = this.#host.log.byId(messageId);
+    return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
+  }
+
+  async #markRead(messageId: string): Promise<Answer<Shown>> {
+    const { log, visitors } = this.#host;
+    const row = log.byId(messageId);
+    if (!row) return { outcome: "no_message" };
+    const chat = this.#host.chat();
+    if (chat && !chat.network.acts.includes("read")) return refused("not_supported_by_channel");
+    if (row.seq <= (this.readUpTo() ?? 0)) return { outcome: "ok", shown: true };
+    const networkId = chat && log.newestInboundId(row.seq);
+    const made: Answer<Shown> =
+      chat && networkId !== null
+        ? await this.#make(chat, { act: "read", networkId })
+        : { outcome: "ok", shown: !chat && visitors.showRead(row.seq) };
+    // While the network was asked, the chat may have been deleted.
+    if (made.outcome === "ok" && (chat?.exists() ?? true)) this.#store(row.seq);
+    return made;
+  }
+
+  #store(seq: number): void {
+    this.#host.kv.put("readUpTo", Math.max(seq, this.readUpTo() ?? 0));
+    this.#host.report.stateChanged();
+  }
+
+  /** Asks the channel for a start and the network for the act, and tells the channel how it ended. */
+  async #make(chat: ActingChat, what: NetworkAct): Promise<Refusal | ({ outcome: "ok" } & Shown)> {
+    if (!chat.network.acts.includes(what.act)) return refused("not_supported_by_channel");
+    const permit = await this.#permit(chat);
+    if (permit.outcome !== "granted") return permit;
+    if (!chat.exists()) {
+      await returnPermit(chat, permit);
+      return away(1_000);
+    }
+    const { clock } = this.#host;
+    const target = { chatId: chat.identity.chatId, address: chat.address() };
+    const outcome = await withDeadline(clock, TIMEOUT_MS, (signal) =>
+      chat.network.act(what, target, permit.credentials, signal),
+    ).catch((): ActOutcome => ({ outcome: "unknown", message: "The network did not answer in time" }));
+    if (outcome.outcome === "not_shown") await returnPermit(chat, permit);
+    else await report(chat, reported(outcome), permit);
+    if (outcome.outcome === "moved" && chat.exists()) chat.learn([outcome.address], true);
+    return answerTo(outcome);
+  }
+
+  /** A permit to start within 3 seconds, or when to come again. A start that is too far ahead is not reserved. */
+  async #permit(chat: ActingChat): Promise<Granted | { outcome: "away"; retryAfter: number }> {
+    const { clock } = this.#host;
+    const until = clock.now() + WITHIN_MS;
+    let reservedAt: number | null = null;
+    for (let asks = 0; asks < MAX_ASKS; asks++) {
+      const permit = await acquirePermit(chat, reservedAt, null, Math.max(0, until - clock.now()));
+      if (permit.outcome === "granted") return permit;
+      if (permit.outcome === "away") return away(1_000);
+      if (permit.broken || permit.at > until) return away(permit.at - clock.now());
+      await clock.wait(Math.max(0, permit.at - clock.now()));
+      reservedAt = permit.at;
+    }
+    return away(WITHIN_MS);
+  }
+
+  /** Makes an act after all earlier ones, unless too many wait. */
+  async #inTurn<T>(act: () => Promise<T>): Promise<T | { outcome: "away"; retryAfter: number }> {
+    if (this.#waiting >= MAX_WAITING) return away(1_000);
+    this.#waiting++;
+    const made = this.#last.then(act).finally(() => this.#waiting--);
+    this.#last = made.catch(() => undefined);
+    return made;
+  }
+}
+
+/** What an act's outcome says about the channel. A refused act says nothing against it: the next message finds that out. */
+function reported(outcome: ActOutcome): Outcome {
+  switch (outcome.outcome) {
+    case "done":
+    case "not_shown":
+      return { outcome: "sent", parts: [], addresses: [] };
+    case "channel_broken":
+      return { outcome: "unknown", message: outcome.reason, parts: [] };
+    default:
+      return { ...outcome, parts: [] };
+  }
+}
+
+function answerTo(outcome: ActOutcome): Refusal | ({ outcome: "ok" } & Shown) {
+  switch (outcome.outcome) {
+    case "done":
+    case "not_shown":
+      return { outcome: "ok", shown: outcome.outcome === "done" };
+    case "failed":
+      return { ...refused("refused_by_network"), text: `The network refused it: ${outcome.message}` };
+    case "retry":
+      return away(outcome.afterMs ?? 1_000);
+    case "channel_broken":
+      return away(60_000);
+    case "moved":
+    case "unknown":
+      return away(1_000);
+  }
+}
+
+function refused(code: RefusedDraft["code"]): RefusedDraft {
+  return { outcome: "refused", code };
+}
+
+/** @param ms until the act can be repeated */
+function away(ms: number): { outcome: "away"; retryAfter: number } {
+  return { outcome: "away", retryAfter: Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(ms / 1_000))) };
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { reactionBody, readBody, typingBody } from "../chats/acts.ts";
+import { examples } from "./examples.ts";
+import { jsonResponse, tagged } from "./operation.ts";
+import { messageSchema } from "./resources.ts";
+
+const oneMessage = z.object({ message: messageSchema });
+const shown = z.object({ shown: z.boolean().describe("Whether the contact's app was told") });
+const { message } = examples;
+const reactions = [{ by: "organization" as const, emoji: "👍", at: "2026-11-20T10:01:00.000Z" }];
+
+const NOW =
+  "The service calls the network once, while the request waits. If the channel is broken, too busy for the next 3 seconds, or does not respond, the response is 503 with `Retry-After`: repeat the request.";
+const ERRORS_OF_ACTS = ["not_supported_by_channel", "refused_by_network"] as const;
+
+/** What a client does beside sending, below `/api/v1`. */
+export const ACT_OPERATIONS = tagged("Messages", [
+  {
+    route: "PUT /chats/{id}/messages/{messageId}/reaction",
+    id: "reactToMessage",
+    summary: "React to a message",
+    description: `Reacts to a message with one emoji, which replaces the organization's earlier reaction. Repeating the request changes nothing. ${NOW}`,
+    body: {
+      name: "NewReaction",
+      description: "The reaction.",
+      schema: reactionBody,
+      descriptions: {
+        emoji: "One emoji. Each network has a list of those that it takes: Telegram's has about 70.",
+      },
+      example: { emoji: "👍" },
+    },
+    responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, reactions } })],
+    errors: ["not_sent", "redacted", ...ERRORS_OF_ACTS],
+  },
+  {
+    route: "DELETE /chats/{id}/messages/{messageId}/reaction",
+    id: "removeReaction",
+    summary: "Remove a reaction",
+    description: `Takes the organization's reaction back. Without one, nothing changes. ${NOW}`,
+    responses: [jsonResponse(200, "The message.", oneMessage, { message })],
+    errors: ["not_sent", "redacted", ...ERRORS_OF_ACTS],
+  },
+  {
+    route: "POST /chats/{id}/read",
+    id: "markRead",
+    summary: "Mark messages as read",
+    description: `Marks the contact's messages up to this one as read, and moves the chat's \`readUpTo\`, which never moves back. The contact sees it on WhatsApp and in the web chat. Telegram has no read marks for bots. ${NOW}`,
+    body: {
+      name: "ReadUpTo",
+      description: "The last message that was read.",
+      schema: readBody,
+      descriptions: { messageId: "The id of a message in this chat." },
+      example: { messageId: message.id },
+    },
+    responses: [jsonResponse(200, "It is marked.", shown, { shown: true })],
+    errors: ["message_not_found", ...ERRORS_OF_ACTS],
+  },
+  {
+    route: "POST /chats/{id}/typing",
+    id: "showTyping",
+    summary: "Show that somebody writes",
+    description: `Shows the contact for some seconds that somebody writes. Nothing is stored. WhatsApp shows it only after a message of the contact, and marks that message as read. ${NOW}`,
+    body: {
+      name: "Typing",
+      description: "No fields. Optional.",
+      schema: typingBody,
+      descriptions: {},
+      example: {},
+      mayBeEmpty: true,
+    },
+    responses: [jsonResponse(200, "Whether it is shown.", shown, { shown: true })],
+    errors: [...ERRORS_OF_ACTS],
+  },
+]);
