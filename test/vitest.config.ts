@@ -99,7 +99,7 @@ export default defineConfig({
         testTimeout: 120_000,
       }),
       node("deep-simulate", ["test/simulate/**/*.test.ts"]),
-      node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest}/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest,deep/networks}/**/*.test.ts"]),
     ],
   },
 });

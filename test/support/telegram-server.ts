@@ -3,7 +3,9 @@
  * messages, keeps the webhook that it is told, and sends contacts' messages there.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { CallbackQuery } from "@grammyjs/types";
 import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
+import { faultsOfTelegram } from "./network-limits.ts";
 
 const SENDS: Record<string, string> = {
   sendMessage: "text",
@@ -21,9 +23,18 @@ const DESCRIPTIONS: Record<number, string> = {
   502: "Bad Gateway",
 };
 
+/** Calls that only say yes. */
+const ACTS = ["setMessageReaction", "sendChatAction", "answerCallbackQuery"];
+
 /** A call of the bot. */
 interface BotCall {
   method: string;
+  body: Fields;
+}
+
+/** A message of the bot: its number in its chat, and the call that sent it. */
+export interface BotMessage {
+  number: number;
   body: Fields;
 }
 
@@ -33,10 +44,14 @@ type Fault = "drop" | { status: number; parameters?: Fields };
 export interface TelegramServer {
   base: string;
   webhook: { url: string; secret: string; allowed_updates?: unknown } | null;
+  /** Called with each message that it took, before the response. */
+  taken: ((message: BotMessage) => void) | null;
   /** Decides what happens to a call, which waits for the result. */
   weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
   /** Sends an update with a message with these fields to the webhook. Returns the response status. */
   deliver(fields: Fields): Promise<number>;
+  /** Taps the button with this title below a message. Returns the id of the tap and the webhook's response status. */
+  tap(message: BotMessage, title: string): Promise<{ id: string; status: number }>;
   close(): Promise<void>;
 }
 
@@ -63,11 +78,13 @@ export async function telegramServer({ token = "" } = {}) {
   function carryOut(method: string, body: Fields): { status: number; body: Fields } {
     const field = SENDS[method];
     if (field) {
-      const wrong = wrongIn(body, field);
+      const wrong = wrongIn(body, field) ?? faultsOfTelegram({ method, body })[0];
       if (wrong) return refusal({ status: 400 }, `Bad Request: ${wrong}`);
-      const result = { message_id: ++lastMessage, date: now(), chat: { id: Number(body.chat_id) }, text: body.text };
+      self.taken?.({ number: ++lastMessage, body });
+      const result = { message_id: lastMessage, date: now(), chat: { id: Number(body.chat_id) }, text: body.text };
       return { status: 200, body: { ok: true, result } };
     }
+    if (ACTS.includes(method)) return { status: 200, body: { ok: true, result: true } };
     if (method === "setWebhook") {
       const { allowed_updates } = body;
       const url = textIn(body, "url");
@@ -98,6 +115,7 @@ export async function telegramServer({ token = "" } = {}) {
   const self: TelegramServer = {
     base: "",
     webhook: null,
+    taken: null,
     weather: null,
     deliver(fields) {
       const from = { id: 42, is_bot: false, first_name: "Ann" };
@@ -105,10 +123,32 @@ export async function telegramServer({ token = "" } = {}) {
       const message = { message_id: ++lastMessage, date: now(), from, chat, ...fields };
       return post({ update_id: ++lastUpdate, message });
     },
+    async tap({ number, body }, title) {
+      const { chat_id, text = "", reply_markup } = body as SentMessage;
+      const button = reply_markup?.inline_keyboard?.flat().find((each) => each.text === title);
+      if (!button?.callback_data) throw new Error(`no ${title} in ${number}`);
+      const contact = { id: Number(chat_id), first_name: "Ann" };
+      const chat = { ...contact, type: "private" as const };
+      const message = { message_id: number, date: now(), chat, text, reply_markup } as CallbackQuery["message"];
+      const callback_query: CallbackQuery = {
+        id: String(++lastUpdate),
+        from: { ...contact, is_bot: false },
+        chat_instance: "1",
+        data: button.callback_data,
+        ...(message && { message }),
+      };
+      return { id: callback_query.id, status: await post({ update_id: lastUpdate, callback_query }) };
+    },
     close: () => close(server),
   };
   self.base = await listen(server, 0);
   return self;
+}
+
+interface SentMessage {
+  chat_id?: string;
+  text?: string;
+  reply_markup?: { inline_keyboard?: { text: string; callback_data?: string }[][] };
 }
 
 function refusal({ status, parameters }: Exclude<Fault, string>, description?: string) {

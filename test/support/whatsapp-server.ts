@@ -4,7 +4,9 @@
  */
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerInteractiveMessage } from "whatsapp-api-js/types";
 import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
+import { faultsOfWhatsApp } from "./network-limits.ts";
 
 /** An accepted message: its recipient, its text and its id. */
 export interface TakenMessage {
@@ -13,6 +15,8 @@ export interface TakenMessage {
   text: string;
   /** The service's id, which statuses return. */
   opaque: string;
+  /** The whole request. */
+  body: Fields;
 }
 
 export interface WhatsAppServer {
@@ -28,6 +32,8 @@ export interface WhatsAppServer {
   tell(message: TakenMessage, status: "sent" | "delivered" | "read"): Promise<number>;
   /** Sends a contact's text with the network's id `id`. Returns the webhook's response status. */
   deliver(message: { id: string; from: string; text: string }): Promise<number>;
+  /** Taps the button or the row with this title. Returns the webhook's response status. */
+  tap(message: TakenMessage, title: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -44,10 +50,11 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
     if (request.headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 190, "Invalid access token");
     const text = textIn(objectIn(body, "text"), "body");
     const to = textIn(body, "to");
-    if (!isSend || body.messaging_product !== "whatsapp" || to === "" || text === "") {
-      return refuse(response, 400, 100, "Invalid parameter");
+    const faults = faultsOfWhatsApp(body);
+    if (!isSend || body.messaging_product !== "whatsapp" || to === "" || faults.length > 0) {
+      return refuse(response, 400, 100, `Invalid parameter: ${faults.join(", ")}`);
     }
-    const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data") };
+    const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data"), body };
     const met = await self.weather?.(message);
     if (met === "drop") return void response.destroy();
     // Too many messages to this contact, so only its chat waits.
@@ -81,6 +88,17 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
       const contacts = [{ wa_id: from, profile: { name: `Contact ${from}` } }];
       return post({ contacts, messages: [{ id, from, timestamp: now(), type: "text", text: { body: text } }] });
     },
+    tap({ id, to, body }, title) {
+      const tapped = optionsOf(body).find((option) => option.title === title);
+      if (!tapped) throw new Error(`no ${title} in ${id}`);
+      const interactive: ServerInteractiveMessage["interactive"] = tapped.isRow
+        ? { type: "list_reply", list_reply: { id: tapped.id, title, description: tapped.description ?? "" } }
+        : { type: "button_reply", button_reply: { id: tapped.id, title } };
+      const contacts = [{ wa_id: to, profile: { name: `Contact ${to}` } }];
+      const context = { from: self.webhook?.phoneNumberId, id };
+      const tap = { id: `wamid.${++last}`, from: to, timestamp: now(), context, type: "interactive", interactive };
+      return post({ contacts, messages: [tap] });
+    },
     close: () => close(server),
   };
   self.base = await listen(server, 0);
@@ -93,6 +111,22 @@ function refuse(response: ServerResponse, status: number, code: number, message:
 
 function reply(response: ServerResponse, status: number, body: Fields): void {
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+/** What the contact can tap in a message. */
+function optionsOf({ interactive }: Fields) {
+  const { action } = (interactive ?? {}) as {
+    action?: { buttons?: { reply: Option }[]; sections?: { rows: Option[] }[] };
+  };
+  const buttons = (action?.buttons ?? []).map(({ reply }) => ({ ...reply, isRow: false }));
+  const rows = (action?.sections ?? []).flatMap((section) => section.rows.map((row) => ({ ...row, isRow: true })));
+  return [...buttons, ...rows];
+}
+
+interface Option {
+  id: string;
+  title: string;
+  description?: string;
 }
 
 function objectIn(body: Fields, field: string): Fields {

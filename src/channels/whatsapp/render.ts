@@ -41,19 +41,25 @@ export function addressed(address: string): WhatsAppPart {
 }
 
 /**
- * How WhatsApp shows choices: up to three short replies as buttons, others as a list, one short link or the request for a
- * location as a button. Several links are text, because a message can have only one.
+ * How WhatsApp shows choices: up to three short replies as buttons, others as a list, one short link to a
+ * host name or the request for a location as a button. Several links are text, because a message can have only one.
  * @see https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages
  */
 export function whatsappRendering({ choices }: Choices): Rendering {
   const [first] = choices;
   const isShort = choices.every(({ title }) => title.length <= MAX_BUTTON);
   if (first?.type === "location") return "buttons";
-  if (first?.type === "link") return choices.length === 1 && isShort ? "link" : "text";
+  if (first?.type === "link") return choices.length === 1 && isShort && hasHostName(first.url) ? "link" : "text";
   const isPlain = choices.every(
     (choice) => choice.type === "reply" && choice.description === undefined && choice.section === undefined,
   );
   return choices.length <= MAX_BUTTONS && isShort && isPlain ? "buttons" : "list";
+}
+
+/** Meta refuses a button that leads to an IP address. */
+function hasHostName(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? "";
+  return !host.startsWith("[") && !/^[\d.]+$/.test(host);
 }
 
 function fieldsOf(body: Body, messageId: string): Fields[] {

@@ -27,7 +27,7 @@ import {
 } from "../../../src/chats/content.ts";
 import { MAX_CONTENT, type Message } from "../../../src/chats/message.ts";
 import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
-import { faultsOfTelegram, faultsOfWhatsApp, textsIn } from "./network-limits.ts";
+import { faultsOfTelegram, faultsOfWhatsApp, textsIn } from "../../support/network-limits.ts";
 import { outboundTo } from "./outbound.ts";
 
 /** What any valid message is on any channel: nothing of it is lost, no network refuses it, and it is always the same. */
@@ -48,8 +48,11 @@ function textOf(max: number, each: fc.Arbitrary<string>): fc.Arbitrary<string> {
 const line = (max: number) => textOf(max, unit);
 const lines = (max: number) => textOf(max, fc.oneof(unit, fc.constant("\n")));
 const url = fc
-  .integer({ min: 0, max: MAX_CHOICE_URL - 30 })
-  .map((length) => `https://shop.example/${"p".repeat(length)}`);
+  .tuple(
+    fc.constantFrom("shop.example", "192.0.2.7", "[2001:db8::1]"),
+    fc.integer({ min: 0, max: MAX_CHOICE_URL - 40 }),
+  )
+  .map(([host, length]) => `https://${host}/${"p".repeat(length)}`);
 const given = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
 const reply: fc.Arbitrary<Choice> = fc

@@ -72,6 +72,9 @@ test.each<[string, Choices, string]>([
   ["a section", { choices: [reply("A", { section: "B" })] }, "list"],
   ["a link of 20 characters", { choices: [link(letters(20))] }, "link"],
   ["a link of 21 characters", { choices: [link(letters(21))] }, "text"],
+  ["a link to an IPv4 address", { choices: [link("A", "http://192.0.2.7/")] }, "text"],
+  ["a link to an IPv6 address", { choices: [link("A", "http://[2001:db8::1]:8080/")] }, "text"],
+  ["a link to a name of digits", { choices: [link("A", "https://1.example/")] }, "link"],
   ["two links", { choices: [link("A"), link("B")] }, "text"],
   ["a request for the location", { choices: [{ type: "location", title: letters(24) }] }, "buttons"],
 ])("%s is shown in WhatsApp's own form", (_, choices, rendering) => {

@@ -98,7 +98,11 @@ function interactiveFaults(whole: Fields): string[] {
       options.map(({ title }) => title),
     ),
     ...(type === "cta_url"
-      ? [...text("a link", parameters?.display_text, 20), ...text("a URL", parameters?.url, 2_000)]
+      ? [
+          ...text("a link", parameters?.display_text, 20),
+          ...text("a URL", parameters?.url, 2_000),
+          ...addressFaults(parameters?.url),
+        ]
       : []),
   ];
 }
@@ -137,6 +141,11 @@ function text(name: string, value: unknown, max: number): string[] {
 
 function count(name: string, value: number, max: number): string[] {
   return value >= 1 && value <= max ? [] : [`${value} ${name}`];
+}
+
+/** A button leads to a host name. */
+function addressFaults(url: unknown): string[] {
+  return /^https?:\/\/(\d+\.\d+\.\d+\.\d+|\[)/.test(String(url)) ? ["a link to an IP address"] : [];
 }
 
 function distinct(name: string, values: string[]): string[] {
