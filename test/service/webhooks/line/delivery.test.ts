@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
+import { newId } from "../../../../src/ids.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { SECRET } from "../object/fixtures.ts";
@@ -93,6 +94,27 @@ test("after a redaction between two attempts, the second has no text, and the an
   await ring();
   await settled(2);
   expect(calls.map(({ text }) => text.includes("Secret"))).toEqual([true, false]);
+});
+
+test("after the contact deleted a message between two attempts, the second has no text, and the deletion is told", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
+  const types = ["message.received", "message.redacted"];
+  const { ring, settled, line, object, organizationId } = await chatWithWebhook({ types });
+  const draft = { id: newId("msg", null), dedupe: "in1", type: "TEXT", content: "Secret", media: null } as const;
+  await object().receive(asOwner(organizationId), { ...draft, origin: null, addresses: [] });
+  await settled(1);
+  expect(JSON.stringify(await line())).toContain("Secret");
+  await object().change(asOwner(organizationId), { change: "deletion", networkId: "in1" });
+  expect(JSON.stringify(await line())).not.toContain("Secret");
+  vi.setSystemTime(Date.now() + 6 * SECOND);
+  await ring();
+  await settled(3);
+  expect(calls.map(({ text }) => text.includes("Secret"))).toEqual([true, false, false]);
+  expect(calls.at(-1)?.event).toMatchObject({
+    type: "message.redacted",
+    data: { by: "contact", message: { text: "" } },
+  });
 });
 
 test("nothing of a deleted chat is sent", async () => {
