@@ -68,6 +68,7 @@ export const PURE = [
   "src/chats/object/log/ranges.ts",
   "src/chats/idempotency.ts",
   "src/chats/object/idempotent-replay.ts",
+  "src/chats/content.ts",
   "src/chats/message.ts",
   "src/chats/object/log/new-message.ts",
   "src/chats/object/delivery/parts.ts",

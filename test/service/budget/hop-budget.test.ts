@@ -24,6 +24,15 @@ test.each<[string, object, Ask]>([
   ["a read of a message", TWO_OBJECTS, (at) => ["GET", `${at}/messages/msg_gaaaaaaaaaaaaaaa`]],
   ["a send", TWO_OBJECTS, (at) => ["POST", `${at}/messages`, { content: "Hello" }]],
   [
+    "a send with choices",
+    TWO_OBJECTS,
+    (at) => [
+      "POST",
+      `${at}/messages`,
+      { content: "Hello?", interactive: { choices: [{ type: "reply", id: "y", title: "Yes" }] } },
+    ],
+  ],
+  [
     "a send with a sender",
     { ...TWO_OBJECTS, DB: 1 },
     (at, { ownerId }) => ["POST", `${at}/messages`, { content: "Hello", senderId: ownerId }],

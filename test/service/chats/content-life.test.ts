@@ -17,7 +17,7 @@ import { storedBy } from "../../support/stored.ts";
 import { linesOf } from "../export/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { report } from "./inbound.ts";
-import { stopTheClock } from "./object/delivery/conversation.ts";
+import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { inFuture, MINUTE } from "./object/delivery/queued.ts";
 import { retainedPlace } from "./object/retention/fixtures.ts";
 import { DAY, scheduledPlace } from "./object/scheduled/fixtures.ts";
@@ -239,6 +239,20 @@ test("a full webhook gets what a message says, a thin one gets nothing of it", a
     if (payload === "full") expect(calls.map(({ event }) => event.data.message)).toEqual(sent);
     else for (const { text } of calls) expect(text).not.toMatch(CANARY);
   }
+});
+
+test("a webhook that failed gets a redacted message without its choices in the retry", async () => {
+  const calls = fakeReceiver((_call, number) => new Response("busy", { status: number === 1 ? 503 : 200 }));
+  const { api, chatId, ring, settled } = await chatWithWebhook({ types: ["message.created"] });
+  const { id } = await send(api, chatId, { content: CANARY, ...SAID[0]?.[1] });
+  await settled(1);
+  expect(calls[0]?.text).toMatch(CANARY);
+  expect((await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status).toBe(200);
+  pass(MINUTE);
+  await ring();
+  await settled(2);
+  expect(calls[1]?.event).toMatchObject({ type: "message.created", data: { messageId: id, message: { text: "" } } });
+  expect(calls[1]?.text).not.toMatch(CANARY);
 });
 
 test("an event's log has nothing of what a message says", async () => {
