@@ -1,7 +1,15 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
-import type { Draft, InboundDraft, MoveBody, ResendRequest, SendAnswer } from "../../../src/chats/rpc.ts";
+import type {
+  Draft,
+  InboundDraft,
+  MessageChange,
+  MoveBody,
+  ResendRequest,
+  SendAnswer,
+} from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
+import { ChangeJudge } from "./change-judge.ts";
 import type { ContentJudge } from "./content-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
@@ -18,10 +26,12 @@ export class AnswerJudge {
   readonly #world: LifeWorld;
   readonly #judge: LifeJudge;
   readonly #content: ContentJudge;
+  readonly #changes: ChangeJudge;
   readonly #pages: PageJudge;
 
   constructor(world: LifeWorld, judge: LifeJudge, content: ContentJudge) {
     this.#content = content;
+    this.#changes = new ChangeJudge(world);
     this.#world = world;
     this.#judge = judge;
     this.#pages = new PageJudge(world);
@@ -30,6 +40,7 @@ export class AnswerJudge {
   /** A call has arrived. @returns what to do with its answer when it leaves, after its writes are committed */
   called(chat: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
     const asked = this.#judge.book(chat);
+    if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
     const hadSoon = asked?.hasSoon(chat.now) ?? false;
     return (value) => {
       const book = this.#judge.book(chat);
@@ -42,7 +53,8 @@ export class AnswerJudge {
       }
       const answer = value as Answer | undefined;
       if (!answer || answer.outcome === "unknown") return;
-      if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      if (method === "change") this.#changes.answered(book, given[1] as MessageChange, answer.outcome);
+      else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
       else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
       else if (method === "exportPage") this.#exported(book, answer);
       else if (method === "list") this.#pages.answered(book, given, answer);

@@ -1,4 +1,6 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { MessageChange } from "../../../src/chats/rpc.ts";
+import type { EventType } from "../../../src/events/event.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 
 type Table = "messages" | "scheduled" | "unplaced";
@@ -11,6 +13,9 @@ export interface Row {
   columns: Columns;
 }
 
+/** What the key of a contact's message begins with. */
+export const INBOUND = "in:";
+
 /** A scheduled message that is due within this time counts for `ifSeq`. */
 const SOON_MS = 15_000;
 
@@ -20,6 +25,8 @@ const KEY = { messages: "seq", scheduled: "id", unplaced: "n" } as const;
 /** The messages that one life of a chat stores, and what happened to them. */
 export class Book {
   readonly life: number;
+  /** The chat is of a website's visitor. */
+  readonly isWeb: boolean;
   /** By the message's id, as of the last commit. */
   rows: ReadonlyMap<string, Row> = new Map();
   /** The rows of the last commit, by their table and key. */
@@ -38,6 +45,12 @@ export class Book {
   readonly parts = new Map<string, number>();
   /** The contents of the parts of the latest attempt. */
   attempt: readonly unknown[] = [];
+  /** The changes of messages that its network told the chat of, in the order of their arrival. */
+  readonly heard: MessageChange[] = [];
+  /** When each side last reacted to a message, or took its reaction back, by the side and the message's id. */
+  readonly reactedAt = new Map<string, number>();
+  /** How many events there must be, by their type and the message's seq. */
+  readonly expected = new Map<string, number>();
   /** The ids of messages whose redaction was answered. */
   readonly redacted = new Set<string>();
   /** The message that each idempotency key returned first, by the key's hash. */
@@ -61,8 +74,15 @@ export class Book {
   /** The channel allows no attempt before this time of the world. */
   heldUntil = 0;
 
-  constructor(life: number) {
+  constructor(life: number, isWeb: boolean) {
     this.life = life;
+    this.isWeb = isWeb;
+  }
+
+  /** A message has changed, and an event must tell it. */
+  expect(type: EventType, { seq }: ShownMessage): void {
+    const name = `${type} ${seq}`;
+    this.expected.set(name, (this.expected.get(name) ?? 0) + 1);
   }
 
   /** The rows of a storage, in the order of their tables. A row that did not change is the same object as before. */
@@ -101,6 +121,13 @@ export class Book {
   hasSoon(now: number): boolean {
     return this.in("scheduled").some((row) => dueAt(row) <= now + SOON_MS);
   }
+}
+
+/** The network's ids of a message: of the contact's own, or of its parts. */
+export function networkIdsOf({ columns: { dedupe, delivery } }: Pick<Row, "columns">): string[] {
+  const own = typeof dedupe === "string" && dedupe.startsWith(INBOUND) ? [dedupe.slice(INBOUND.length)] : [];
+  const parts = delivery == null ? [] : (JSON.parse(delivery as string) as { parts: string[] }).parts;
+  return [...own, ...parts];
 }
 
 export function dueAt({ columns }: Row): number {

@@ -1,4 +1,4 @@
-import type { InboundDraft } from "../../../src/chats/rpc.ts";
+import type { InboundDraft, MessageChange } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { ContentJudge } from "./content-judge.ts";
@@ -14,6 +14,8 @@ export class Contacts extends Requests {
   readonly #content: ContentJudge;
   /** What they wrote. The network may tell of it again. */
   readonly #written: Draft[] = [];
+  /** The texts that each of them ever had, by the network's id of it. */
+  readonly #contents = new Map<string, string[]>();
 
   constructor(world: LifeWorld, service: Service, isolates: readonly Isolate[], content: ContentJudge) {
     super(world, isolates);
@@ -44,11 +46,49 @@ export class Contacts extends Requests {
     }
   }
 
+  /** The contact edits a message, which may be another one, back to an earlier text. @param networkId of the message */
+  edit(chat: SimulatedObject, networkId: string): void {
+    const earlier = this.#contents.get(networkId) ?? [];
+    const content = this.#world.random() < 0.3 && earlier.length > 0 ? this.#world.pick(earlier) : this.name("edited");
+    this.#contents.set(networkId, [...earlier, content]);
+    this.#tell(chat, { change: "edit", networkId, content, at: this.#second() });
+  }
+
+  /** The contact deletes a message. */
+  delete(chat: SimulatedObject, networkId: string): void {
+    this.#tell(chat, { change: "deletion", networkId });
+  }
+
+  /** The contact reacts to a message, or takes the reaction back. */
+  react(chat: SimulatedObject, networkId: string): void {
+    const emoji = this.#world.pick(["👍", "🎉", null]);
+    this.#tell(chat, { change: "reaction", networkId, emoji, at: this.#second() });
+  }
+
   /** The contact's address changes. */
   changeAddress(chat: SimulatedObject, address: string): void {
     this.request("address", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.changeAddress(as, address)),
     );
+  }
+
+  /** The network tells of a change now or later, now and then twice. */
+  #tell(chat: SimulatedObject, change: MessageChange): void {
+    const world = this.#world;
+    for (let n = world.pick([1, 1, 1, 2]); n > 0; n--) {
+      world.after(world.between(0, world.pick([0, 0, 5_000, 60_000, 600_000])), () =>
+        this.request("change", async ({ env }) => {
+          const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.change(as, change));
+          const isLeft = answer.outcome === "not_reported";
+          if (isLeft) throw Object.assign(new Error("Not reported"), { code: "unavailable" });
+        }),
+      );
+    }
+  }
+
+  /** The time as networks tell it. */
+  #second(): number {
+    return Math.floor(this.#world.now / 1_000) * 1_000;
   }
 
   #receive(chat: SimulatedObject, { content, extra }: Pick<Draft, "content" | "extra">): void {
@@ -58,7 +98,10 @@ export class Contacts extends Requests {
     const draft = isAgain
       ? world.pick(this.#written)
       : { dedupe: `from the contact ${this.#written.length}`, content, extra, ...none };
-    if (!isAgain) this.#written.push(draft);
+    if (!isAgain) {
+      this.#written.push(draft);
+      this.#contents.set(draft.dedupe, [content]);
+    }
     this.#content.written(draft);
     const id = this.#service.newId("msg", null);
     this.request("write", ({ env }) =>

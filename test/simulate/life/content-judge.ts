@@ -2,7 +2,7 @@ import type { SendBody, ShownMessage } from "../../../src/chats/message.ts";
 import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/chats/rpc.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { Book, Row } from "./book.ts";
+import { type Book, INBOUND, networkIdsOf, type Row } from "./book.ts";
 import type { LifeWorld } from "./rules.ts";
 import { wordsIn } from "./sayings.ts";
 
@@ -18,7 +18,6 @@ type Said = {
   replyTo?: string | null | undefined;
 };
 
-const INBOUND = "in:";
 const ENDED_BADLY = ["FAILED", "CANCELED"];
 /** How each channel asks for a location while the contact's address is that of a person. */
 const ASKS_FOR_LOCATION = { telegram: "keyboard", whatsapp: "buttons", web: "text" };
@@ -61,7 +60,8 @@ export class ContentJudge {
       return;
     }
     this.#checkParts(book, row);
-    const [one, other] = [saidBy(old.message), saidBy(row.message)];
+    const { content } = row.message;
+    const [one, other] = [saidBy({ ...old.message, content }), saidBy(row.message)];
     this.#world.check("said", one === other, () => `${id} said ${one} and says ${other}`);
   }
 
@@ -117,7 +117,7 @@ export class ContentJudge {
   #checkParts({ parts }: Book, { message: { id, status }, columns }: Row): void {
     const count = parts.get(id);
     if (status !== "SENT" || count === undefined) return;
-    const sent = partsOf(columns).length;
+    const sent = networkIdsOf({ columns }).length;
     this.#world.check("rendered", sent === count, () => `${id} is SENT with ${sent} of ${count} parts`);
   }
 
@@ -206,19 +206,13 @@ function quotedId(book: Book, { seq }: ShownMessage, { quote, replyTo }: Pick<In
   const before = book.in("messages").filter(({ message }) => (message.seq ?? 0) < (seq ?? 0));
   const isQuoted = ({ columns, message }: Row) => {
     if (replyTo !== undefined) return message.id === replyTo;
-    return columns.dedupe === `${INBOUND}${quote}` || partsOf(columns).includes(quote ?? "");
+    return networkIdsOf({ columns }).includes(quote ?? "");
   };
   return before.findLast(isQuoted)?.message.id ?? null;
 }
 
 function networkIdOf(row: Row | undefined): string | null {
-  if (row?.table !== "messages") return null;
-  const dedupe = (row.columns.dedupe as string | null) ?? "";
-  return partsOf(row.columns)[0] ?? (dedupe.startsWith(INBOUND) ? dedupe.slice(INBOUND.length) : null);
-}
-
-function partsOf({ delivery }: Row["columns"]): string[] {
-  return delivery == null ? [] : (JSON.parse(delivery as string) as { parts: string[] }).parts;
+  return row?.table === "messages" ? (networkIdsOf(row)[0] ?? null) : null;
 }
 
 function kindOf(chat: SimulatedObject): Kind {

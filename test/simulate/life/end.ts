@@ -15,6 +15,8 @@ const ALL_MS = 400 * DAY;
 const MAX_SET_BACK_MS = 3 * 3_600_000;
 const MAX_EVENTS = 60_000;
 
+const CHANGES = new Set(["message.edited", "message.reaction", "message.redacted"]);
+
 interface End {
   world: LifeWorld;
   judge: LifeJudge;
@@ -78,10 +80,12 @@ function checkEvents(world: LifeWorld, judge: LifeJudge, chat: SimulatedObject):
   const book = judge.book(chat);
   if (!book) return;
   const created = new Map<number, number>();
+  const changed = new Map<string, number>();
   const about = new Map<string, number>();
   const rows = chat.storage.read<EventRow>("events", "select type, seq, note from events order by n");
   for (const { type, seq, note } of rows) {
     if (seq !== null) {
+      if (CHANGES.has(type)) changed.set(`${type} ${seq}`, (changed.get(`${type} ${seq}`) ?? 0) + 1);
       if (type === "message.created" || type === "message.received") created.set(seq, (created.get(seq) ?? 0) + 1);
       continue;
     }
@@ -89,7 +93,12 @@ function checkEvents(world: LifeWorld, judge: LifeJudge, chat: SimulatedObject):
     const name = `${type} ${messageId}`;
     about.set(name, (about.get(name) ?? 0) + 1);
   }
+  const changes = (seq: number | null) => [...CHANGES].map((type) => `${type} ${seq}`);
   for (const { message } of book.in("messages")) {
+    for (const name of changes(message.seq)) {
+      const [told, right] = [changed.get(name) ?? 0, book.expected.get(name) ?? 0];
+      world.check("events", told === right, () => `${message.id} has ${told} events ${name}, and not ${right}`);
+    }
     const count = created.get(message.seq ?? 0);
     world.check("events", count === 1, () => `${message.id} has ${count} events of its creation`);
   }

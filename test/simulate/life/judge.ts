@@ -1,7 +1,10 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { ChatIdentity } from "../../../src/chats/rpc.ts";
+import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
+import { ChangeJudge } from "./change-judge.ts";
 import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
@@ -23,12 +26,14 @@ export class LifeJudge {
   readonly #world: LifeWorld;
   readonly #retention: ChannelRetention;
   readonly #content: ContentJudge;
+  readonly #changes: ChangeJudge;
   readonly #books = new Map<string, Book>();
 
   constructor(world: LifeWorld, retention: ChannelRetention, content: ContentJudge) {
     this.#world = world;
     this.#retention = retention;
     this.#content = content;
+    this.#changes = new ChangeJudge(world);
   }
 
   /** What a chat stores; undefined if its object holds no chat. */
@@ -38,10 +43,11 @@ export class LifeJudge {
 
   /** A chat's object has committed. */
   committed(chat: SimulatedObject): void {
-    const life = chat.storage.get<{ life: number }>("identity")?.life;
-    if (life === undefined) return void this.#books.delete(chat.name);
+    const identity = chat.storage.get<ChatIdentity>("identity");
+    if (!identity) return void this.#books.delete(chat.name);
+    const { life, channelKind } = identity;
     const known = this.#books.get(chat.name);
-    const book = known?.life === life ? known : new Book(life);
+    const book = known?.life === life ? known : new Book(life, channelKind === "web");
     this.#books.set(chat.name, book);
     const [waiting] = book.soonest();
     const hasWaited = waiting && dueAt(waiting) <= book.latest;
@@ -69,6 +75,11 @@ export class LifeJudge {
     this.#trackHead(chat, book);
     this.checkBlank(book);
     this.checkAlarm(chat);
+  }
+
+  /** A chat tells its organization what its list of chats shows. */
+  reported(report: ChatReport): void {
+    this.#changes.reported(this.#books.get(report.chatId), report);
   }
 
   /** A message whose redaction was answered is blank, and stays it. */
@@ -221,6 +232,7 @@ export class LifeJudge {
       world.check("expired", code !== "expired" || isExpired, () => `${id} expired before ${message.expiresAt}`);
     }
     this.#content.changed(book, old, row);
+    this.#changes.changed(chat, book, old, row);
     if (old.table !== "scheduled") return;
     if (row.table === "messages") this.#promoted(chat, old, row);
     if (row.table === "unplaced") book.ended.add(id);

@@ -10,7 +10,7 @@ import { ORGANIZATION_ID, twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { World } from "../objects/world.ts";
 import { AnswerJudge } from "./answers.ts";
-import { dueAt, type Row } from "./book.ts";
+import { dueAt, networkIdsOf, type Row } from "./book.ts";
 import { Clients } from "./clients.ts";
 import { Contacts } from "./contacts.ts";
 import { ContentJudge } from "./content-judge.ts";
@@ -141,7 +141,7 @@ class Simulation {
       [3, () => clients.page(chat, this.#cursors(chat))],
       [this.#retains ? 4 : 0, () => this.#retain()],
       [7, () => this.#race(chat)],
-      isWeb ? [20, () => this.#visit(chat)] : [8, () => this.#write(chat)],
+      isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
     ]);
     act();
   }
@@ -150,11 +150,17 @@ class Simulation {
   #write(chat: SimulatedObject): void {
     const contacts = this.#contacts;
     const networkIds = [...contacts.ids, ...this.#network.ids];
+    const one = () => this.#networkId(chat) ?? this.#world.pick(["network-0", ...networkIds]);
     this.#world.pick([
       () => contacts.write(chat, networkIds),
       () => contacts.tap(chat, this.#ids()),
       () => contacts.tap(chat, this.#withChoices(chat)),
       () => contacts.tap(chat, this.#withChoices(chat)),
+      () => contacts.edit(chat, one()),
+      () => contacts.edit(chat, one()),
+      () => contacts.delete(chat, one()),
+      () => contacts.react(chat, one()),
+      () => contacts.react(chat, one()),
       () => contacts.changeAddress(chat, this.#world.pick(["100", "200", "-300"])),
     ])();
   }
@@ -256,6 +262,14 @@ class Simulation {
     }
   }
 
+  /** The network's id of a message of the chat, mostly of one of the newest; now and then none. */
+  #networkId(chat: SimulatedObject): string | undefined {
+    const world = this.#world;
+    const ids = (this.#judge.book(chat)?.in("messages") ?? []).flatMap(networkIdsOf);
+    if (ids.length === 0 || world.random() < 0.1) return undefined;
+    return world.pick(world.random() < 0.8 ? ids.slice(-2) : ids);
+  }
+
   /** Ids that a client or a contact may name: of all chats, of messages that are gone, and one that is of none. */
   #ids(): string[] {
     const books = [...this.#chats.values()].flatMap((chat) => this.#judge.book(chat) ?? []);
@@ -351,7 +365,9 @@ class Simulation {
       CHATS: calls.namespace(party, (name) => this.#chats.get(name) as SimulatedObject),
       ORGANIZATIONS: calls.stub(party, {
         identity: (chatId: string) => this.#identities.get(chatId) ?? null,
-        report: ({ number }: ChatReport) => {
+        report: (report: ChatReport) => {
+          const { number } = report;
+          this.#judge.reported(report);
           const { current: retention } = this.#retention;
           return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention };
         },

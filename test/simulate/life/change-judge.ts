@@ -1,0 +1,183 @@
+import type { Reaction, ShownMessage } from "../../../src/chats/message.ts";
+import type { MessageChange } from "../../../src/chats/rpc.ts";
+import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import { type Book, networkIdsOf, type Row, timeOf } from "./book.ts";
+import { isBlank } from "./content-judge.ts";
+import type { LifeWorld } from "./rules.ts";
+import { wordsIn } from "./sayings.ts";
+
+type Edit = Extract<MessageChange, { change: "edit" }>;
+type ContactsReaction = Extract<MessageChange, { change: "reaction" }>;
+type Side = Reaction["by"];
+
+const SIDES: readonly Side[] = ["contact", "organization"];
+
+/** Judges what happens to messages that are stored: edits, deletions and reactions, late, doubled and in any order. */
+export class ChangeJudge {
+  readonly #world: LifeWorld;
+
+  constructor(world: LifeWorld) {
+    this.#world = world;
+  }
+
+  /** A network tells a chat of a change. */
+  arrived(book: Book, change: MessageChange): void {
+    book.heard.push(change);
+  }
+
+  /** The network is told that a change was applied, or that there is nothing to change. */
+  answered(book: Book, change: MessageChange, outcome: string): void {
+    this.#world.count(`${change.change}: ${outcome}`);
+    if (change.change === "reaction_failed") return;
+    const row = book.in("messages").find((each) => networkIdsOf(each).includes(change.networkId));
+    if (outcome === "no_message") this.#checkDropped(change, row);
+    if (!row || outcome !== "ok") return;
+    if (change.change === "deletion") {
+      this.#world.check("blank", isBlank(row), () => `${row.message.id} was deleted and is not blank`);
+      book.redacted.add(row.message.id);
+    } else if (!isBlank(row)) {
+      if (change.change === "edit") this.#checkEdited(change, row.message);
+      else this.#checkReacted(book, change, row.message);
+    }
+  }
+
+  /** A message has another document than before. */
+  changed(chat: SimulatedObject, book: Book, old: Row, row: Row): void {
+    const [before, after] = [old.message, row.message];
+    const { id } = after;
+    for (const field of ["redactedAt", "deletedAt"] as const) {
+      if (before[field] === after[field]) continue;
+      this.#world.check("blank", before[field] === undefined, () => `${id} has another ${field} than before`);
+      book.expect("message.redacted", after);
+    }
+    if (before.deletedAt !== after.deletedAt) {
+      this.#world.count("deleted by the contact");
+      const isTold = heardOf(book, row).some(({ change }) => change === "deletion");
+      this.#world.check("blank", isTold, () => `${id} was deleted by nobody`);
+    }
+    if (isBlank(row)) {
+      const isUntouched = after.reactions === undefined && before.editedAt === after.editedAt && after.text === "";
+      this.#world.check("blank", isUntouched, () => `${id} is blank and changed`);
+      return;
+    }
+    if (before.content !== after.content || before.text !== after.text || before.editedAt !== after.editedAt) {
+      this.#edited(book, before, row);
+    }
+    for (const side of SIDES) this.#reacted(chat, book, side, [before, row]);
+  }
+
+  /** A chat tells its organization what its list of chats shows. */
+  reported(book: Book | undefined, { lastMessageAt, lastMessage, unansweredSince }: ChatReport): void {
+    const rows = book?.in("messages") ?? [];
+    const newest = rows.at(-1);
+    if (!book || !newest) return;
+    const isRight = lastMessageAt === timeOf(newest.message.createdAt);
+    this.#world.check("activity", isRight, () => `the last message is of ${lastMessageAt}`);
+    const isShown = lastMessage?.text === newest.message.text;
+    this.#world.check("activity", isShown, () => `the chat shows "${lastMessage?.text}" of ${lastMessage?.id}`);
+    const answered = rows.findLastIndex(({ message }) => message.direction === "OUTBOUND");
+    if (answered < 0 && book.floor > 0) return;
+    const first = rows[answered + 1];
+    const since = first ? timeOf(first.message.createdAt) : null;
+    const isSince = unansweredSince === since;
+    this.#world.check("activity", isSince, () => `the contact waits since ${unansweredSince}, and not since ${since}`);
+  }
+
+  /** A change of a message that can't change is dropped, and one that adds something in a chat that is full. */
+  #checkDropped({ change, networkId }: Exclude<MessageChange, { messageId: string }>, row: Row | undefined): void {
+    const isRight = !row || isBlank(row) || this.#world.counts.has("chat full") || ofOther(change, row);
+    this.#world.check("refused", isRight, () => `a ${change} of ${networkId} was dropped, which is ${row?.message.id}`);
+  }
+
+  #edited(book: Book, before: ShownMessage, row: Row): void {
+    const { id, content, text, editedAt } = row.message;
+    const at = timeOf(editedAt);
+    const isMade = heardOf(book, row).some(
+      (each) => each.change === "edit" && each.content === content && each.at === at,
+    );
+    this.#world.check(
+      "edited",
+      isMade && text === content,
+      () => `${id} says "${text}" since ${editedAt}, which nobody wrote`,
+    );
+    const isLater = (at ?? 0) >= (timeOf(before.editedAt) ?? 0);
+    this.#world.check(
+      "edited",
+      isLater,
+      () => `${id} was edited at ${before.editedAt} and has the edit of ${editedAt}`,
+    );
+    this.#world.check("edited", before.content !== content, () => `${id} was edited and says the same`);
+    book.words.set(id, [...(book.words.get(id) ?? []), ...wordsIn(content)]);
+    book.expect("message.edited", row.message);
+    this.#world.count("edited");
+  }
+
+  /** The message says what this edit says, or what a later one does. */
+  #checkEdited({ content, at }: Edit, message: ShownMessage): void {
+    const isLater = (timeOf(message.editedAt) ?? 0) >= at;
+    const isRight = message.content === content || isLater;
+    this.#world.check(
+      "edited",
+      isRight,
+      () => `${message.id} says "${message.content}" after it was edited to "${content}"`,
+    );
+    if (message.content !== content) this.#world.count("a late edit");
+  }
+
+  #reacted(chat: SimulatedObject, book: Book, side: Side, [before, row]: [ShownMessage, Row]): void {
+    const { id, seq, reactions = [] } = row.message;
+    const of = ({ reactions: all = [] }: Pick<ShownMessage, "reactions">) => all.filter(({ by }) => by === side);
+    const [old] = of(before);
+    const [now, ...others] = of({ reactions });
+    this.#world.check("reacted", others.length === 0, () => `${id} has several reactions of the ${side}`);
+    if (JSON.stringify(old) === JSON.stringify(now)) return;
+    book.expect("message.reaction", row.message);
+    const [event] = chat.storage.read<{ note: string }>(
+      "events",
+      "select note from events where type = 'message.reaction' and seq = ? order by n desc limit 1",
+      seq,
+    );
+    const { by, at, ...rest } = JSON.parse(event?.note ?? "{}") as { by?: string; at?: number };
+    const isBare = by === side && at !== undefined && Object.keys(rest).length === 0;
+    this.#world.check("events", isBare, () => `the event of a reaction of the ${side} is ${event?.note}`);
+    const key = `${side} ${id}`;
+    const isLater = (at ?? 0) >= (book.reactedAt.get(key) ?? 0);
+    this.#world.check(
+      "reacted",
+      isLater,
+      () => `${id} has the reaction of ${at} after that of ${book.reactedAt.get(key)}`,
+    );
+    if (at !== undefined) book.reactedAt.set(key, at);
+    this.#world.count(now ? `reaction of the ${side}` : `no reaction of the ${side}`);
+    if (now) this.#world.check("reacted", timeOf(now.at) === at, () => `${id} has a reaction of ${now.at}, not ${at}`);
+    if (side === "contact") this.#checkMade(book, row, now, at ?? 0);
+  }
+
+  /** A network told of the contact's reaction. A page's is told by its own frames. */
+  #checkMade(book: Book, row: Row, now: Reaction | undefined, at: number): void {
+    const emoji = now?.emoji ?? null;
+    const isSame = (each: MessageChange) => each.change === "reaction" && each.emoji === emoji && each.at === at;
+    const isMade = book.isWeb || heardOf(book, row).some(isSame);
+    this.#world.check("reacted", isMade, () => `${row.message.id} has the reaction ${emoji}, which nobody made`);
+  }
+
+  /** The message has this reaction, or a later one. */
+  #checkReacted(book: Book, { emoji, at }: ContactsReaction, { id, reactions }: ShownMessage): void {
+    const stored = reactions?.find(({ by }) => by === "contact");
+    const isLater = (book.reactedAt.get(`contact ${id}`) ?? 0) >= at;
+    const isRight = (stored?.emoji ?? null) === emoji || isLater;
+    this.#world.check("reacted", isRight, () => `${id} has the reaction ${stored?.emoji}, not ${emoji}`);
+    if ((stored?.emoji ?? null) !== emoji) this.#world.count("a late reaction");
+  }
+}
+
+function heardOf(book: Book, row: Row): MessageChange[] {
+  const ids = networkIdsOf(row);
+  return book.heard.filter((change) => "networkId" in change && ids.includes(change.networkId));
+}
+
+/** Contacts edit and delete only their own messages. */
+function ofOther(change: MessageChange["change"], { message }: Row): boolean {
+  return change !== "reaction" && message.direction === "OUTBOUND";
+}
