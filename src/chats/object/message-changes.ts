@@ -50,10 +50,14 @@ export class MessageChanges {
   contactReacted(seq: number, emoji: string | null, at: number): Message | null {
     const message = this.#open(this.#host.log.docAt(seq));
     if (!message) return null;
+    const { heard } = this.#host.log;
     const stored = message.reactions?.find(({ by }) => by === "contact");
-    if (stored ? at < Date.parse(stored.at) : emoji === null || at < this.#lastReactionAt(seq)) return message;
-    if (stored?.emoji === emoji) return message;
-    return this.#replaceReaction(message, "contact", emoji, at);
+    const storedAt = stored ? Date.parse(stored.at) : this.#lastReactionAt(seq);
+    const latest = Math.max(storedAt, heard.latest(seq, "reaction"));
+    if (at < latest) return message;
+    if ((stored?.emoji ?? null) !== emoji) return this.#replaceReaction(message, "contact", emoji, at);
+    if (at > latest) heard.note(seq, "reaction", at);
+    return message;
   }
 
   /**
@@ -72,9 +76,16 @@ export class MessageChanges {
   #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
     const message = this.#open(this.#ofContact(networkId));
     if (!message || isFull(this.#host.log)) return null;
-    const isLate = message.editedAt !== undefined && at < Date.parse(message.editedAt);
+    const { heard } = this.#host.log;
+    const { seq, editedAt } = message;
+    const storedAt = editedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(editedAt);
+    const latest = Math.max(storedAt, heard.latest(seq, "edit"));
+    if (at < latest) return message;
     // A network also tells of edits that nobody sees, for example of a link's preview.
-    if (isLate || message.content === content) return message;
+    if (message.content === content) {
+      if (at > latest) heard.note(seq, "edit", at);
+      return message;
+    }
     const edited = { ...message, content, text: content, editedAt: new Date(at).toISOString() };
     return this.#store(edited, "message.edited", null);
   }

@@ -6,6 +6,7 @@ import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type Floor, LogFloor, redactionKey } from "./floor.ts";
+import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
@@ -33,6 +34,7 @@ export class MessageLog {
   readonly events: EventLog;
   readonly queue: QueueIndex;
   readonly floor: LogFloor;
+  readonly heard: HeardChanges;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
   /** Counts how often this instance redacted or deleted messages. */
@@ -49,6 +51,7 @@ export class MessageLog {
     this.events = new EventLog(storage.sql, onEvent);
     this.queue = new QueueIndex(storage, () => this.newest());
     this.floor = new LogFloor(storage);
+    this.heard = new HeardChanges(storage.sql);
   }
 
   /** Creates or upgrades the schema. */

@@ -20,7 +20,10 @@ export const CHAT_SCHEMA = [
      -- The id of a message that was scheduled. It does not end with the message's seq.
      scheduled_id text,
      -- From then on no attempt begins, in Unix milliseconds; null for never.
-     expires_at integer
+     expires_at integer,
+     -- The contact's latest edit and reaction that changed nothing, in Unix milliseconds; see heard-changes.ts.
+     edit_heard_at integer,
+     reaction_heard_at integer
    );
    -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;

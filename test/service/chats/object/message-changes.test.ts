@@ -104,8 +104,31 @@ test("the latest edit counts in whatever order edits come, and the same text twi
   expect(await at.message(at.theirs)).toMatchObject({ content: "Third", editedAt: iso(T + 30_000) });
   expect(await at.eventsAfter()).toEqual([["message.edited", undefined]]);
   // Of the same second, the one that comes last.
-  await at.edit("Fourth", 30);
-  expect(await at.message(at.theirs)).toMatchObject({ content: "Fourth", editedAt: iso(T + 30_000) });
+  await at.edit("Fourth", 40);
+  expect(await at.message(at.theirs)).toMatchObject({ content: "Fourth", editedAt: iso(T + 40_000) });
+});
+
+test("an edit back to the first text and a removed reaction hold, also if they come before what they take back", async () => {
+  const at = await chatWithBoth();
+  await at.edit("First", 20);
+  await at.edit("Second", 10);
+  await at.react(null, 20);
+  await at.react("👍", 10);
+  const message = await at.message(at.theirs);
+  expect(message.content).toBe("First");
+  expect(message).not.toHaveProperty("editedAt");
+  expect(message).not.toHaveProperty("reactions");
+  expect(await at.eventsAfter()).toEqual([]);
+});
+
+test("the same reaction made again later holds against a removal that comes late", async () => {
+  const at = await chatWithBoth();
+  await at.react("👍", 10);
+  await at.react("👍", 30);
+  await at.react(null, 20);
+  expect(await at.reactions(at.theirs)).toEqual([{ by: "contact", emoji: "👍", at: iso(T + 10_000) }]);
+  await at.react("🎉", 31);
+  expect(await at.reactions(at.theirs)).toMatchObject([{ emoji: "🎉" }]);
 });
 
 test("an edit of a message of ours, of an unknown one and of another chat's changes nothing", async () => {

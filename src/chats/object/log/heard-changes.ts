@@ -1,0 +1,29 @@
+/** What a network tells of a message that can come too late. */
+type Heard = "edit" | "reaction";
+
+const COLUMNS = { edit: "edit_heard_at", reaction: "reaction_heard_at" } as const;
+
+/**
+ * When a contact last edited a message, or reacted to it, in a way that changed nothing: the text or the reaction was
+ * the same. Without this, an older edit or reaction that comes later would count as the latest.
+ */
+export class HeardChanges {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Unix milliseconds; a number below all times if nothing was heard. */
+  latest(seq: number, heard: Heard): number {
+    const [row] = this.#sql
+      .exec<{ at: number | null }>(`select ${COLUMNS[heard]} as at from messages where seq = ?`, seq)
+      .toArray();
+    return row?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** @param at Unix milliseconds */
+  note(seq: number, heard: Heard, at: number): void {
+    this.#sql.exec(`update messages set ${COLUMNS[heard]} = ? where seq = ?`, at, seq);
+  }
+}
