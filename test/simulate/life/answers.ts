@@ -53,8 +53,10 @@ export class AnswerJudge {
       }
       const answer = value as Answer | undefined;
       if (!answer || answer.outcome === "unknown") return;
-      if (method === "change") this.#changes.answered(book, given[1] as MessageChange, answer.outcome);
-      else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      if (method === "change") {
+        this.#changes.answered(book, given[1] as MessageChange, answer.outcome);
+        this.#judge.checkBlank(book);
+      } else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
       else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
       else if (method === "exportPage") this.#exported(book, answer);
       else if (method === "list") this.#pages.answered(book, given, answer);

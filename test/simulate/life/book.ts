@@ -43,14 +43,14 @@ export class Book {
   readonly words = new Map<string, readonly string[]>();
   /** In how many parts each message is sent, by id. */
   readonly parts = new Map<string, number>();
-  /** The contents of the parts of the latest attempt. */
-  attempt: readonly unknown[] = [];
   /** The changes of messages that its network told the chat of, in the order of their arrival. */
   readonly heard: MessageChange[] = [];
-  /** When each side last reacted to a message, or took its reaction back, by the side and the message's id. */
-  readonly reactedAt = new Map<string, number>();
+  /** The latest edit that a network told of, and the latest reaction of each side, by the message's id. */
+  readonly changedAt = new Map<string, number>();
   /** How many events there must be, by their type and the message's seq. */
   readonly expected = new Map<string, number>();
+  /** The last message as the list of chats shows it. */
+  listed: { id: string; text: string } | null = null;
   /** The ids of messages whose redaction was answered. */
   readonly redacted = new Set<string>();
   /** The message that each idempotency key returned first, by the key's hash. */
@@ -77,6 +77,11 @@ export class Book {
   constructor(life: number, isWeb: boolean) {
     this.life = life;
     this.isWeb = isWeb;
+  }
+
+  /** A change of a message was made at this time, by the name of what changed. */
+  upTo(name: string, at: number): void {
+    this.changedAt.set(name, Math.max(at, this.changedAt.get(name) ?? 0));
   }
 
   /** A message has changed, and an event must tell it. */

@@ -37,7 +37,7 @@ export class ChangeJudge {
       this.#world.check("blank", isBlank(row), () => `${row.message.id} was deleted and is not blank`);
       book.redacted.add(row.message.id);
     } else if (!isBlank(row)) {
-      if (change.change === "edit") this.#checkEdited(change, row.message);
+      if (change.change === "edit") this.#checkEdited(book, change, row.message);
       else this.#checkReacted(book, change, row.message);
     }
   }
@@ -72,6 +72,7 @@ export class ChangeJudge {
     const rows = book?.in("messages") ?? [];
     const newest = rows.at(-1);
     if (!book || !newest) return;
+    book.listed = lastMessage;
     const isRight = lastMessageAt === timeOf(newest.message.createdAt);
     this.#world.check("activity", isRight, () => `the last message is of ${lastMessageAt}`);
     const isShown = lastMessage?.text === newest.message.text;
@@ -101,12 +102,9 @@ export class ChangeJudge {
       isMade && text === content,
       () => `${id} says "${text}" since ${editedAt}, which nobody wrote`,
     );
-    const isLater = (at ?? 0) >= (timeOf(before.editedAt) ?? 0);
-    this.#world.check(
-      "edited",
-      isLater,
-      () => `${id} was edited at ${before.editedAt} and has the edit of ${editedAt}`,
-    );
+    const last = Math.max(timeOf(before.editedAt) ?? 0, book.changedAt.get(`edit ${id}`) ?? 0);
+    const isLater = (at ?? 0) >= last;
+    this.#world.check("edited", isLater, () => `${id} was edited at ${last} and has the edit of ${at}`);
     this.#world.check("edited", before.content !== content, () => `${id} was edited and says the same`);
     book.words.set(id, [...(book.words.get(id) ?? []), ...wordsIn(content)]);
     book.expect("message.edited", row.message);
@@ -114,8 +112,8 @@ export class ChangeJudge {
   }
 
   /** The message says what this edit says, or what a later one does. */
-  #checkEdited({ content, at }: Edit, message: ShownMessage): void {
-    const isLater = (timeOf(message.editedAt) ?? 0) >= at;
+  #checkEdited(book: Book, { content, at }: Edit, message: ShownMessage): void {
+    const isLater = Math.max(timeOf(message.editedAt) ?? 0, book.changedAt.get(`edit ${message.id}`) ?? 0) >= at;
     const isRight = message.content === content || isLater;
     this.#world.check(
       "edited",
@@ -123,6 +121,7 @@ export class ChangeJudge {
       () => `${message.id} says "${message.content}" after it was edited to "${content}"`,
     );
     if (message.content !== content) this.#world.count("a late edit");
+    book.upTo(`edit ${message.id}`, at);
   }
 
   #reacted(chat: SimulatedObject, book: Book, side: Side, [before, row]: [ShownMessage, Row]): void {
@@ -142,13 +141,10 @@ export class ChangeJudge {
     const isBare = by === side && at !== undefined && Object.keys(rest).length === 0;
     this.#world.check("events", isBare, () => `the event of a reaction of the ${side} is ${event?.note}`);
     const key = `${side} ${id}`;
-    const isLater = (at ?? 0) >= (book.reactedAt.get(key) ?? 0);
-    this.#world.check(
-      "reacted",
-      isLater,
-      () => `${id} has the reaction of ${at} after that of ${book.reactedAt.get(key)}`,
-    );
-    if (at !== undefined) book.reactedAt.set(key, at);
+    const last = book.changedAt.get(key) ?? 0;
+    const isLater = (at ?? 0) >= last;
+    this.#world.check("reacted", isLater, () => `${id} has the reaction of ${at} after that of ${last}`);
+    book.upTo(key, at ?? 0);
     this.#world.count(now ? `reaction of the ${side}` : `no reaction of the ${side}`);
     if (now) this.#world.check("reacted", timeOf(now.at) === at, () => `${id} has a reaction of ${now.at}, not ${at}`);
     if (side === "contact") this.#checkMade(book, row, now, at ?? 0);
@@ -165,10 +161,11 @@ export class ChangeJudge {
   /** The message has this reaction, or a later one. */
   #checkReacted(book: Book, { emoji, at }: ContactsReaction, { id, reactions }: ShownMessage): void {
     const stored = reactions?.find(({ by }) => by === "contact");
-    const isLater = (book.reactedAt.get(`contact ${id}`) ?? 0) >= at;
+    const isLater = (book.changedAt.get(`contact ${id}`) ?? 0) >= at;
     const isRight = (stored?.emoji ?? null) === emoji || isLater;
     this.#world.check("reacted", isRight, () => `${id} has the reaction ${stored?.emoji}, not ${emoji}`);
     if ((stored?.emoji ?? null) !== emoji) this.#world.count("a late reaction");
+    book.upTo(`contact ${id}`, at);
   }
 }
 

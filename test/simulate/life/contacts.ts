@@ -76,7 +76,7 @@ export class Contacts extends Requests {
   #tell(chat: SimulatedObject, change: MessageChange): void {
     const world = this.#world;
     for (let n = world.pick([1, 1, 1, 2]); n > 0; n--) {
-      world.after(world.between(0, world.pick([0, 0, 5_000, 60_000, 600_000])), () =>
+      world.after(world.between(0, world.pick([0, 2_000, 5_000, 60_000, 600_000])), () =>
         this.request("change", async ({ env }) => {
           const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.change(as, change));
           const isLeft = answer.outcome === "not_reported";

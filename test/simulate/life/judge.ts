@@ -27,6 +27,8 @@ export class LifeJudge {
   readonly #retention: ChannelRetention;
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
+  /** The contents of the parts of each chat's latest attempt. */
+  readonly #begun = new Map<string, readonly unknown[]>();
   readonly #books = new Map<string, Book>();
 
   constructor(world: LifeWorld, retention: ChannelRetention, content: ContentJudge) {
@@ -83,7 +85,9 @@ export class LifeJudge {
   }
 
   /** A message whose redaction was answered is blank, and stays it. */
-  checkBlank({ redacted, rows }: Book): void {
+  checkBlank({ redacted, rows, listed }: Book): void {
+    const isListed = listed !== null && listed.text !== "" && redacted.has(listed.id);
+    this.#world.check("blank", !isListed, () => `the list of chats shows "${listed?.text}" of ${listed?.id}`);
     for (const id of redacted) {
       const row = rows.get(id);
       this.#world.check("blank", !row || isBlank(row), () => `${id} was redacted and is not blank`);
@@ -116,6 +120,9 @@ export class LifeJudge {
     const world = this.#world;
     const book = this.#books.get(chat.name);
     const row = book?.rows.get(id);
+    // The parts of an attempt are rendered at once. What happens to the message after the first does not stop the others.
+    if (this.#begun.get(chat.name) === rendered.contents) return;
+    this.#begun.set(chat.name, rendered.contents);
     const isPlaced = row?.table === "messages";
     world.check("canceled", row?.message.status !== "CANCELED", () => `${id} is sent after it was canceled`);
     world.check("wire", isPlaced, () => `${id} is sent and has no place in ${chat.name}`);
@@ -126,10 +133,7 @@ export class LifeJudge {
     const place = seq ?? 0;
     world.check("order", place >= book.lastSent, () => `${place} is sent after ${book.lastSent}`);
     book.lastSent = place;
-    // The parts of an attempt are rendered at once. Those after the first may leave later.
-    const isBegun = book.attempt === rendered.contents;
-    book.attempt = rendered.contents;
-    const isExpired = !isBegun && (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
+    const isExpired = (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
     world.check("expiry", !isExpired, () => `${id} is sent at ${new Date(chat.now).toISOString()}, after ${expiresAt}`);
     this.#content.sent(chat, book, row, rendered);
     if (!book.onWire.has(id)) this.#checkDelay(chat, book, id);

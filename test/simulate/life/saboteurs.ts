@@ -1,5 +1,6 @@
 import type { Replacement } from "../objects/bundle.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
+import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
@@ -224,6 +225,12 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
 };
 
 /** Those that a few hundred seeds find. */
-export const COMMON_SABOTEURS = { ...PLAIN_SABOTEURS, ...ANSWER_SABOTEURS, ...PAGE_SABOTEURS, ...CONTENT_SABOTEURS };
+export const COMMON_SABOTEURS = {
+  ...PLAIN_SABOTEURS,
+  ...ANSWER_SABOTEURS,
+  ...PAGE_SABOTEURS,
+  ...CONTENT_SABOTEURS,
+  ...CHANGE_SABOTEURS,
+};
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS };

@@ -156,11 +156,9 @@ class Simulation {
       () => contacts.tap(chat, this.#ids()),
       () => contacts.tap(chat, this.#withChoices(chat)),
       () => contacts.tap(chat, this.#withChoices(chat)),
-      () => contacts.edit(chat, one()),
-      () => contacts.edit(chat, one()),
+      () => this.#several((id) => contacts.edit(chat, id), one()),
+      () => this.#several((id) => contacts.react(chat, id), one()),
       () => contacts.delete(chat, one()),
-      () => contacts.react(chat, one()),
-      () => contacts.react(chat, one()),
       () => contacts.changeAddress(chat, this.#world.pick(["100", "200", "-300"])),
     ])();
   }
@@ -260,6 +258,12 @@ class Simulation {
       const ms = Math.max(0, dueAt(row) - chat.now + world.between(-50, world.pick([50, 1_000])));
       world.after(ms, () => this.#changeAny(chat, row.message.id));
     }
+  }
+
+  /** The contact does something with a message, perhaps several times within seconds. */
+  #several(act: (networkId: string) => void, networkId: string): void {
+    const world = this.#world;
+    for (let n = world.between(1, 4); n > 0; n--) world.after(world.between(0, 3_000), () => act(networkId));
   }
 
   /** The network's id of a message of the chat, mostly of one of the newest; now and then none. */

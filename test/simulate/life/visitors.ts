@@ -39,6 +39,7 @@ export class Visitors {
     }
     const frame = world.pick([
       this.#message(`${tab.name} writes ${world.between(1, 6)}`, ids),
+      { type: "reaction", seq: world.between(0, tab.newest + 1), emoji: world.pick(["👍", "🎉", null]) },
       { type: "delivered", seq: tab.newest },
       { type: "read", seq: tab.newest },
     ]);
