@@ -122,6 +122,7 @@ export class ChatParts {
       adoption: this.adoption,
       isRepeated: (dedupe) => this.store.hasInbound(dedupe),
       receive,
+      readUpTo: () => this.acts.readUpTo(),
       react: (seq, emoji, at) => this.messageChanges.contactReacted(seq, emoji, at),
       fillDetails: (identity, contact) => this.changes.fill(identity, contact),
     });

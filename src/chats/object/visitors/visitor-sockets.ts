@@ -30,6 +30,8 @@ import { type InputHost, VisitorInput } from "./visitor-input.ts";
 export interface VisitorHost extends Omit<InputHost, "answer" | "showOthers"> {
   state: DurableObjectState;
   log: MessageLog;
+  /** The seq up to which the company has read; null if it has read nothing. */
+  readUpTo(): number | null;
 }
 
 export const MAX_SOCKETS = 5;
@@ -94,6 +96,8 @@ export class VisitorSockets {
     } else {
       // Nothing is awaited after the log is read, so the socket gets every later message.
       for (const frame of this.#firstFrames(visitor)) sendFrame([socket], frame);
+      const seq = this.#host.adoption.identity() ? this.#host.readUpTo() : null;
+      if (seq !== null) sendFrame([socket], { type: "read", seq });
     }
     return new Response(null, { status: 101, webSocket: page });
   }
