@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { type Body, bodiesOf } from "./bodies.ts";
-import { notifications, SHAPES, type Shape, updates, valuesFor } from "./routes.ts";
+import { notifications, updates } from "./network-calls.ts";
+import { SHAPES, type Shape, valuesFor } from "./routes.ts";
 import { idOf, oddText } from "./values.ts";
 
 /** One request, before the ids of the place are put in: `@cht:3` is one of its chats. */

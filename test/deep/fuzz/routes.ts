@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import type fc from "fast-check";
 import { toJSONSchema } from "zod";
 import type * as z from "zod/mini";
 import { auditQuery } from "../../../src/audit/list-entries.ts";
@@ -30,7 +30,7 @@ import {
   webhookPatch,
   webhookRotation,
 } from "../../../src/webhooks/fields.ts";
-import { idOf, type Schema, valuesOf } from "./values.ts";
+import { type Schema, valuesOf } from "./values.ts";
 
 /** What a route is asked with, by the schemas that its own code validates with. */
 export interface Shape {
@@ -204,114 +204,3 @@ export function valuesFor(schema: z.ZodMiniType | undefined): fc.Arbitrary<unkno
   if (!schema) return null;
   return valuesOf(toJSONSchema(schema as never, { io: "input", unrepresentable: "any" }) as Schema);
 }
-
-const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const words = fc.oneof(fc.constantFrom("Hello", "", "Grüße \ud83d", "\0", "/start", "x ".repeat(2_500)), fc.string());
-const file = fc.record(
-  { file_id: words, mime_type: some(words), file_name: some(words) },
-  { requiredKeys: ["file_id"] },
-);
-const odd = fc.oneof(words, fc.jsonValue({ maxDepth: 2 }));
-const person = fc.record({ first_name: odd, last_name: odd, username: odd }, { requiredKeys: [] });
-
-/** Telegram's updates, and what may come in their place. */
-export const updates = fc.record(
-  {
-    update_id: fc.nat(),
-    message: fc.oneof(
-      {
-        weight: 9,
-        arbitrary: fc.record(
-          {
-            message_id: fc.oneof(fc.nat(), odd),
-            date: fc.nat(),
-            chat: fc.record({
-              id: fc.integer({ min: -500, max: 500 }),
-              title: some(odd),
-              type: words,
-              first_name: odd,
-            }),
-            from: some(person),
-            text: some(fc.oneof({ weight: 3, arbitrary: words }, { weight: 1, arbitrary: odd })),
-            caption: some(odd),
-            photo: some(
-              fc.array(fc.record({ file_id: words, width: fc.integer(), height: fc.integer() }), { maxLength: 3 }),
-            ),
-            voice: some(file),
-            document: some(file),
-            sticker: some(odd),
-            location: some(odd),
-            migrate_to_chat_id: fc.option(fc.integer({ min: -500, max: 500 }), { nil: undefined, freq: 20 }),
-          },
-          { requiredKeys: ["message_id", "chat"] },
-        ),
-      },
-      { weight: 1, arbitrary: odd },
-    ),
-    edited_message: some(odd),
-  },
-  { requiredKeys: ["update_id"] },
-);
-
-const waId = fc.nat(300).map((n) => String(4_917_000_000 + n));
-const waMessage = fc.record(
-  {
-    from: fc.oneof({ weight: 6, arbitrary: waId }, { weight: 1, arbitrary: odd }),
-    id: fc.oneof(
-      fc.nat(1e6).map((n) => `wamid.${n}`),
-      words,
-    ),
-    timestamp: some(words),
-    type: fc.constantFrom("text", "image", "document", "sticker", "location", "reaction", "unknown", "__proto__"),
-    text: some(fc.record({ body: odd })),
-    image: some(fc.record({ id: words, mime_type: words, caption: odd })),
-    document: some(odd),
-    location: some(odd),
-  },
-  { requiredKeys: ["from", "id", "type"] },
-);
-const waStatus = fc.record({
-  id: words,
-  status: fc.constantFrom("sent", "delivered", "read", "failed", "new"),
-  timestamp: words,
-  recipient_id: waId,
-  biz_opaque_callback_data: fc.oneof(
-    words,
-    fc.tuple(idOf("cht"), idOf("msg")).map((ids) => ids.join(".")),
-  ),
-  errors: some(fc.array(fc.record({ code: odd, title: odd, message: odd }), { maxLength: 2 })),
-});
-
-/** Meta's notifications, and what may come in their place. */
-export const notifications = fc.record({
-  object: fc.constantFrom("whatsapp_business_account", "page"),
-  entry: fc.oneof(
-    {
-      weight: 9,
-      arbitrary: fc.array(
-        fc.record({
-          id: words,
-          changes: fc.array(
-            fc.record({
-              field: fc.constantFrom("messages", "messages", "messages", "account_update"),
-              value: fc.record(
-                {
-                  metadata: fc.record({ phone_number_id: fc.constantFrom("15550001111", "15550001111", "1", "") }),
-                  contacts: some(
-                    fc.array(fc.record({ wa_id: waId, profile: fc.record({ name: odd }) }), { maxLength: 2 }),
-                  ),
-                  messages: some(fc.array(waMessage, { maxLength: 3 })),
-                  statuses: some(fc.array(waStatus, { maxLength: 3 })),
-                },
-                { requiredKeys: ["metadata"] },
-              ),
-            }),
-            { maxLength: 2 },
-          ),
-        }),
-        { maxLength: 2 },
-      ),
-    },
-    { weight: 1, arbitrary: odd },
-  ),
-});
