@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { actCommands } from "./commands/acts.ts";
 import { auditCommands } from "./commands/audit.ts";
 import { channelCommands } from "./commands/channels.ts";
 import { chatCommands } from "./commands/chats.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: Command[] = [
   ...keyCommands,
   ...limitsCommands,
   ...messageCommands,
+  ...actCommands,
   ...searchCommands,
   ...scheduledCommands,
   ...tailCommands,

@@ -58,6 +58,34 @@ export function messageTests(placeOf: () => Place): void {
     expect([far.code, far.stderr]).toEqual([1, expect.stringContaining("--location (latitude): must be at most 90")]);
   });
 
+  test("a message gets a reaction that is taken back, messages are marked as read, and typing is shown", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    const { message } = await place.json<{ message: { id: string } }>(["send", chatId, "Hello"], env);
+    const reacted = await place.json(["react", chatId, message.id, "👍"], env);
+    expect(reacted.message).toMatchObject({ reactions: [{ by: "organization", emoji: "👍" }] });
+    const { stdout } = await place.run(["list", chatId], env);
+    expect(stdout).toContain("Hello (👍 by you)");
+    const removed = await place.json(["react", chatId, message.id, "--remove"], env);
+    expect(removed.message).not.toHaveProperty("reactions");
+    for (const words of [
+      ["react", chatId, message.id],
+      ["react", chatId, message.id, "👍", "--remove"],
+    ]) {
+      const wrong = await place.run(words, env);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Give an emoji, or --remove")]);
+    }
+    const none = await place.run(["react", chatId, message.id, "yes"], env);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("emoji: must be")]);
+    for (const words of [
+      ["read", chatId, message.id],
+      ["typing", chatId],
+    ]) {
+      const done = await place.run(words, env);
+      expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^shown +(true|false)$/m)]);
+    }
+  });
+
   test("a chat that waits is listed, changed and marked as answered", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

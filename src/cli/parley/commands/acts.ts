@@ -1,0 +1,41 @@
+import { CommandError } from "../../command-error.ts";
+import { command, flag } from "../command.ts";
+
+/** What a client does beside sending. Each calls the network once, while the command waits. */
+export const actCommands = [
+  command({
+    name: "react",
+    about: "React to a message with an emoji, or take the reaction back",
+    operands: ["chat", "message", "[emoji]"],
+    options: { remove: flag("Take your reaction back") },
+    async run({ operands: { chat, message, emoji }, options, service, out }) {
+      if ((emoji === undefined) !== (options.remove === true)) {
+        throw new CommandError("Give an emoji, or --remove.", 2);
+      }
+      const path = `/chats/${chat}/messages/${message}/reaction`;
+      const { body } =
+        emoji === undefined
+          ? await service.asClient("DELETE", path)
+          : await service.asClient("PUT", path, { body: { emoji } });
+      out.record(body, body.message);
+    },
+  }),
+  command({
+    name: "read",
+    about: "Mark the contact's messages as read, up to this one",
+    operands: ["chat", "message"],
+    async run({ operands: { chat, message }, service, out }) {
+      const { body } = await service.asClient("POST", `/chats/${chat}/read`, { body: { messageId: message } });
+      out.record(body, body);
+    },
+  }),
+  command({
+    name: "typing",
+    about: "Show the contact for some seconds that somebody writes",
+    operands: ["chat"],
+    async run({ operands: { chat }, service, out }) {
+      const { body } = await service.asClient("POST", `/chats/${chat}/typing`, { body: {} });
+      out.record(body, body);
+    },
+  }),
+];
