@@ -16,6 +16,8 @@ import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
 import { PageJudge } from "./pages.ts";
 import type { LifeWorld } from "./rules.ts";
 
+const ACTS = ["react", "markRead", "showTyping"];
+
 type Answer = { outcome: string; doc?: string; code?: string; version?: string } & {
   body?: string | Uint8Array;
   lines?: Uint8Array;
@@ -40,6 +42,9 @@ export class AnswerJudge {
   /** A call has arrived. @returns what to do with its answer when it leaves, after its writes are committed */
   called(chat: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
     const asked = this.#judge.book(chat);
+    if ((method === "react" || method === "markRead") && asked) {
+      asked.acts.push({ method, messageId: given[1] as string, emoji: given[2] as string | null });
+    }
     if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
     const hadSoon = asked?.hasSoon(chat.now) ?? false;
     return (value) => {
@@ -56,7 +61,8 @@ export class AnswerJudge {
       if (method === "change") {
         this.#changes.answered(book, given[1] as MessageChange, answer.outcome);
         this.#judge.checkBlank(book);
-      } else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      } else if (ACTS.includes(method)) this.#changes.acted(book, method, given, answer);
+      else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
       else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
       else if (method === "exportPage") this.#exported(book, answer);
       else if (method === "list") this.#pages.answered(book, given, answer);

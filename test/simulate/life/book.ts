@@ -1,3 +1,4 @@
+import type { NetworkAct } from "../../../src/channels/adapter.ts";
 import type { ShownMessage } from "../../../src/chats/message.ts";
 import type { MessageChange } from "../../../src/chats/rpc.ts";
 import type { EventType } from "../../../src/events/event.ts";
@@ -49,6 +50,14 @@ export class Book {
   readonly changedAt = new Map<string, number>();
   /** How many events there must be, by their type and the message's seq. */
   readonly expected = new Map<string, number>();
+  /** The company's reactions that the network has shown. */
+  readonly shown: Extract<NetworkAct, { act: "react" }>[] = [];
+  /** The calls of clients that react, or that mark messages as read: the message's id, and the emoji. */
+  readonly acts: { method: string; messageId: string; emoji?: string | null }[] = [];
+  /** The company's reactions that failed, each with its time, when the chat was told so. */
+  readonly failed = new Set<string>();
+  /** The seq up to which a client has read. */
+  readUpTo = 0;
   /** The last message as the list of chats shows it. */
   listed: { id: string; text: string } | null = null;
   /** The ids of messages whose redaction was answered. */

@@ -1,5 +1,6 @@
 import type { Reaction, ShownMessage } from "../../../src/chats/message.ts";
 import type { MessageChange } from "../../../src/chats/rpc.ts";
+import { seqOf } from "../../../src/ids.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, networkIdsOf, type Row, timeOf } from "./book.ts";
@@ -29,7 +30,10 @@ export class ChangeJudge {
   /** The network is told that a change was applied, or that there is nothing to change. */
   answered(book: Book, change: MessageChange, outcome: string): void {
     this.#world.count(`${change.change}: ${outcome}`);
-    if (change.change === "reaction_failed") return;
+    if (change.change === "reaction_failed") {
+      this.#failed(book, change);
+      return;
+    }
     const row = book.in("messages").find((each) => networkIdsOf(each).includes(change.networkId));
     if (outcome === "no_message") this.#checkDropped(change, row);
     if (!row || outcome !== "ok") return;
@@ -142,12 +146,14 @@ export class ChangeJudge {
     this.#world.check("events", isBare, () => `the event of a reaction of the ${side} is ${event?.note}`);
     const key = `${side} ${id}`;
     const last = book.changedAt.get(key) ?? 0;
-    const isLater = (at ?? 0) >= last;
+    // The company's reactions come one after the other, by the chat's own clock.
+    const isLater = side === "organization" || (at ?? 0) >= last;
     this.#world.check("reacted", isLater, () => `${id} has the reaction of ${at} after that of ${last}`);
     book.upTo(key, at ?? 0);
     this.#world.count(now ? `reaction of the ${side}` : `no reaction of the ${side}`);
     if (now) this.#world.check("reacted", timeOf(now.at) === at, () => `${id} has a reaction of ${now.at}, not ${at}`);
     if (side === "contact") this.#checkMade(book, row, now, at ?? 0);
+    else this.#checkActed(book, row.message.id, [old, now], at ?? 0);
   }
 
   /** A network told of the contact's reaction. A page's is told by its own frames. */
@@ -156,6 +162,62 @@ export class ChangeJudge {
     const isSame = (each: MessageChange) => each.change === "reaction" && each.emoji === emoji && each.at === at;
     const isMade = book.isWeb || heardOf(book, row).some(isSame);
     this.#world.check("reacted", isMade, () => `${row.message.id} has the reaction ${emoji}, which nobody made`);
+  }
+
+  /** A client's call is answered. */
+  acted(book: Book, method: string, given: unknown[], { outcome, doc = "" }: { outcome: string; doc?: string }): void {
+    const [, messageId, emoji] = given as [unknown, string, string | null];
+    this.#world.count(`${method}: ${outcome}`);
+    if (method !== "react" || outcome !== "ok") return;
+    const { reactions } = JSON.parse(doc) as ShownMessage;
+    const stored = reactions?.find(({ by }) => by === "organization")?.emoji ?? null;
+    this.#world.check("acted", stored === emoji, () => `${messageId} has the reaction ${stored} after it got ${emoji}`);
+    const isStored = book.rows.get(messageId)?.columns.doc === doc || book.purged.has(messageId);
+    this.#world.check("told", isStored, () => `a reaction to ${messageId} was answered, and is not stored like that`);
+  }
+
+  /** How far a client has read only grows, to a message that a client marked. */
+  readUpTo(chat: SimulatedObject, book: Book): void {
+    const seq = chat.storage.get<number>("readUpTo") ?? 0;
+    if (seq === book.readUpTo) return;
+    const isOn = seq > book.readUpTo && seq <= book.newest;
+    this.#world.check("acted", isOn, () => `a client has read up to ${seq} after ${book.readUpTo}`);
+    const isAsked = book.acts.some(
+      ({ method, messageId }) =>
+        method === "markRead" && (seqOf(messageId) ?? book.rows.get(messageId)?.message.seq) === seq,
+    );
+    this.#world.check("acted", isAsked, () => `a client has read up to ${seq}, which nobody marked`);
+    book.readUpTo = seq;
+    this.#world.count("read");
+  }
+
+  /** The network has shown the company's reaction, or a page's server did. What failed is taken back, and nothing else. */
+  #checkActed(book: Book, id: string, [old, now]: [Reaction | undefined, Reaction | undefined], at: number): void {
+    const emoji = now?.emoji ?? null;
+    const hasFailed = now === undefined && old !== undefined && timeOf(old.at) === at;
+    const isAsked = book.acts.some((each) => each.messageId === id && each.emoji === emoji);
+    const isShown =
+      book.isWeb || book.shown.some((each) => each.messageId === id && each.emoji === emoji && each.at === at);
+    const isFailed =
+      hasFailed &&
+      book.heard.some((each) => each.change === "reaction_failed" && each.messageId === id && each.at === at);
+    this.#world.check(
+      "acted",
+      (isAsked && isShown) || isFailed,
+      () => `${id} has the reaction ${emoji}, which was not made`,
+    );
+    if (isFailed && !isShown) this.#world.count("a reaction failed");
+    const isOver = now !== undefined && book.failed.has(`${id} ${at}`);
+    this.#world.check("acted", !isOver, () => `${id} has the reaction ${emoji}, which has failed`);
+  }
+
+  /** A reaction that failed is not stored, and never will be. */
+  #failed(book: Book, { messageId, at }: Extract<MessageChange, { change: "reaction_failed" }>): void {
+    const row = book.rows.get(messageId);
+    if (row?.table !== "messages" || isBlank(row)) return;
+    book.failed.add(`${messageId} ${at}`);
+    const isLeft = row.message.reactions?.some(({ by, at: made }) => by === "organization" && timeOf(made) === at);
+    this.#world.check("acted", !isLeft, () => `${messageId} has the reaction of ${at}, which has failed`);
   }
 
   /** The message has this reaction, or a later one. */

@@ -1,5 +1,6 @@
+import type { ChatStub } from "../../../src/chats/call-chat.ts";
 import type { SendBody } from "../../../src/chats/message.ts";
-import type { MoveBody } from "../../../src/chats/rpc.ts";
+import type { AsOwner, MoveBody } from "../../../src/chats/rpc.ts";
 import type { ListPosition } from "../../../src/http/pagination.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
@@ -14,6 +15,7 @@ interface SendRequest {
   idempotencyKey: string | null;
 }
 
+const MEMBER = { type: "member", id: "member", name: "Member" } as const;
 const CONTEXT = { waitUntil: () => {} };
 
 /** The clients of the API. What they are told is judged where it leaves the chat's object. */
@@ -89,6 +91,31 @@ export class Clients extends Requests {
   list(chat: SimulatedObject): void {
     const query = { limit: this.world.between(1, 10), after: undefined };
     this.request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
+  }
+
+  /** `PUT /messages/{id}/reaction`, or `DELETE` for no emoji. */
+  react(chat: SimulatedObject, messageId: string, emoji: string | null): void {
+    this.#act("react", chat, async (stub, as) => (await stub.react(as, messageId, emoji)).outcome);
+  }
+
+  /** `POST /read`. */
+  markRead(chat: SimulatedObject, messageId: string): void {
+    this.#act("read", chat, async (stub, as) => (await stub.markRead(as, messageId)).outcome);
+  }
+
+  /** `POST /typing`. */
+  showTyping(chat: SimulatedObject): void {
+    this.#act("typing", chat, async (stub, as) => (await stub.showTyping(as, MEMBER)).outcome);
+  }
+
+  /** An act is made again if the network or the channel was away. */
+  #act(name: string, chat: SimulatedObject, act: (stub: ChatStub, as: AsOwner) => Promise<string>): void {
+    this.request(name, async ({ env }) => {
+      const { outcome } = await this.#service.callChat(env, CALLER, chat.name, async (stub, as) => ({
+        outcome: await act(stub, as),
+      }));
+      if (outcome === "away") throw Object.assign(new Error("Away"), { code: "unavailable" });
+    });
   }
 
   /** A page of the organization's export. */

@@ -65,6 +65,11 @@ export class Contacts extends Requests {
     this.#tell(chat, { change: "reaction", networkId, emoji, at: this.#second() });
   }
 
+  /** The network did not show a reaction of the company after all. */
+  failReaction(chat: SimulatedObject, { messageId, at }: { messageId: string; at: number }): void {
+    this.#tell(chat, { change: "reaction_failed", messageId, at });
+  }
+
   /** The contact's address changes. */
   changeAddress(chat: SimulatedObject, address: string): void {
     this.request("address", ({ env }) =>

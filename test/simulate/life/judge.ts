@@ -1,3 +1,4 @@
+import type { NetworkAct } from "../../../src/channels/adapter.ts";
 import type { ShownMessage } from "../../../src/chats/message.ts";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
@@ -63,6 +64,7 @@ export class LifeJudge {
     const ids = rows.map(({ message }) => message.id).join();
     this.#world.check("once", book.rows.size === rows.length, () => `two rows have the same id: ${ids}`);
     this.#checkNumbers(chat, book, rows);
+    this.#changes.readUpTo(chat, book);
     for (const [id, row] of before) if (!book.rows.has(id)) this.#removed(book, id, row);
     const promoted: Row[] = [];
     for (const [id, row] of book.rows) {
@@ -82,6 +84,11 @@ export class LifeJudge {
   /** A chat tells its organization what its list of chats shows. */
   reported(report: ChatReport): void {
     this.#changes.reported(this.#books.get(report.chatId), report);
+  }
+
+  /** A network has shown what a client does. */
+  shown(chat: SimulatedObject, act: NetworkAct): void {
+    if (act.act === "react") this.#books.get(chat.name)?.shown.push(act);
   }
 
   /** A message whose redaction was answered is blank, and stays it. */
@@ -227,6 +234,9 @@ export class LifeJudge {
       world.count(`canceled: ${was}`);
     }
     if (was !== "FAILED" && status === "FAILED") {
+      // This network tells of no failure of what it has accepted.
+      const mayFail = was === "QUEUED" || was === "SCHEDULED";
+      world.check("forward", mayFail, () => `${id} is FAILED after it was ${was}`);
       const code = message.error?.code ?? "";
       book.justFailed++;
       world.count(`failed: ${was}, ${code}`);

@@ -1,4 +1,4 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
+import type { ActOutcome, NetworkAct, PartOutcome } from "../../../src/channels/adapter.ts";
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import type { RenderedPart } from "../objects/globals.ts";
@@ -7,7 +7,7 @@ import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 
 const MINUTE = 60_000;
-const NO_ANSWER: PartOutcome = { outcome: "unknown", message: "No answer" };
+const NO_ANSWER: PartOutcome & ActOutcome = { outcome: "unknown", message: "No answer" };
 const NO_PROBE = { probe: null, epoch: 0, trial: null, brokenEpoch: null };
 
 /** A network, and the permits of its channel. */
@@ -17,6 +17,8 @@ export class Network {
   /** The channel grants no permit before this time of the world. */
   #brokenUntil = 0;
   #calls = 0;
+  /** A reaction that was shown fails after all. */
+  onFailedReaction: (chat: SimulatedObject, reaction: { messageId: string; at: number }) => void = () => {};
 
   constructor(world: LifeWorld, judge: LifeJudge) {
     this.#world = world;
@@ -58,6 +60,32 @@ export class Network {
       signal.onabort = () => resolve(NO_ANSWER);
     });
     return Promise.race([this.#call(chat, messageId, rendered), over]);
+  }
+
+  /** A chat shows its contact what a client does. @param signal ends the call, also before the answer */
+  act(chat: SimulatedObject, act: NetworkAct, signal: AbortSignal): Promise<unknown> {
+    const world = this.#world;
+    const over = new Promise((resolve) => {
+      signal.onabort = () => resolve(NO_ANSWER);
+    });
+    const called = chat.request((reply) => {
+      const refusals: ActOutcome[] = [
+        { outcome: "failed", code: "refused", message: "Refused" },
+        { outcome: "retry", code: "busy", message: "Busy", wholeChannel: false, afterMs: null },
+        { outcome: "not_shown" },
+        NO_ANSWER,
+      ];
+      const isRefused = world.fault("network refuses", 0.4);
+      const outcome = isRefused ? world.pick(refusals) : ({ outcome: "done" } as const);
+      const ms = world.fault("network slow", 0.2) ? world.between(1_000, 15_000) : world.between(5, 500);
+      const mayBeShown = outcome === NO_ANSWER || outcome.outcome === "done";
+      if (act.act === "react" && mayBeShown && world.random() < 0.2) this.onFailedReaction(chat, act);
+      world.after(ms, () => {
+        if (outcome.outcome === "done") this.#judge.shown(chat, act);
+        reply({ value: outcome });
+      });
+    });
+    return Promise.race([called, over]);
   }
 
   #call(chat: SimulatedObject, messageId: string, rendered: RenderedPart): Promise<unknown> {

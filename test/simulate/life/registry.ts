@@ -16,5 +16,6 @@ function decided(adapter: Pick<Adapter, "render">): Adapter<RenderedPart> {
   };
   const post: Adapter<RenderedPart>["post"] = (rendered, _credentials, _network, signal) =>
     platform.send(rendered.outgoing.messageId, rendered.part, signal, rendered);
-  return { ...(adapter as Adapter<RenderedPart>), render, post };
+  const act: Adapter["act"] = (what, _target, _credentials, _network, signal) => platform.act(what, signal);
+  return { ...(adapter as Adapter<RenderedPart>), render, post, act };
 }

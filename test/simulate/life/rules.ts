@@ -50,6 +50,7 @@ export const LIFE_INVARIANTS = {
   tapped: "a tap names the choice that its message has, and none of a message that is blank, gone or of another chat",
   edited: "of a contact's edits the latest wins, and what says the same changes nothing",
   reacted: "a message has at most one reaction of each side, the latest that the side made",
+  acted: "an act that was refused or failed changes nothing, and how far a client has read only grows",
   activity: "the list of chats shows the newest message as it is, and no change of a message moves its times",
   quoted: "a reply is to a message of the chat, and is sent with that message's id at the network",
   read: "reads and lists show what is stored",

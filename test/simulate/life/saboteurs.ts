@@ -1,4 +1,5 @@
 import type { Replacement } from "../objects/bundle.ts";
+import { ACT_SABOTEURS } from "./act-saboteurs.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
@@ -231,6 +232,7 @@ export const COMMON_SABOTEURS = {
   ...PAGE_SABOTEURS,
   ...CONTENT_SABOTEURS,
   ...CHANGE_SABOTEURS,
+  ...ACT_SABOTEURS,
 };
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS };

@@ -80,12 +80,17 @@ class Simulation {
       // A chat with a scheduled message looks for old messages all the time.
       [MINUTE, HOUR, 2 * DAY, this.#retains ? 5 * DAY : 300 * DAY],
     ]);
-    usePlatform(service, world, (chat, messageId, _part, signal, rendered) =>
-      this.#network.send(chat, messageId, rendered as RenderedPart, signal),
+    usePlatform(
+      service,
+      world,
+      (chat, messageId, _part, signal, rendered) =>
+        this.#network.send(chat, messageId, rendered as RenderedPart, signal),
+      (chat, act, signal) => this.#network.act(chat, act, signal),
     );
     const isolates = twoIsolates(world, (party) => this.#env(party));
     this.#clients = new Clients(world, service, isolates, content);
     this.#contacts = new Contacts(world, service, isolates, content);
+    this.#network.onFailedReaction = (chat, failed) => this.#contacts.failReaction(chat, failed);
     this.#addChat("cht_g000000000000001", world.pick(["telegram", "telegram", "whatsapp", "web"]));
     if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "whatsapp", "web"]));
   }
@@ -139,11 +144,22 @@ class Simulation {
       [2, () => clients.list(chat)],
       [1, () => clients.export(chat)],
       [3, () => clients.page(chat, this.#cursors(chat))],
+      [5, () => this.#with(chat, null, (id) => this.#react(chat, id))],
+      [2, () => this.#with(chat, null, (id) => clients.markRead(chat, id))],
+      [1, () => clients.showTyping(chat)],
       [this.#retains ? 4 : 0, () => this.#retain()],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
     ]);
     act();
+  }
+
+  /** A client reacts to a message, perhaps several times. */
+  #react(chat: SimulatedObject, id: string): void {
+    const world = this.#world;
+    for (let n = world.between(1, 3); n > 0; n--) {
+      world.after(world.between(0, 3_000), () => this.#clients.react(chat, id, world.pick(["👍", "🎉", null])));
+    }
   }
 
   /** The contact of a chat with a network does something. */

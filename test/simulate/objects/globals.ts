@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
+import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
 import { WebSocketPair } from "./sockets.ts";
 
 /** A part as it goes to its network: the contents of all parts, and which one this is. */
@@ -20,6 +20,8 @@ export const platform = {
   /** Sends a part of a message to a contact; the first is 0. @param _signal ends the attempt */
   send: (_messageId: string, _part: number, _signal: AbortSignal, _rendered?: RenderedPart): Promise<PartOutcome> =>
     missing(),
+  /** Shows a contact what a client does. @param _signal ends the call */
+  act: (_act: NetworkAct, _signal: AbortSignal): Promise<ActOutcome> => missing(),
   /** A channel as the directory has it. */
   channel: (_channelId: string): unknown => missing(),
   /** A line of the service's log. */
