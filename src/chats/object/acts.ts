@@ -44,6 +44,8 @@ interface ActHost {
   changes: Pick<MessageChanges, "setReaction">;
   visitors: Pick<VisitorSockets, "showRead" | "showTyping">;
   report: Pick<ChatReporter, "stateChanged">;
+  /** False after the chat was deleted. */
+  exists(): boolean;
   /** Null if no network delivers the chat's messages. */
   chat(): ActingChat | null;
 }
@@ -181,10 +183,13 @@ export class Acts {
   }
 
   /** Makes an act after all earlier ones, unless too many wait. */
-  async #inTurn<T>(act: () => Promise<T>): Promise<T | { outcome: "away"; retryAfter: number }> {
+  async #inTurn<T>(act: () => Promise<T>): Promise<T | ReturnType<typeof away> | { outcome: "no_message" }> {
     if (this.#waiting >= MAX_WAITING) return away(1_000);
     this.#waiting++;
-    const made = this.#last.then(act).finally(() => this.#waiting--);
+    const made = this.#last
+      // The chat may have been deleted while the act waited.
+      .then<T | { outcome: "no_message" }>(() => (this.#host.exists() ? act() : { outcome: "no_message" }))
+      .finally(() => this.#waiting--);
     this.#last = made.catch(() => undefined);
     return made;
   }

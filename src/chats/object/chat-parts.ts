@@ -169,6 +169,7 @@ export class ChatParts {
       changes: { setReaction: (seq, emoji, at) => this.messageChanges.setReaction(seq, emoji, at) },
       visitors: this.visitors,
       report: this.report,
+      exists: () => this.adoption.identity() !== undefined,
       chat: () => this.#acting(),
     });
     this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });

@@ -72,6 +72,7 @@ function acting(
     },
     visitors: { showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
+    exists: () => true,
     chat: () => chat,
   });
   return { acts, clock, asked, told, made, reactions, state };
