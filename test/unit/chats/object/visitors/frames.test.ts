@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   contentFault,
+  detailsIn,
   MAX_FRAME,
   PING,
   PONG,
@@ -106,4 +107,37 @@ test("a frame is sent to each open socket, even after a closed one", () => {
   } as unknown as WebSocket;
   sendFrame([open, closed, open], { type: "pong" });
   expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong"}']);
+});
+
+test("what is null in a message or a contact is absent", () => {
+  expect(readFrame('{"type":"message","id":"a","content":"x","choice":null,"replyTo":null}')).toEqual(
+    message("a", "x"),
+  );
+  expect(readFrame('{"type":"contact","name":null}')).toEqual({ type: "contact" });
+});
+
+test("half a character in what a visitor says of themselves is replaced", () => {
+  expect(readFrame('{"type":"contact","name":"A\\ud800"}')).toEqual({ type: "contact", name: "A\ufffd" });
+});
+
+test.each([
+  [{}, { name: null, email: null }],
+  [{ name: "x".repeat(256) }, { name: "x".repeat(256), email: null }],
+  [{ email: "ana@example.com" }, { name: null, email: "ana@example.com" }],
+])("a contact of %j is one", (fields, details) => {
+  expect(detailsIn({ type: "contact", name: undefined, email: undefined, ...fields })).toEqual(details);
+});
+
+test.each([
+  [{ name: "x".repeat(257) }, "name must have 1 to 256 characters"],
+  [{ name: " ", email: "nobody" }, "name must have 1 to 256 characters"],
+  [{ name: "Ana", email: "nobody" }, "email must be an email address"],
+])("a contact of %j is refused", (fields, text) => {
+  expect(detailsIn({ type: "contact", name: undefined, email: undefined, ...(fields as object) })).toEqual({
+    type: "refused",
+    id: "contact",
+    code: "validation_failed",
+    message: text,
+    retryAfter: null,
+  });
 });

@@ -55,18 +55,22 @@ test("frames of ours are read, and what else stands in them is dropped", () => {
     { type: "message", id: "x".repeat(64), content: "" },
     { type: "delivered", seq: 0 },
     { type: "read", seq: 7 },
+    { type: "message", id: "a", content: "Refund", choice: "msg_1:0", replyTo: "msg_1" },
+    { type: "reaction", seq: 7, emoji: "❤️" },
+    { type: "reaction", seq: 7, emoji: null },
+    { type: "contact", name: "Ana", email: "a" },
     { type: "ping" },
   ];
   for (const frame of frames) expect(readFrame(JSON.stringify({ ...frame, extra: 1 }))).toEqual(frame);
 });
 
-test("no text throws, and what is read is one of the four", () => {
+test("no text throws, and what is read is one of ours", () => {
   const texts = fc.oneof(fc.string({ unit: "binary" }), fc.json());
   fc.assert(
     fc.property(texts, (text) => {
       const frame = readFrame(text);
       if (typeof frame === "string") expect(["invalid", "too_large"]).toContain(frame);
-      else expect(["message", "delivered", "read", "ping"]).toContain(frame.type);
+      else expect(["message", "delivered", "read", "ping", "older", "reaction", "contact"]).toContain(frame.type);
     }),
   );
 });
