@@ -73,7 +73,9 @@ export class ChangeJudge {
 
   /** A chat tells its organization what its list of chats shows. */
   reported(book: Book | undefined, { lastMessageAt, lastMessage, unansweredSince }: ChatReport): void {
-    const rows = book?.in("messages") ?? [];
+    const stored = book?.in("messages") ?? [];
+    // More messages may be stored in the same commit after the report was made.
+    const rows = stored.slice(0, stored.findIndex(({ message }) => message.id === lastMessage?.id) + 1);
     const newest = rows.at(-1);
     if (!book || !newest) return;
     book.listed = lastMessage;
