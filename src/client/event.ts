@@ -21,6 +21,16 @@ export interface FollowedEvent extends ParleyEvent {
   cursor: string;
 }
 
+/** Somebody writes in a chat. */
+export interface TypingEvent
+  extends Pick<ParleyEvent, "timestamp" | "organizationId" | "channelKind" | "contactAddress"> {
+  type: "chat.typing";
+  chatId: string;
+  channelId: string;
+  /** Who: the contact, or who of the company. */
+  data: { by: { type: "contact" | "member" | "key" | "operator"; id: string | null; name: string | null } };
+}
+
 /** An event in a webhook's call. */
 export interface WebhookEvent extends ParleyEvent {
   /** The number of the event before this one of its chat for this webhook; null for the first. */

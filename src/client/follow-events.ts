@@ -1,5 +1,5 @@
 import { ParleyError, responseError } from "./error.ts";
-import type { FollowedEvent } from "./event.ts";
+import type { FollowedEvent, TypingEvent } from "./event.ts";
 import { pause, retryWaitMs } from "./retry.ts";
 import { readBlocks } from "./server-sent-events.ts";
 
@@ -14,6 +14,8 @@ export interface EventOptions {
   channel?: string;
   /** Ends the events when aborted. */
   signal?: AbortSignal;
+  /** Is called when somebody writes. No event: it is in no list, and comes only while the stream is open. */
+  onTyping?: (event: TypingEvent) => void;
   /** Is called when the stream is open, and with the reason when it is lost. */
   onConnection?: (state: { open: true } | { open: false; error: ParleyError }) => void;
 }
@@ -42,7 +44,7 @@ const SILENCE_MS = 60_000;
  */
 export async function* followEvents(
   source: EventSource,
-  { after, from = "now", types, channel, signal = new AbortController().signal, onConnection }: EventOptions,
+  { after, from = "now", types, channel, signal = new AbortController().signal, onConnection, onTyping }: EventOptions,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const filter = { ...(types && { types: types.join(",") }), ...(channel !== undefined && { channel }) };
   try {
@@ -64,7 +66,10 @@ export async function* followEvents(
       try {
         for await (const { id, data } of blocksOf(source, connection)) {
           cursor = id ?? cursor;
-          if (data !== null) yield { ...(JSON.parse(data) as FollowedEvent), cursor: cursor ?? "" };
+          if (data === null) continue;
+          const event = JSON.parse(data) as FollowedEvent | TypingEvent;
+          if ("id" in event) yield { ...event, cursor: cursor ?? "" };
+          else onTyping?.(event);
         }
         // The service ends each stream after some minutes. The wait is for a stream that ends at once.
         await pause(retryWaitMs(++failures), signal);

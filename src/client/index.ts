@@ -1,6 +1,6 @@
 // The package's `parley/client`.
 export { ParleyError } from "./error.ts";
-export type { EventData, FollowedEvent, ParleyEvent, WebhookEvent } from "./event.ts";
+export type { EventData, FollowedEvent, ParleyEvent, TypingEvent, WebhookEvent } from "./event.ts";
 export type { EventOptions } from "./follow-events.ts";
 export {
   type ApiSchemas,

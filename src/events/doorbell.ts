@@ -33,6 +33,7 @@ export async function openDoorbell(env: Env, { organizationId, region }: Owner, 
 /** The Worker's end of a doorbell. */
 export class SocketDoorbell implements Doorbell {
   readonly #socket: WebSocket;
+  onNews: ((text: string) => void) | undefined;
   #isLost = false;
   #isReplaced = false;
   /** The greatest number since it last woke somebody; 0 if there was none. */
@@ -42,6 +43,7 @@ export class SocketDoorbell implements Doorbell {
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => {
+      if (String(data).startsWith("{")) return this.onNews?.(String(data));
       this.#newest = Math.max(this.#newest, Number(data));
       this.#wake();
     });

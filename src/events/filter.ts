@@ -15,13 +15,13 @@ export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) =>
  */
 export function matches(
   { types, channels }: Pick<WebhookFilter, "types" | "channels">,
-  type: EventType,
+  type: EventType | "chat.typing",
   channelId: string | null,
 ): boolean {
   const isOfType = types === null || types.some((pattern) => pattern === type || isFamilyOf(pattern, type));
   return isOfType && (channels === null || channelId === null || channels.includes(channelId));
 }
 
-function isFamilyOf(pattern: string, type: EventType): boolean {
+function isFamilyOf(pattern: string, type: string): boolean {
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
 }

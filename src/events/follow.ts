@@ -6,6 +6,8 @@ export interface Doorbell {
   readonly isLost: boolean;
   /** A newer stream took its place: the loop ends. */
   readonly isReplaced: boolean;
+  /** Is called with each news that is in no log. */
+  onNews?: ((text: string) => void) | undefined;
   /**
    * Calls `run` once when the doorbell is lost or rings for a number greater than `readUpTo`, also if it did so since its
    * last call of a function. Replaces a function that was not called.

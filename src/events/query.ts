@@ -5,6 +5,7 @@ import { isId } from "../ids.ts";
 import { MAX_CURSOR } from "./cursor.ts";
 import type { FeedFilter } from "./feed-reader.ts";
 import { TYPE_PATTERNS } from "./filter.ts";
+import { TYPING } from "./typing.ts";
 
 /** How long a poll may wait, in seconds. */
 export const MAX_WAIT = 30;
@@ -13,7 +14,8 @@ const after = queryText(MAX_CURSOR);
 const wait = z._default(z.optional(queryInteger(0, MAX_WAIT)), 0);
 const { limit } = positionParameters;
 
-const areTypes = (text: string) => text.split(",").every((type) => TYPE_PATTERNS.includes(type));
+/** No list has `chat.typing`. A client that follows a stream gives the list the same filter. */
+const areTypes = (text: string) => text.split(",").every((type) => type === TYPING || TYPE_PATTERNS.includes(type));
 
 const filter = {
   types: z.optional(z.string().check(z.refine(areTypes, "must be types of events, separated by commas"))),

@@ -11,13 +11,14 @@ import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ChatReader } from "./chat-reader.ts";
 import { readCursor } from "./cursor.ts";
 import { type Listener, openDoorbell } from "./doorbell.ts";
-import { cursorAt, FeedReader } from "./feed-reader.ts";
+import { cursorAt, type FeedFilter, FeedReader } from "./feed-reader.ts";
 import { type Doorbell, type FollowPorts, follow } from "./follow.ts";
 import { HELD_RETRY_SECONDS } from "./held-up.ts";
 import { chatEventsPort, feedPort, findEvent } from "./ports.ts";
 import { chatEventsQuery, eventsQuery, type FilterQuery, filterOf, streamQuery } from "./query.ts";
 import type { EventPage, EventReader } from "./reader.ts";
 import { writeStream } from "./stream.ts";
+import { typingFrame } from "./typing.ts";
 
 type EventsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 type EventsContext = Context<EventsEnv>;
@@ -44,7 +45,7 @@ export const eventRoutes = new Hono<EventsEnv>()
     const [text, name] = lastEventId === undefined ? [after, "after"] : [lastEventId, "Last-Event-ID"];
     const calls = { made: 0 };
     const feed = await openFeed(c, filter, text === undefined ? "now" : { text, name }, () => calls.made++);
-    return answerStream(c, feed, calls);
+    return answerStream(c, feed, filterOf(filter), calls);
   })
   .get("/events/:id", requirePermission(PERMISSION), noQuery, async (c) => {
     return json(c, `{"event":${await findEvent(c.env, c.var.caller, c.req.param("id"))}}`);
@@ -94,16 +95,26 @@ function answerPage(c: EventsContext, { events, cursor, hasMore }: EventPage): R
 }
 
 /** Answers with a live stream. @throws ApiError `stream_limit`, `cursor_expired` */
-async function answerStream(c: EventsContext, reader: EventReader, calls: { made: number }): Promise<Response> {
+async function answerStream(
+  c: EventsContext,
+  reader: EventReader,
+  filter: FeedFilter,
+  calls: { made: number },
+): Promise<Response> {
   if (c.req.method === "HEAD") return c.body(null, 200, STREAM_HEADERS);
   const listener = { stream: crypto.randomUUID() };
   let doorbell: Doorbell | undefined;
   let resumed: Promise<void> | undefined;
+  let writeNow: ((frame: string) => void) | undefined;
   const openOwn = async () => {
     // A client that reads nothing gets no place.
     await resumed;
     calls.made++;
     doorbell = await open(c, listener);
+    doorbell.onNews = (text) => {
+      const frame = typingFrame(text, filter);
+      if (frame !== null) writeNow?.(frame);
+    };
     return doorbell;
   };
   const first = await openOwn();
@@ -124,6 +135,9 @@ async function answerStream(c: EventsContext, reader: EventReader, calls: { made
     signal: watch.signal,
     endsAt,
     calls: () => calls.made,
+    onOpen(write) {
+      writeNow = write;
+    },
     onLost: () => watch.stop(),
     onStalled(until) {
       resumed = until;

@@ -28,6 +28,8 @@ interface StreamPorts {
   endsAt: number;
   /** How many calls were made for the pages. */
   calls: () => number;
+  /** Gets a function that writes a frame at once, or drops it if the client has not read what came before. */
+  onOpen: (write: (frame: string) => void) => void;
   /** The client has left. `signal` aborts then. */
   onLost: () => void;
   /** The client has read nothing for some seconds. @param resumed resolves when it reads again, or the stream is over */
@@ -44,7 +46,7 @@ interface StreamPorts {
 export async function writeStream(
   writable: WritableStream<Uint8Array>,
   pages: AsyncGenerator<EventPage, void, undefined>,
-  { clock, signal, endsAt, calls, onLost, onStalled }: StreamPorts,
+  { clock, signal, endsAt, calls, onOpen, onLost, onStalled }: StreamPorts,
 ): Promise<void> {
   const writer = writable.getWriter();
   const { promise: over, resolve: end } = Promise.withResolvers<"over">();
@@ -79,6 +81,12 @@ export async function writeStream(
     cancelProbe = clock.timer(PROBE_EVERY_MS, () => void probe());
   };
   probeLater();
+  onOpen((frame) => {
+    if (isOver || writing > 0) return;
+    void write(frame).then((isRead) => {
+      if (!isRead && !isOver) onLost();
+    });
+  });
   let count = 0;
   let writtenAt = Number.NEGATIVE_INFINITY;
   try {

@@ -9,6 +9,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { Typing } from "./typing.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 /** The client waits so long for a start. */
@@ -46,6 +47,7 @@ interface ActHost {
   report: Pick<ChatReporter, "stateChanged">;
   /** False after the chat was deleted. */
   exists(): boolean;
+  typing: Pick<Typing, "announce">;
   /** Null if no network delivers the chat's messages. */
   chat(): ActingChat | null;
 }
@@ -86,7 +88,8 @@ export class Acts {
 
   /** Shows the contact that somebody writes. */
   showTyping(by: TypingMember): Promise<Answer<Shown>> {
-    const { log, visitors } = this.#host;
+    const { log, typing, visitors } = this.#host;
+    typing.announce(by);
     const chat = this.#host.chat();
     if (!chat) {
       const isShown = visitors.showTyping(by.type === "member" ? { name: by.name } : null);

@@ -22,6 +22,7 @@ import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
 import { StoredDetails } from "./stored-details.ts";
+import { Typing } from "./typing.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 /** After a failure. */
@@ -47,6 +48,7 @@ export class ChatParts {
   readonly redactions: Redactions;
   readonly messageChanges: MessageChanges;
   readonly acts: Acts;
+  readonly typing: Typing;
   readonly changes: StoredDetails;
   readonly retention: Retention;
   readonly erasure: Erasure;
@@ -116,6 +118,7 @@ export class ChatParts {
       waitUntil,
     });
     this.visitors = new VisitorSockets({
+      typing: () => this.typing.byContact(),
       state: ctx,
       env,
       log: this.log,
@@ -161,6 +164,13 @@ export class ChatParts {
       alarm: this.alarm,
       visitors: this.visitors,
     });
+    this.typing = new Typing({
+      env,
+      adoption: this.adoption,
+      address: (identity) => this.contact.current(identity),
+      contactName: () => this.changes.details()?.name ?? null,
+      waitUntil,
+    });
     this.acts = new Acts({
       kv: storage.kv,
       log: this.log,
@@ -170,6 +180,7 @@ export class ChatParts {
       visitors: this.visitors,
       report: this.report,
       exists: () => this.adoption.identity() !== undefined,
+      typing: this.typing,
       chat: () => this.#acting(),
     });
     this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });

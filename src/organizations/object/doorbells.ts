@@ -21,6 +21,9 @@ const LISTENING_FOR_MS = 60_000;
 /** Between two polls of a client. */
 const PAUSE_MS = 10_000;
 
+/** How many news without a log streams get in a second. */
+const MAX_PASSED = 20;
+
 /** Whose doorbell it is. */
 type Group = keyof typeof RING_EVERY_MS;
 const GROUPS: readonly Group[] = ["key", "session"];
@@ -38,6 +41,8 @@ export class Doorbells {
   readonly #unsent: Record<Group, Map<string, number>> = { key: new Map(), session: new Map() };
   readonly #isSending = { key: false, session: false };
   #closedAt = Number.NEGATIVE_INFINITY;
+  /** When news were passed on in the last second. */
+  #passed: number[] = [];
 
   constructor(state: DurableObjectState) {
     this.#state = state;
@@ -74,6 +79,20 @@ export class Doorbells {
       if (chatId !== null) this.#unsent[group].set(tagOf(group, chatId), last);
       if (!this.#isSending[group]) this.#state.waitUntil(this.#sendAll(group));
     }
+  }
+
+  /**
+   * Passes news that no log has on to the streams, at most 20 in a second.
+   * @param text a JSON object
+   * @returns whether a stream is open
+   */
+  pass(text: string, now: number): boolean {
+    const streams = this.#open().filter((socket) => attachmentOf(socket)?.kind === "stream");
+    this.#passed = this.#passed.filter((at) => isRecent(at, 1_000, now));
+    if (streams.length === 0 || this.#passed.length >= MAX_PASSED) return streams.length > 0;
+    this.#passed.push(now);
+    for (const socket of streams) send(socket, text);
+    return true;
   }
 
   /** For how many milliseconds chats should report at once; 0 if nobody listens. */
@@ -146,9 +165,9 @@ function attachmentOf(socket: WebSocket): Attachment | null {
   }
 }
 
-function send(socket: WebSocket, number: number): void {
+function send(socket: WebSocket, what: number | string): void {
   try {
-    socket.send(String(number));
+    socket.send(String(what));
   } catch {
     // It was closed meanwhile.
   }

@@ -124,6 +124,11 @@ export class OrganizationObject extends PeopleObject {
     };
   }
 
+  /** Somebody writes in a chat: tells the streams. @param news JSON of `TypingNews` @returns whether a stream is open */
+  typing(news: string): boolean {
+    return this.#parts.doorbells.pass(news, Date.now());
+  }
+
   /** Opens a doorbell; see `Doorbells`. Only our Worker calls this. */
   override fetch(request: Request): Response {
     return this.#parts.doorbells.accept(request);

@@ -25,6 +25,7 @@ function opened() {
   const reader = (readable as ReadableStream<Uint8Array>).getReader();
   let give: (page: EventPage | null) => void = () => {};
   const world = {
+    writeNow: (_frame: string) => {},
     clock,
     controller,
     asked: 0,
@@ -65,6 +66,9 @@ function opened() {
     signal: controller.signal,
     endsAt: clock.now() + 900_000,
     calls: () => world.calls,
+    onOpen(write) {
+      world.writeNow = write;
+    },
     onLost() {
       world.lost++;
       controller.abort();

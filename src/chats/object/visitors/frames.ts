@@ -46,7 +46,7 @@ export type ServerFrame =
   | { type: "pong" };
 
 /** What a page can use, so that it offers nothing that the server would refuse. */
-export const FEATURES = ["choices", "replies", "reactions", "contact"] as const;
+export const FEATURES = ["choices", "replies", "reactions", "typing", "contact"] as const;
 
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;
@@ -83,6 +83,7 @@ const clientFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
   z.object({ type: z.literal("older"), before: seq }),
+  z.object({ type: z.literal("typing") }),
   z.object({ type: z.literal("ping") }),
 ]);
 

@@ -32,6 +32,8 @@ export interface VisitorHost extends Omit<InputHost, "answer" | "showOthers"> {
   log: MessageLog;
   /** The seq up to which the company has read; null if it has read nothing. */
   readUpTo(): number | null;
+  /** The visitor writes. */
+  typing(): void;
 }
 
 export const MAX_SOCKETS = 5;
@@ -119,6 +121,8 @@ export class VisitorSockets {
       switch (frame.type) {
         case "ping":
           return socket.send(PONG);
+        case "typing":
+          return this.#host.typing();
         case "delivered":
           return await this.#acknowledge(frame.seq, "DELIVERED");
         case "read":

@@ -73,6 +73,7 @@ function acting(
     visitors: { showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
     exists: () => true,
+    typing: { announce() {} },
     chat: () => chat,
   });
   return { acts, clock, asked, told, made, reactions, state };

@@ -1,0 +1,126 @@
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { expectFaults, newChat, newKey, send } from "../../support/harness.ts";
+import { objectWrites } from "../../support/object-writes.ts";
+import { newToken, visit } from "../../support/sockets.ts";
+import { newListenerWithChat, openStream, pageOf, report, type Stream, stopTime } from "./fixtures.ts";
+
+stopTime();
+
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+/** A stream that has its first frame. */
+async function listening(secret: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {
+  const stream = await openStream(secret, query, headers);
+  await stream.next();
+  return stream;
+}
+
+test("somebody writes: the stream tells who, without id and cursor, and continues exactly after its last event", async () => {
+  const { api, secret, chat, organizationId, keyId } = await newListenerWithChat();
+  const stream = await listening(secret);
+  expect((await api("POST", `/chats/${chat.id}/typing`)).body).toEqual({ shown: false });
+  const frame = await stream.next();
+  expect(frame).toEqual({
+    event: "chat.typing",
+    data: {
+      type: "chat.typing",
+      timestamp: new Date().toISOString(),
+      organizationId,
+      chatId: chat.id,
+      channelId: chat.channel.id,
+      channelKind: "web",
+      contactAddress: chat.contact.address,
+      data: { by: { type: "key", id: keyId, name: expect.any(String) } },
+    },
+  });
+  await send(api, chat.id);
+  await report(chat.id);
+  const { id = "" } = (await stream.next()) ?? {};
+  pass(5_000);
+  await api("POST", `/chats/${chat.id}/typing`);
+  expect((await stream.next())?.event).toBe("chat.typing");
+  await stream.close();
+  await send(api, chat.id);
+  await report(chat.id);
+  const again = await openStream(secret, "", { "Last-Event-ID": id });
+  expect((await again.events(1))[0]).toMatchObject({ type: "message.created", number: 3 });
+  await again.close();
+  expect((await pageOf(api)).events.map(({ type }) => type)).not.toContain("chat.typing");
+});
+
+test("a chat tells it once in 5 seconds, and filters leave it out", async () => {
+  const { api, secret, chat } = await newListenerWithChat();
+  const [all, family, messages, other] = await Promise.all([
+    listening(secret),
+    listening(secret, "types=chat.*"),
+    listening(secret, "types=message.*"),
+    listening(secret, "types=chat.typing&channel=chn_g000000000000000"),
+  ]);
+  for (let times = 0; times < 3; times++) {
+    await api("POST", `/chats/${chat.id}/typing`);
+    pass(1_000);
+  }
+  await send(api, chat.id);
+  await report(chat.id);
+  expect([(await all.next())?.event, (await all.next())?.event]).toEqual(["chat.typing", "message.created"]);
+  expect((await family.next())?.event).toBe("chat.typing");
+  expect((await messages.next())?.event).toBe("message.created");
+  for (const stream of [all, family, messages, other]) await stream.close();
+});
+
+test("an organization's streams get 20 in a second", async () => {
+  const { api, secret, channelId } = await newListenerWithChat();
+  const stream = await listening(secret, "types=chat.typing");
+  const object = env.ORGANIZATIONS.getByName((await newListenerWithChat()).organizationId);
+  expect(await object.typing('{"doc":"{}"}')).toBe(false);
+  const chats = [];
+  for (let count = 0; count < 22; count++) chats.push(await newChat(api, channelId));
+  for (const { id } of chats) await api("POST", `/chats/${id}/typing`);
+  pass(1_000);
+  const last = await newChat(api, channelId);
+  await api("POST", `/chats/${last.id}/typing`);
+  const told: string[] = [];
+  while (told.at(-1) !== last.id) told.push((await stream.next())?.data?.chatId);
+  // A frame is dropped while the one before is being read, so there may be fewer.
+  expect(told.length).toBeLessThanOrEqual(21);
+  await stream.close();
+});
+
+test("if no stream is open, a chat asks once in 30 seconds", async () => {
+  const { api, chat, organizationId } = await newListenerWithChat();
+  const calls = vi.spyOn(env.ORGANIZATIONS, "getByName");
+  const asked = () => calls.mock.calls.filter(([name]) => name === organizationId).length;
+  for (let times = 0; times < 6; times++) {
+    await api("POST", `/chats/${chat.id}/typing`);
+    await scheduler.wait(5);
+    pass(5_000);
+  }
+  expect(asked()).toBe(1);
+});
+
+test("a visitor who writes is told to the streams, and nothing is written", async () => {
+  const { organizationId, channelId } = await newListenerWithChat();
+  const { secret } = await newKey(organizationId, { permissions: ["events:read"] });
+  const token = newToken();
+  const { page } = await visit(channelId, { token });
+  await page.write("first");
+  const { chatId } = (await visit(channelId, { token })).ready;
+  const stream = await listening(secret, "types=chat.typing");
+  const object = () => env.CHATS.getByName(chatId);
+  const written = await objectWrites({ object }, async () => {
+    page.send({ type: "typing" });
+    expect((await stream.next())?.data).toMatchObject({
+      chatId,
+      data: { by: { type: "contact", id: null, name: null } },
+    });
+  });
+  expect(written).toEqual({ rows: 0, values: 0, alarms: 0 });
+  await stream.close();
+  await page.close();
+});
+
+test("a webhook can't have it", async () => {
+  const { api } = await newListenerWithChat();
+  expectFaults(await api("POST", "/webhooks", { url: "https://example.com/", types: ["chat.typing"] }), "types.0");
+});
