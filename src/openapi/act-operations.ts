@@ -25,7 +25,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
       description: "The reaction.",
       schema: reactionBody,
       descriptions: {
-        emoji: "One emoji. Each network has a list of those that it takes: Telegram's has about 70.",
+        emoji: "One emoji. A network may take only some.",
       },
       example: { emoji: "👍" },
     },
@@ -44,7 +44,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
     route: "POST /chats/{id}/read",
     id: "markRead",
     summary: "Mark messages as read",
-    description: `Marks the contact's messages up to this one as read, and moves the chat's \`readUpTo\`, which never moves back. The contact sees it on WhatsApp and in the web chat. Telegram has no read marks for bots. ${NOW}`,
+    description: `Marks the contact's messages up to this one as read, and moves the chat's \`readUpTo\`, which never moves back. Whether the contact sees it depends on the network, and a network may have no read marks. ${NOW}`,
     body: {
       name: "ReadUpTo",
       description: "The last message that was read.",
@@ -59,7 +59,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
     route: "POST /chats/{id}/typing",
     id: "showTyping",
     summary: "Show that somebody writes",
-    description: `Shows the contact for some seconds that somebody writes. Nothing is stored. WhatsApp shows it only after a message of the contact, and marks that message as read. ${NOW}`,
+    description: `Shows the contact for some seconds that somebody writes. Nothing is stored. A network may need a message of the contact for it, and mark that message as read. ${NOW}`,
     body: {
       name: "Typing",
       description: "No fields. Optional.",

@@ -57,7 +57,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   not_failed: "Only a message with the status `FAILED` can be sent again.",
   redacted: "The message was redacted, so nothing is left to send.",
   not_sent: "The message has no id at the network: it is scheduled, waits, or failed.",
-  not_supported_by_channel: "The network of the chat's channel has no such call, for example Telegram for `read`.",
+  not_supported_by_channel: "The network of the chat's channel has no such call.",
   refused_by_network:
     "The network refused the reaction, the read mark or the sign of writing. The text has its reason.",
   chat_limit: "The organization or the channel has as many chats as its `limits` allow.",

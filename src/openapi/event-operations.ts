@@ -109,7 +109,7 @@ export const EVENT_OPERATIONS = tagged("Events", [
     route: "GET /events/stream",
     id: "streamEvents",
     summary: "Stream events",
-    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
+    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. Beside the events comes \`chat.typing\`, which tells in \`data.by\` who writes: it has no \`id\`, and it is in no list. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
     query: {
       schema: streamQuery,
       descriptions: {

@@ -6,6 +6,7 @@ import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
+import { reactionBody, readBody, typingBody } from "../../../src/chats/acts.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
@@ -136,6 +137,10 @@ const PUBLIC: Record<string, Shape> = {
   "POST /api/v1/chats/:id/messages": { ids: chat, body: sendBody, weight: 20 },
   "PATCH /api/v1/chats/:id/messages/:messageId": { ids: message, body: messagePatch, weight: 3 },
   "POST /api/v1/chats/:id/messages/:messageId/cancel": { ids: message, weight: 3 },
+  "PUT /api/v1/chats/:id/messages/:messageId/reaction": { ids: message, body: reactionBody, weight: 3 },
+  "DELETE /api/v1/chats/:id/messages/:messageId/reaction": { ids: message, weight: 2 },
+  "POST /api/v1/chats/:id/read": { ids: chat, body: readBody, weight: 2 },
+  "POST /api/v1/chats/:id/typing": { ids: chat, body: typingBody, weight: 2 },
   "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: afterQuery, weight: 3 },

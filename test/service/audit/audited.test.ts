@@ -294,6 +294,10 @@ const DAILY = [
   "PATCH /chats/:id/messages/:messageId",
   "POST /chats/:id/messages/:messageId/cancel",
   "POST /chats/:id/messages/:messageId/resend",
+  "PUT /chats/:id/messages/:messageId/reaction",
+  "DELETE /chats/:id/messages/:messageId/reaction",
+  "POST /chats/:id/read",
+  "POST /chats/:id/typing",
 ];
 
 test("each route that writes is in the list of acts, and so is each action", () => {

@@ -3,15 +3,15 @@ import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
-import { anchorOf, Choices, Quote, Reactions } from "./extras.tsx";
+import { anchorOf, ChoiceButtons, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
-import { Link } from "./link.tsx";
+import { TextLink } from "./link.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
   line: Line;
   words: Words;
-  /** Nothing can be sent any more. */
+  /** Nothing can be sent now. */
   ended: boolean;
   actions: Actions;
 }
@@ -51,7 +51,7 @@ export function Bubble({ line, words, ended, actions }: BubbleProps) {
         )}
       </div>
       <Reactions message={message} texts={texts} />
-      <Choices line={line} texts={texts} disabled={ended} onTap={actions.write} />
+      <ChoiceButtons line={line} texts={texts} disabled={ended} onTap={actions.write} />
       <div class={line.timed || inWords || message.isEdited ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
           {times.time(line.at)}
@@ -90,7 +90,7 @@ function Linked({ text }: { text: string }) {
     () => (
       <p class="text" dir="auto">
         {piecesOf(text).map((piece) =>
-          piece.href === null ? piece.text : <Link href={piece.href}>{piece.text}</Link>,
+          piece.href === null ? piece.text : <TextLink href={piece.href}>{piece.text}</TextLink>,
         )}
       </p>
     ),
@@ -108,7 +108,7 @@ function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
   return (
     <p class="media">
       <Icon name="file" />
-      <Link href={href}>{texts[word]}</Link>
+      <TextLink href={href}>{texts[word]}</TextLink>
     </p>
   );
 }

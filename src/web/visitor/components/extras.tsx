@@ -5,7 +5,7 @@ import type { Texts } from "../locales/en.ts";
 import type { ShownChoice } from "../message-extras.ts";
 import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";
-import { Link } from "./link.tsx";
+import { TextLink } from "./link.tsx";
 
 /** The element of a message. */
 export function anchorOf(seq: number): string {
@@ -51,7 +51,7 @@ export function Reactions({ message, texts }: { message: Line["message"]; texts:
   );
 }
 
-interface ChoicesProps {
+interface ChoiceButtonsProps {
   line: Line;
   texts: Texts;
   disabled: boolean;
@@ -59,7 +59,7 @@ interface ChoicesProps {
 }
 
 /** The choices of a message. Replies are buttons until one of them is tapped; then the tapped one is marked. */
-export function Choices({ line, texts, disabled, onTap }: ChoicesProps) {
+export function ChoiceButtons({ line, texts, disabled, onTap }: ChoiceButtonsProps) {
   const { interactive, id } = line.message;
   if (!interactive || id === undefined) return null;
   return (
@@ -92,9 +92,9 @@ function Choice({ choice, tapped, texts, disabled, onTap }: ChoiceProps) {
   const href = choice.url === null ? null : webAddress(choice.url);
   if (href !== null) {
     return (
-      <Link class="pill" href={href}>
+      <TextLink class="pill" href={href}>
         {title}
-      </Link>
+      </TextLink>
     );
   }
   if (id === null) return <p class="detail">{title}</p>;

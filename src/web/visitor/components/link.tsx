@@ -5,7 +5,7 @@ interface LinkProps {
 }
 
 /** A link to another site, which learns nothing of this page. */
-export function Link({ href, children, class: style }: LinkProps) {
+export function TextLink({ href, children, class: style }: LinkProps) {
   return (
     <a class={style} href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
