@@ -74,7 +74,7 @@ export const ERRORS = {
     redacted: "The message was redacted. Send a new one",
     not_sent: "The network has no such message yet. Try again when its status is SENT",
     not_supported_by_channel: "The chat's channel has no such thing. The guide lists what each channel has",
-    refused_by_network: "The network refused it",
+    refused_by_network: "The network refused it. Change the request, or leave it",
     chat_limit:
       "The organization or the channel has reached its limit of chats. Delete a chat, or ask the operator to raise limits.chats",
     member_limit:

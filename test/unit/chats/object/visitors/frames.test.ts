@@ -85,7 +85,6 @@ test.each([
   "[1]",
   "null",
   '{"id":"a","content":"x"}',
-  '{"type":"typing"}',
   '{"type":"message","content":"x"}',
   '{"type":"message","id":"a","content":1}',
   '{"type":"read","seq":-1}',
