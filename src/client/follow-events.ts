@@ -68,8 +68,8 @@ export async function* followEvents(
           cursor = id ?? cursor;
           if (data === null) continue;
           const event = JSON.parse(data) as FollowedEvent | TypingEvent;
-          if ("id" in event) yield { ...event, cursor: cursor ?? "" };
-          else onTyping?.(event);
+          if (isTyping(event)) onTyping?.(event);
+          else yield { ...event, cursor: cursor ?? "" };
         }
         // The service ends each stream after some minutes. The wait is for a stream that ends at once.
         await pause(retryWaitMs(++failures), signal);
@@ -112,6 +112,10 @@ async function* blocksOf(source: EventSource, { query, signal, onOpen, onBytes }
   } finally {
     clearTimeout(timer);
   }
+}
+
+function isTyping(event: { type: string }): event is TypingEvent {
+  return event.type === "chat.typing";
 }
 
 function isPassing(error: unknown, wasOpen: boolean): error is ParleyError {

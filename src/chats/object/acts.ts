@@ -17,7 +17,7 @@ const WITHIN_MS = 3_000;
 /** And so long for the network's answer. */
 const TIMEOUT_MS = 10_000;
 /** How many acts may wait for the one that is made. */
-const MAX_WAITING = 10;
+export const MAX_CHAT_ACTS = 10;
 const MAX_ASKS = 5;
 const MAX_RETRY_AFTER = 3_600;
 
@@ -187,7 +187,7 @@ export class Acts {
 
   /** Makes an act after all earlier ones, unless too many wait. */
   async #inTurn<T>(act: () => Promise<T>): Promise<T | ReturnType<typeof away> | { outcome: "no_message" }> {
-    if (this.#waiting >= MAX_WAITING) return away(1_000);
+    if (this.#waiting >= MAX_CHAT_ACTS) return away(1_000);
     this.#waiting++;
     const made = this.#last
       // The chat may have been deleted while the act waited.

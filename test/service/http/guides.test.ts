@@ -22,6 +22,7 @@ import {
   sendBody,
 } from "../../../src/chats/message.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/chats/message-times.ts";
+import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
 import { MAX_EXAMINED } from "../../../src/chats/object/log/filtered-pages.ts";
 import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/object/log/limits.ts";
@@ -88,7 +89,7 @@ function rows(first: RegExp, text: string): string[][] {
     .filter(([cell = ""]) => first.test(cell));
 }
 
-const ROUTE = /^`(GET|POST|PATCH|DELETE) \/[^`]*`$/;
+const ROUTE = /^`(GET|PUT|POST|PATCH|DELETE) \/[^`]*`$/;
 
 function routesOf(prefix: string): string[] {
   return app.routes
@@ -206,6 +207,7 @@ const CEILINGS: Record<string, number> = {
   "Days that an event is in the list of events": KEPT_MS / DAY_MS,
   "Entries in the list of events that are older than a day": FEED_LIMITS.usual,
   "Entries in the list of events": FEED_LIMITS.most,
+  "Reactions, read marks and signs of writing of a chat that wait for each other": MAX_CHAT_ACTS,
   "Open streams of an organization's keys": MAX_STREAMS,
   "Open streams of an organization's people in the console": MAX_SESSION_STREAMS,
   "Open streams of one session": MAX_STREAMS_OF_A_SESSION,

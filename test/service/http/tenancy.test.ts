@@ -25,7 +25,7 @@ afterAll(() => {
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
   id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
-  method?: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+  method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE";
   path: (id: string) => string;
   body?: (id: string) => object;
   headers?: Record<string, string>;
@@ -118,6 +118,48 @@ const SWAPS: Record<string, Swap> = {
     method: "POST",
     path: (id) => ofOurs(`/${id}/cancel`),
     status: 404,
+  },
+  "a reaction to its message": {
+    id: "chat",
+    method: "PUT",
+    path: (id) => `/chats/${id}/messages/${theirs.message}/reaction`,
+    body: () => ({ emoji: "👍" }),
+    status: 404,
+  },
+  "a reaction to its message in our chat": {
+    id: "message",
+    method: "PUT",
+    path: (id) => ofOurs(`/${id}/reaction`),
+    body: () => ({ emoji: "👍" }),
+    status: 404,
+  },
+  "no reaction to its message": {
+    id: "chat",
+    method: "DELETE",
+    path: (id) => `/chats/${id}/messages/${theirs.message}/reaction`,
+    status: 404,
+  },
+  "a read mark in its chat": {
+    id: "chat",
+    method: "POST",
+    path: (id) => `/chats/${id}/read`,
+    body: () => ({ messageId: theirs.message }),
+    status: 404,
+  },
+  "a read mark up to its message in our chat": {
+    id: "message",
+    method: "POST",
+    path: () => `/chats/${ours.chat}/read`,
+    body: (id) => ({ messageId: id }),
+    status: 404,
+  },
+  "typing in its chat": { id: "chat", method: "POST", path: (id) => `/chats/${id}/typing`, status: 404 },
+  "a reply to its message in our chat": {
+    id: "message",
+    method: "POST",
+    path: () => `/chats/${ours.chat}/messages`,
+    body: (id) => ({ content: "Hello", replyTo: id }),
+    status: 400,
   },
   "a resend of its message": {
     id: "chat",

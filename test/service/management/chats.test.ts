@@ -88,6 +88,9 @@ test("a redaction removes a message's text and keeps its id, its seq and its tim
   await send(api, chat.id, { content: "after" });
   const redacted = { ...message, content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
   const answer = await admin("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
+  const { redactedAt } = answer.body.message;
+  expect(Date.parse(redactedAt)).toBeLessThanOrEqual(Date.now());
+  Object.assign(redacted, { redactedAt });
   expect([answer.status, answer.body]).toEqual([200, { message: redacted }]);
   expect((await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body).toEqual({ message: redacted });
   const { messages, pagination } = (await api("GET", `/chats/${chat.id}/messages`)).body;
