@@ -30,7 +30,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
       example: { emoji: "👍" },
     },
     responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, reactions } })],
-    errors: ["not_sent", "redacted", ...ERRORS_OF_ACTS],
+    errors: ["missing_field", "not_sent", "redacted", ...ERRORS_OF_ACTS],
   },
   {
     route: "DELETE /chats/{id}/messages/{messageId}/reaction",
@@ -53,7 +53,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
       example: { messageId: message.id },
     },
     responses: [jsonResponse(200, "It is marked.", shown, { shown: true })],
-    errors: ["message_not_found", ...ERRORS_OF_ACTS],
+    errors: ["missing_field", "message_not_found", ...ERRORS_OF_ACTS],
   },
   {
     route: "POST /chats/{id}/typing",

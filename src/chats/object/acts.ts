@@ -103,9 +103,9 @@ export class Acts {
     const row = log.byId(messageId);
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const message = JSON.parse(row.doc) as Message;
-    if (isBlank(message)) return refused("redacted");
     const before = message.reactions?.find(({ by }) => by === "organization");
     if ((before?.emoji ?? null) === emoji) return { outcome: "ok", doc: row.doc };
+    if (isBlank(message)) return refused("redacted");
     const chat = this.#host.chat();
     const at = clock.now();
     if (chat) {

@@ -123,9 +123,18 @@ test("a message without an id at the network, a blank one and an unknown one tak
   for (const id of [failed.id, later.id]) expectError(await at.react(id, "👍"), 409, "not_sent");
   await admin("POST", `/chats/${at.chatId}/messages/${at.theirs}/redact`);
   expectError(await at.react(at.theirs, "👍"), 409, "redacted");
+  expect((await at.unreact(at.theirs)).status).toBe(200);
   expectError(await at.react("msg_g000000000000000", "👍"), 404, "message_not_found");
   expectError(await at.read("msg_g000000000000000"), 404, "message_not_found");
   expect(calls).toEqual([]);
+});
+
+test("an act without its field is told which one", async () => {
+  const at = await chatWithBoth("whatsapp");
+  expectError(await at.react(at.theirs, undefined), 400, "missing_field", "emoji is required");
+  expectError(await at.react(at.theirs, null), 400, "missing_field", "emoji is required");
+  expectError(await at.read(undefined), 400, "missing_field", "messageId is required");
+  expect(at.calls).toEqual([]);
 });
 
 test("what the network refuses is not stored, and its reason is told", async () => {
