@@ -28,8 +28,9 @@ export class Book {
   readonly life: number;
   /** The chat is of a website's visitor. */
   readonly isWeb: boolean;
-  /** By the message's id, as of the last commit. */
+  /** By the message's id, as of the last commit, and as of the one before. */
   rows: ReadonlyMap<string, Row> = new Map();
+  before: ReadonlyMap<string, Row> = new Map();
   /** The rows of the last commit, by their table and key. */
   #read = new Map<string, Row>();
   /** The storage's count of changes when its rows were read. */
@@ -93,10 +94,16 @@ export class Book {
     this.changedAt.set(name, Math.max(at, this.changedAt.get(name) ?? 0));
   }
 
-  /** A message has changed, and an event must tell it. */
-  expect(type: EventType, { seq }: ShownMessage): void {
+  /**
+   * A message has changed, and an event must tell it.
+   * @param told how many events of this type the message has
+   * @returns whether there is one more than before. Several frames of a page's visitor may be handled in one commit.
+   */
+  expect(type: EventType, { seq }: ShownMessage, told: number): boolean {
     const name = `${type} ${seq}`;
-    this.expected.set(name, (this.expected.get(name) ?? 0) + 1);
+    const before = this.expected.get(name) ?? 0;
+    this.expected.set(name, told);
+    return this.isWeb ? told > before : told === before + 1;
   }
 
   /** The rows of a storage, in the order of their tables. A row that did not change is the same object as before. */

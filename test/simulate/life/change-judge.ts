@@ -1,5 +1,6 @@
 import type { Reaction, ShownMessage } from "../../../src/chats/message.ts";
 import type { MessageChange } from "../../../src/chats/rpc.ts";
+import type { EventType } from "../../../src/events/event.ts";
 import { seqOf } from "../../../src/ids.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
@@ -53,7 +54,7 @@ export class ChangeJudge {
     for (const field of ["redactedAt", "deletedAt"] as const) {
       if (before[field] === after[field]) continue;
       this.#world.check("blank", before[field] === undefined, () => `${id} has another ${field} than before`);
-      book.expect("message.redacted", after);
+      this.expect(chat, book, "message.redacted", after);
     }
     if (before.deletedAt !== after.deletedAt) {
       this.#world.count("deleted by the contact");
@@ -66,9 +67,18 @@ export class ChangeJudge {
       return;
     }
     if (before.content !== after.content || before.text !== after.text || before.editedAt !== after.editedAt) {
-      this.#edited(book, before, row);
+      this.#edited(chat, book, before, row);
     }
     for (const side of SIDES) this.#reacted(chat, book, side, [before, row]);
+  }
+
+  /** A message has changed, which one event tells. Those of messages without a place name their ids. */
+  expect(chat: SimulatedObject, book: Book, type: EventType, message: ShownMessage): void {
+    if (message.seq === null) return;
+    const query = "select count(*) as told from events where type = ? and seq = ?";
+    const [{ told } = { told: 0 }] = chat.storage.read<{ told: number }>("events", query, type, message.seq);
+    const isTold = book.expect(type, message, told);
+    this.#world.check("events", isTold, () => `${message.id} has changed, and has ${told} events ${type}`);
   }
 
   /** A chat tells its organization what its list of chats shows. */
@@ -97,7 +107,7 @@ export class ChangeJudge {
     this.#world.check("refused", isRight, () => `a ${change} of ${networkId} was dropped, which is ${row?.message.id}`);
   }
 
-  #edited(book: Book, before: ShownMessage, row: Row): void {
+  #edited(chat: SimulatedObject, book: Book, before: ShownMessage, row: Row): void {
     const { id, content, text, editedAt } = row.message;
     const at = timeOf(editedAt);
     const isMade = heardOf(book, row).some(
@@ -113,7 +123,7 @@ export class ChangeJudge {
     this.#world.check("edited", isLater, () => `${id} was edited at ${last} and has the edit of ${at}`);
     this.#world.check("edited", before.content !== content, () => `${id} was edited and says the same`);
     book.words.set(id, [...(book.words.get(id) ?? []), ...wordsIn(content)]);
-    book.expect("message.edited", row.message);
+    this.expect(chat, book, "message.edited", row.message);
     this.#world.count("edited");
   }
 
@@ -137,7 +147,7 @@ export class ChangeJudge {
     const [now, ...others] = of({ reactions });
     this.#world.check("reacted", others.length === 0, () => `${id} has several reactions of the ${side}`);
     if (JSON.stringify(old) === JSON.stringify(now)) return;
-    book.expect("message.reaction", row.message);
+    this.expect(chat, book, "message.reaction", row.message);
     const [event] = chat.storage.read<{ note: string }>(
       "events",
       "select note from events where type = 'message.reaction' and seq = ? order by n desc limit 1",

@@ -140,7 +140,9 @@ export class ContentJudge {
     }
     if (replyTo === undefined || resendOf !== undefined) return;
     world.count("a reply");
-    world.check("quoted", mayBeQuoted(book.rows.get(replyTo)), () => `${id} replies to ${replyTo}`);
+    // It may have failed in the same commit, after the reply was stored.
+    const isGood = [book.before, book.rows].some((rows) => mayBeQuoted(rows.get(replyTo)));
+    world.check("quoted", isGood, () => `${id} replies to ${replyTo}`);
   }
 
   #inbound(book: Book, row: Row): void {

@@ -59,6 +59,7 @@ export class LifeJudge {
     if (hasWaited) book.restsUntil = book.latest + REST_MS;
     book.justFailed = 0;
     const before = book.rows;
+    book.before = before;
     const rows = book.read(chat.storage);
     book.rows = new Map(rows.map((row) => [row.message.id, row]));
     const ids = rows.map(({ message }) => message.id).join();
@@ -197,6 +198,7 @@ export class LifeJudge {
     const { message, table, columns } = row;
     const { id, resendOf, text } = message;
     this.#content.appeared(chat, book, row);
+    if (message.reactions) this.#changes.expect(chat, book, "message.reaction", message);
     world.check("once", table !== "unplaced", () => `${id} ended before it was stored`);
     if (table === "messages") {
       world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
