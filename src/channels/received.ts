@@ -47,6 +47,9 @@ export function receivedCards(cards: { name: unknown; phones: unknown[] }[]): Co
   return found.length > 0 ? found : undefined;
 }
 
+/** A pictograph that is text by default, without the selector that makes it an emoji. */
+const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
+
 /** The tap on a choice; undefined without its data. */
 export function receivedTap(data: unknown, title: unknown): Tap | undefined {
   if (typeof data !== "string") return undefined;
@@ -56,7 +59,17 @@ export function receivedTap(data: unknown, title: unknown): Tap | undefined {
 /** An emoji; null if there is none, or if it is too long to be one. */
 export function receivedEmoji(value: unknown): string | null {
   if (typeof value !== "string" || value.length > MAX_EMOJI) return null;
-  return lineOf(value, MAX_EMOJI) ?? null;
+  const emoji = lineOf(value, MAX_EMOJI);
+  return emoji === undefined ? null : (withSelectors(emoji) ?? emoji);
+}
+
+/**
+ * The emoji as Unicode recommends it. Some networks leave the variation selectors out, and a client must be able to send
+ * back what it read.
+ */
+function withSelectors(emoji: string): string | null {
+  const whole = emoji.replace(BARE_PICTOGRAPH, "$&\uFE0F");
+  return /^\p{RGI_Emoji}$/v.test(whole) ? whole : null;
 }
 
 /** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is none. */

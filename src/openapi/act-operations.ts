@@ -53,7 +53,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
       example: { messageId: message.id },
     },
     responses: [jsonResponse(200, "It is marked.", shown, { shown: true })],
-    errors: ["missing_field", "message_not_found", ...ERRORS_OF_ACTS],
+    errors: ["missing_field", "message_not_found", "not_sent", ...ERRORS_OF_ACTS],
   },
   {
     route: "POST /chats/{id}/typing",

@@ -128,9 +128,9 @@ export class Acts {
   }
 
   async #markRead(messageId: string): Promise<Answer<Shown>> {
-    const { log, visitors } = this.#host;
+    const { log, scheduled, visitors } = this.#host;
     const row = log.byId(messageId);
-    if (!row) return { outcome: "no_message" };
+    if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const chat = this.#host.chat();
     if (chat && !chat.network.acts.includes("read")) return refused("not_supported_by_channel");
     if (row.seq <= (this.readUpTo() ?? 0)) return { outcome: "ok", shown: true };

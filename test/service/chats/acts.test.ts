@@ -121,6 +121,7 @@ test("a message without an id at the network, a blank one and an unknown one tak
   });
   calls.length = 0;
   for (const id of [failed.id, later.id]) expectError(await at.react(id, "👍"), 409, "not_sent");
+  expectError(await at.read(later.id), 409, "not_sent");
   await admin("POST", `/chats/${at.chatId}/messages/${at.theirs}/redact`);
   expectError(await at.react(at.theirs, "👍"), 409, "redacted");
   expect((await at.unreact(at.theirs)).status).toBe(200);
