@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ActOutcome, NetworkAct } from "../../../../src/channels/adapter.ts";
 import type { PermitAnswer, PermitRequest } from "../../../../src/channels/object/permits.ts";
 import { type ActingChat, Acts } from "../../../../src/chats/object/acts.ts";
-import { FakeClock } from "../../platform/fake-clock.ts";
+import { FakeClock, settle } from "../../platform/fake-clock.ts";
 
 const GRANTED: PermitAnswer = {
   outcome: "granted",
@@ -72,7 +72,7 @@ function acting(
     },
     visitors: { showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
-    exists: () => true,
+    exists: () => state.exists,
     typing: { announce() {} },
     chat: () => chat,
   });
@@ -158,9 +158,26 @@ test("acts wait for each other, and the eleventh that would wait is sent away", 
 });
 
 test("a chat that was deleted meanwhile stores nothing and returns its permit", async () => {
-  const { acts, state, told, made, reactions } = acting([]);
+  const { promise, resolve } = Promise.withResolvers<PermitAnswer>();
+  const { acts, state, told, made, reactions } = acting([promise]);
+  const answer = acts.react(MESSAGE.id, "👍");
+  await settle();
   state.exists = false;
-  expect(await acts.react(MESSAGE.id, "👍")).toMatchObject({ outcome: "away" });
+  resolve(GRANTED);
+  expect(await answer).toMatchObject({ outcome: "away" });
   expect([made, reactions, told]).toEqual([[], [], [["probe", false, true]]]);
   expect(acts.readUpTo()).toBeNull();
+});
+
+test("an act that waited while its chat was deleted reads nothing of it", async () => {
+  const { promise, resolve } = Promise.withResolvers<ActOutcome>();
+  const { acts, state, made } = acting([], () => promise);
+  const first = acts.react(MESSAGE.id, "👍");
+  const second = acts.react(MESSAGE.id, "🎉");
+  await settle();
+  state.exists = false;
+  resolve({ outcome: "done" });
+  expect(await first).toEqual({ outcome: "no_message" });
+  expect((await second).outcome).not.toBe("ok");
+  expect(made).toHaveLength(1);
 });
