@@ -72,7 +72,7 @@ export const ERRORS = {
     not_cancelable: "Too late to cancel: the message was sent, may have been sent, or has failed. Read its status",
     not_failed: "The message has not failed. Only one with the status FAILED can be sent again",
     redacted: "The message was redacted. Send a new one",
-    not_sent: "The network has no such message yet. Try again when its status is SENT",
+    not_sent: "The network does not have the message: it waits, is scheduled, or has failed. Try again once it is SENT",
     not_supported_by_channel: "The chat's channel has no such thing. The guide lists what each channel has",
     refused_by_network: "The network refused it. Change the request, or leave it",
     chat_limit:

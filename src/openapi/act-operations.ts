@@ -30,7 +30,7 @@ export const ACT_OPERATIONS = tagged("Messages", [
       example: { emoji: "👍" },
     },
     responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, reactions } })],
-    errors: ["missing_field", "not_sent", "redacted", ...ERRORS_OF_ACTS],
+    errors: ["missing_field", "not_sent", "redacted", "chat_full", ...ERRORS_OF_ACTS],
   },
   {
     route: "DELETE /chats/{id}/messages/{messageId}/reaction",

@@ -5,6 +5,7 @@ import type { Message } from "../message.ts";
 import type { ActAnswer, RefusedDraft, TypingMember, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
+import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { MessageChanges } from "./message-changes.ts";
@@ -43,7 +44,7 @@ interface ActHost {
   clock: Clock;
   scheduled: Pick<ScheduledMessages, "find">;
   changes: Pick<MessageChanges, "setReaction">;
-  visitors: Pick<VisitorSockets, "showRead" | "showTyping">;
+  visitors: Pick<VisitorSockets, "isOnline" | "showRead" | "showTyping">;
   report: Pick<ChatReporter, "stateChanged">;
   /** False after the chat was deleted. */
   exists(): boolean;
@@ -106,6 +107,7 @@ export class Acts {
     const before = message.reactions?.find(({ by }) => by === "organization");
     if ((before?.emoji ?? null) === emoji) return { outcome: "ok", doc: row.doc };
     if (isBlank(message)) return refused("redacted");
+    if (emoji !== null && isFull(log)) return refused("chat_full");
     const chat = this.#host.chat();
     const at = clock.now();
     if (chat) {
@@ -133,8 +135,10 @@ export class Acts {
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const chat = this.#host.chat();
     if (chat && !chat.network.acts.includes("read")) return refused("not_supported_by_channel");
-    if (row.seq <= (this.readUpTo() ?? 0)) return { outcome: "ok", shown: true };
     const networkId = chat && log.newestInboundId(row.seq);
+    if (row.seq <= (this.readUpTo() ?? 0)) {
+      return { outcome: "ok", shown: chat ? networkId !== null : visitors.isOnline };
+    }
     const made: Answer<Shown> =
       chat && networkId !== null
         ? await this.#make(chat, { act: "read", networkId })

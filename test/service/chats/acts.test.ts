@@ -256,7 +256,9 @@ test("on a web chat a reaction is stored and a read mark moves, without a networ
   const { id } = await send(api, chatId, { content: "Hello" });
   const reacted = await api("PUT", `/chats/${chatId}/messages/${id}/reaction`, { emoji: "🎉" });
   expect(reacted.body.message.reactions).toMatchObject([{ by: "organization", emoji: "🎉" }]);
-  expect((await api("POST", `/chats/${chatId}/read`, { messageId: id })).body).toEqual({ shown: false });
+  for (let times = 0; times < 2; times++) {
+    expect((await api("POST", `/chats/${chatId}/read`, { messageId: id })).body).toEqual({ shown: false });
+  }
   expect((await api("POST", `/chats/${chatId}/typing`)).body).toEqual({ shown: false });
   expect((await api("GET", `/chats/${chatId}`)).body.chat.readUpTo).toBe(1);
   expect(calls).toEqual([]);

@@ -1,7 +1,10 @@
 import type { ShownMessage } from "../../message.ts";
 import { withStatus } from "../message-status.ts";
 
-/** Redaction, or the contact's deletion, removes a message's text. A network may quote the text in an error, so error texts are removed too. */
+/**
+ * Redaction, or the contact's deletion, removes a message's text. A network may quote the text in an error, so error
+ * texts are removed too.
+ */
 
 const REDACTED = "The message was redacted";
 

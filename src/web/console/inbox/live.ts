@@ -180,8 +180,7 @@ class Line {
       );
       for await (const event of events) {
         this.#after = event.cursor || this.#after;
-        // Somebody who types changes nothing that a screen shows.
-        if ((event.type as string) !== "chat.typing") tellAll(event);
+        tellAll(event);
       }
     } catch (error) {
       if (signal.aborted) return;

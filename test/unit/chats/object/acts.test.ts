@@ -61,6 +61,7 @@ function acting(
       networkIdOf: () => "in1",
       newestInboundId: () => "in1",
       newest: () => ({ seq: 1, at: 0, queued: 0 }),
+      bytes: 0,
     } as never,
     clock,
     scheduled: { find: () => null },
@@ -70,7 +71,7 @@ function acting(
         return MESSAGE as never;
       },
     },
-    visitors: { showRead: () => false, showTyping: () => false },
+    visitors: { isOnline: false, showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
     exists: () => state.exists,
     typing: { announce() {} },
