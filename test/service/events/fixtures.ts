@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, onTestFinished, vi } from "vitest";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its event
 export type AnyEvent = any;
@@ -43,10 +44,10 @@ export function nameOf({ chatId, number, type }: AnyEvent): string {
   return `${chatId} ${number} ${type}`;
 }
 
-/** From here on, the date stands still, a day ahead of the platform's clock, so that no alarm rings by itself. */
+/** From here on, the date stands still, ahead of the platform's clock, so that no alarm rings by itself. */
 export function stopTime(): void {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   });
   afterEach(() => {
     vi.restoreAllMocks();

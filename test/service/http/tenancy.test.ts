@@ -7,14 +7,15 @@ import { type IdPrefix, newId } from "../../../src/ids.ts";
 import { countHops } from "../../support/faults.ts";
 import { type Answer, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 import { IDEMPOTENCY, newTenant, type Tenant } from "./tenant.ts";
 
 /** Two similar organizations: `ours` makes the requests, and `theirs` owns the resources that they ask for. */
 let ours: Tenant;
 let theirs: Tenant;
-// A day ahead of the platform's clock, so that no alarm runs in between.
+// Ahead of the platform's clock, so that no alarm runs in between.
 beforeAll(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   [ours, theirs] = [await newTenant(), await newTenant()];
 });
 

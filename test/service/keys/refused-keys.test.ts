@@ -3,10 +3,11 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import { admitAfter, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs in between.
+// Ahead of the platform's clock, so that no alarm runs in between.
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
 });
 afterEach(() => {
   vi.restoreAllMocks();

@@ -8,6 +8,7 @@ import { identity } from "../../../support/drafts.ts";
 import { breakDirectory, breakObjects, countHops, OUTAGES } from "../../../support/faults.ts";
 import { expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
 import { heldBy, NOTHING, storedChat } from "../../../support/stored.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 import { alarmOf } from "./delivery/conversation.ts";
 
 afterEach(() => {
@@ -46,7 +47,7 @@ test.each([
 });
 
 test("a new chat stores its identity and reports within 2 s, and its channel stores nothing", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const { values, tables, alarm } = await heldBy(env.CHATS.getByName(chat.id));
@@ -93,7 +94,7 @@ test("a chat whose creation was interrupted is the same chat if the request is r
 });
 
 test("after a minute the organization's object adopts a chat whose creation was interrupted", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { organizationId, chat, object, state } = await interruptedChat();
   const organization = env.ORGANIZATIONS.getByName(organizationId);
   expect(await alarmOf(organization)).toBe(Date.now() + 60_000);

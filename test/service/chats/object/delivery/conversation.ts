@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { Message } from "../../../../../src/chats/message.ts";
 import { admin, created, newChat, newOrganization } from "../../../../support/harness.ts";
+import { TOMORROW } from "../../../../support/tomorrow.ts";
 
 export const BOT_TOKEN = "123456:AAH-telegram-bot-token";
 export const PHONE_ID = "15550001111";
@@ -16,13 +17,10 @@ const CREDENTIALS = {
   whatsapp: { phoneNumberId: PHONE_ID, accessToken: ACCESS_TOKEN, appSecret: APP_SECRET },
 };
 
-/** A day ahead of the platform's clock, so that no alarm rings before the test lets it. */
-const START = Date.now() + 86_400_000;
-
 /** Stops the clock for each test of a file; `pass` moves it. */
 export function stopTheClock(): void {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["Date"], now: START });
+    vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   });
   afterEach(() => {
     vi.restoreAllMocks();
