@@ -61,6 +61,7 @@ export class ChangeJudge {
       const isTold = heardOf(book, row).some(({ change }) => change === "deletion");
       this.#world.check("blank", isTold, () => `${id} was deleted by nobody`);
     }
+    for (const change of ["edit", "reaction"] as const) this.#heard(book, change, old, row);
     if (isBlank(row)) {
       const isUntouched = after.reactions === undefined && before.editedAt === after.editedAt && after.text === "";
       this.#world.check("blank", isUntouched, () => `${id} is blank and changed`);
@@ -70,6 +71,17 @@ export class ChangeJudge {
       this.#edited(chat, book, before, row);
     }
     for (const side of SIDES) this.#reacted(chat, book, side, [before, row]);
+  }
+
+  /** What a network told changed nothing, but what is older changes nothing either, even if no answer came. */
+  #heard(book: Book, change: "edit" | "reaction", old: Row, row: Row): void {
+    const column = `${change}_heard_at`;
+    const at = row.columns[column];
+    if (typeof at !== "number" || at === old.columns[column]) return;
+    const { id } = row.message;
+    const isTold = heardOf(book, row).some((each) => each.change === change && each.at === at);
+    this.#world.check(change === "edit" ? "edited" : "reacted", isTold, () => `${id} heard the ${change} of ${at}`);
+    book.upTo(change === "edit" ? `edit ${id}` : `contact ${id}`, at);
   }
 
   /** A message has changed, which one event tells. Those of messages without a place name their ids. */
