@@ -78,7 +78,8 @@ const clientFrame = z.discriminatedUnion("type", [
     choice: optional(z.string()),
     replyTo: optional(z.string()),
   }),
-  z.object({ type: z.literal("reaction"), seq, emoji: z.nullable(oneEmoji) }),
+  // Any text: a page may know newer emoji than this server, and must not lose its socket for one.
+  z.object({ type: z.literal("reaction"), seq, emoji: z.nullable(z.string()) }),
   z.object({ type: z.literal("contact"), name: optional(anyText), email: optional(anyText) }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
@@ -121,6 +122,12 @@ export function contentFault({ id, content }: Pick<MessageFrame, "id" | "content
   if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
   if (content.length <= MAX_CONTENT) return null;
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
+}
+
+/** The response to a reaction with a text that is no emoji; null if it has one, or takes one back. */
+export function emojiFault({ emoji }: Pick<ReactionFrame, "emoji">): RefusedFrame | null {
+  if (emoji === null || oneEmoji.safeParse(emoji).success) return null;
+  return refusedFrame("reaction", "validation_failed", null, "emoji must be one emoji");
 }
 
 /** What a visitor says of themselves, null where nothing; or why it can't be stored. */

@@ -10,6 +10,7 @@ import {
   type ContactFrame,
   contentFault,
   detailsIn,
+  emojiFault,
   type MessageFrame,
   type ReactionFrame,
   type RefusedFrame,
@@ -115,9 +116,10 @@ export class VisitorInput {
     if (answer.outcome === "stored") this.#host.showOthers(socket, JSON.parse(answer.doc) as Message);
   }
 
-  #react(socket: WebSocket, { seq, emoji }: ReactionFrame): void {
+  #react(socket: WebSocket, frame: ReactionFrame): void {
+    const { seq, emoji } = frame;
     if (!this.#identity()) return;
-    const refusal = this.#rateLimited("reaction");
+    const refusal = emojiFault(frame) ?? this.#rateLimited("reaction");
     if (refusal) {
       sendFrame([socket], refusal);
       return;

@@ -107,18 +107,24 @@ test("a reaction opens no chat", async () => {
   expect((await api("GET", `/chats?channel=${channelId}`)).body.chats).toEqual([]);
 });
 
-test.each([
-  { seq: 1, emoji: "no emoji" },
-  { seq: 1, emoji: "❤️❤️" },
-  { seq: 1, emoji: "" },
-  { seq: 1 },
-  { seq: -1, emoji: "❤️" },
-  { emoji: "❤️" },
-])("%j is no reaction", async (fields) => {
-  const { page } = await visit((await newVisitor()).channelId);
-  page.send({ type: "reaction", ...fields });
-  expect(await page.closed).toBe(1008);
+test.each(["no emoji", "❤️❤️", ""])("a reaction with %j is refused, counts nothing and closes nothing", async (emoji) => {
+  const { page, reactions } = await answered();
+  expect(await page.ask({ type: "reaction", seq: 2, emoji })).toEqual({
+    ...{ type: "refused", id: "reaction", code: "validation_failed", message: "emoji must be one emoji" },
+    retryAfter: null,
+  });
+  expect(await page.ask({ type: "reaction", seq: 2, emoji: "🎉" })).toMatchObject({ type: "updated" });
+  expect(await reactions()).toMatchObject([{ emoji: "🎉" }]);
 });
+
+test.each([{ seq: 1 }, { seq: 1, emoji: 1 }, { seq: -1, emoji: "❤️" }, { emoji: "❤️" }])(
+  "%j is no reaction",
+  async (fields) => {
+    const { page } = await visit((await newVisitor()).channelId);
+    page.send({ type: "reaction", ...fields });
+    expect(await page.closed).toBe(1008);
+  },
+);
 
 test("a page that was away hears of a reaction", async () => {
   const { page, channelId, token, ready } = await answered();

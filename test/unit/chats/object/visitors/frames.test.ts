@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   contentFault,
   detailsIn,
+  emojiFault,
   MAX_FRAME,
   PING,
   PONG,
@@ -117,6 +118,17 @@ test("what is null in a message or a contact is absent", () => {
 
 test("half a character in what a visitor says of themselves is replaced", () => {
   expect(readFrame('{"type":"contact","name":"A\\ud800"}')).toEqual({ type: "contact", name: "A\ufffd" });
+});
+
+test("a reaction has one emoji or takes it back, and another text is refused", () => {
+  for (const emoji of ["👍🏽", null]) expect(emojiFault({ emoji })).toBeNull();
+  expect(emojiFault({ emoji: "👍👍" })).toEqual({
+    type: "refused",
+    id: "reaction",
+    code: "validation_failed",
+    message: "emoji must be one emoji",
+    retryAfter: null,
+  });
 });
 
 test.each([
