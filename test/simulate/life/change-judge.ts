@@ -79,7 +79,7 @@ export class ChangeJudge {
     const at = row.columns[column];
     if (typeof at !== "number" || at === old.columns[column]) return;
     const { id } = row.message;
-    const isTold = heardOf(book, row).some((each) => each.change === change && each.at === at);
+    const isTold = book.isWeb || heardOf(book, row).some((each) => each.change === change && each.at === at);
     this.#world.check(change === "edit" ? "edited" : "reacted", isTold, () => `${id} heard the ${change} of ${at}`);
     book.upTo(change === "edit" ? `edit ${id}` : `contact ${id}`, at);
   }
