@@ -1,4 +1,4 @@
-import type { Choice, Choices } from "./content.ts";
+import { type Choice, type Choices, hasDetails } from "./content.ts";
 
 /** Choices as text, for channels and forms that can't show all of them in another way. Nothing is ever left out. */
 
@@ -18,10 +18,7 @@ export function choiceLines({ choices }: Choices): string[] {
 
 /** The lines that buttons with the titles can't replace; none if the choices have only titles. */
 export function detailLines(choices: Choices): string[] {
-  const hasDetails = choices.choices.some(
-    (choice) => choice.type === "reply" && (choice.description !== undefined || choice.section !== undefined),
-  );
-  return hasDetails ? choiceLines(choices) : [];
+  return choices.choices.some(hasDetails) ? choiceLines(choices) : [];
 }
 
 /** The choices with their indexes, in their sections. A section stands where its first choice is. */

@@ -13,6 +13,11 @@ export type Choice =
   | { type: "link"; title: string; url: string }
   | { type: "location"; title: string };
 
+/** Whether a choice says more than its title: a reply with a description or a section. */
+export function hasDetails(choice: Choice): boolean {
+  return choice.type === "reply" && (choice.description !== undefined || choice.section !== undefined);
+}
+
 /** Choices, all of one type, and the texts around them. */
 export interface Choices {
   choices: Choice[];
@@ -22,7 +27,9 @@ export interface Choices {
   menuTitle?: string | undefined;
 }
 
-/** How a channel shows choices. `text`: the choices are lines of the text. `keyboard`: buttons in place of the keyboard. */
+/**
+ * How a channel shows choices. `text`: the choices are lines of the text. `keyboard`: buttons in place of the keyboard.
+ */
 export const RENDERINGS = ["buttons", "list", "link", "keyboard", "text"] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
@@ -43,6 +50,11 @@ export interface Location {
 export interface ContactCard {
   name: string;
   phones: string[];
+}
+
+/** Whether a text is one emoji that all platforms know, with its modifiers and joiners. */
+export function isEmoji(text: string): boolean {
+  return /^\p{RGI_Emoji}$/v.test(text);
 }
 
 /** The choice that a contact tapped. `data`: what came with the tap, `<messageId>:<index>` unless it is forged. */

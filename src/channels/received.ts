@@ -1,10 +1,12 @@
 import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../chats/content.ts";
-import type { ContactCard, Location, Tap } from "./content.ts";
+import { type ContactCard, isEmoji, type Location, type Tap } from "./content.ts";
 
-/** What networks tell of a contact's message, within the limits of the API. A value of another type counts as absent. */
+/** What networks tell of a contact's message, within the API's limits. A value of another type counts as absent. */
 
 /** Longer than any emoji that apps offer. */
 const MAX_EMOJI = 32;
+/** A pictograph that is text by default, without the selector that makes it an emoji. */
+const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
 const MAX_TAP = 256;
 /** Network times are in seconds. One that is out of this range is none. */
 const [FIRST_SECOND, LAST_SECOND] = [1_000_000_000, 10_000_000_000];
@@ -34,7 +36,7 @@ function degrees(value: unknown, max: number): number | null {
   return isNumber && Math.abs(Number(value)) <= max ? Number(value) : null;
 }
 
-/** The contact cards that have a phone number, at most 5; undefined if none has. A card without a name has its number. */
+/** The cards that have a phone number, at most 5; undefined if none has. A card without a name has its number. */
 export function receivedCards(cards: { name: unknown; phones: unknown[] }[]): ContactCard[] | undefined {
   const found: ContactCard[] = [];
   for (const { name, phones: given } of cards) {
@@ -47,9 +49,6 @@ export function receivedCards(cards: { name: unknown; phones: unknown[] }[]): Co
   return found.length > 0 ? found : undefined;
 }
 
-/** A pictograph that is text by default, without the selector that makes it an emoji. */
-const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
-
 /** The tap on a choice; undefined without its data. */
 export function receivedTap(data: unknown, title: unknown): Tap | undefined {
   if (typeof data !== "string") return undefined;
@@ -60,16 +59,10 @@ export function receivedTap(data: unknown, title: unknown): Tap | undefined {
 export function receivedEmoji(value: unknown): string | null {
   if (typeof value !== "string" || value.length > MAX_EMOJI) return null;
   const emoji = lineOf(value, MAX_EMOJI);
-  return emoji === undefined ? null : (withSelectors(emoji) ?? emoji);
-}
-
-/**
- * The emoji as Unicode recommends it. Some networks leave the variation selectors out, and a client must be able to send
- * back what it read.
- */
-function withSelectors(emoji: string): string | null {
+  if (emoji === undefined) return null;
+  // Some networks leave the variation selectors out, and a client must be able to send back what it read.
   const whole = emoji.replace(BARE_PICTOGRAPH, "$&\uFE0F");
-  return /^\p{RGI_Emoji}$/v.test(whole) ? whole : null;
+  return isEmoji(whole) ? whole : emoji;
 }
 
 /** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is none. */

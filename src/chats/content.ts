@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Choices, ContactCard, Interactive, Location } from "../channels/content.ts";
+import { type Choices, type ContactCard, type Interactive, isEmoji, type Location } from "../channels/content.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, notBlank, notBlankIfGiven, notEmpty, optional, wellFormed } from "../http/fields.ts";
 
@@ -109,8 +109,8 @@ export const contactsBody = z
   )
   .check(z.minLength(1), z.maxLength(MAX_CARDS));
 
-/** One emoji that all platforms know, with its modifiers and joiners. */
-export const oneEmoji = z.string().check(z.refine((text) => /^\p{RGI_Emoji}$/v.test(text), "must be one emoji"));
+/** The emoji of a reaction. */
+export const oneEmoji = z.string().check(z.refine(isEmoji, "must be one emoji"));
 
 /** What is wrong between the choices. */
 function choiceFaults({ choices }: Choices): { path: (string | number)[]; message: string }[] {

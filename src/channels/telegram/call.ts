@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Network } from "../adapter.ts";
+import { lenient } from "../lenient.ts";
 import { parseJson, readText } from "../network-response.ts";
 
 /** More than enough for the longest message that Telegram echoes. A longer response is not from Telegram. */
@@ -21,7 +22,7 @@ const envelope = z.union([
     ok: z.literal(false),
     error_code: z.optional(z.int()),
     description: z.optional(z.string()),
-    parameters: z.catch(z.optional(parameters), undefined),
+    parameters: lenient(parameters),
   }),
 ]);
 

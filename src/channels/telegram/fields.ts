@@ -1,13 +1,8 @@
 import * as z from "zod/mini";
+import { lenient } from "../lenient.ts";
 
 /** Fields of Telegram's updates. */
 
-/** A field that may be absent. A value of another type counts as absent, so that no message is lost if Telegram changes it. */
-export function lenient<T extends z.ZodMiniType>(schema: T) {
-  return z.catch(z.optional(schema), undefined);
-}
-
-export const textField = lenient(z.string());
 export const integerField = lenient(z.int());
 
 /** The fields of a value; none if it is no object. */

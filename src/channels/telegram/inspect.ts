@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, Inspection, Network } from "../adapter.ts";
+import { lenient } from "../lenient.ts";
 import { call } from "./call.ts";
 import { UPDATES } from "./register.ts";
 
@@ -13,7 +14,7 @@ const webhookInfo = z.object({
   last_error_date: z.optional(z.number()),
   last_error_message: z.optional(z.string()),
   // Absent for Telegram's default: all but a few.
-  allowed_updates: z.catch(z.optional(z.array(z.string())), undefined),
+  allowed_updates: lenient(z.array(z.string())),
 });
 
 const NOT_BY_DEFAULT = "message_reaction";

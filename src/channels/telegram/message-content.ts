@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import type { InboundMessage } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 import { safeContentType } from "../network-response.ts";
 import { lineOf, receivedCards, receivedEmoji, receivedLocation } from "../received.ts";
-import { fields, lenient, textField } from "./fields.ts";
+import { fields } from "./fields.ts";
 
 const MAX_NAME = 200;
 const MAX_DETAIL = 300;

@@ -1,5 +1,5 @@
 import type { Body, MediaType, Outgoing } from "../adapter.ts";
-import { detailLines, framedText, splitText } from "../choices-text.ts";
+import { choiceLines, detailLines, framedText, splitText } from "../choices-text.ts";
 import {
   type Choices,
   type ContactCard,
@@ -54,8 +54,7 @@ function callsOf(body: Body, messageId: string): Call[] {
       return mediaCalls(body, body.caption);
     case "choices": {
       const { text, media, interactive } = body;
-      const lines =
-        interactive.rendering === "text" ? interactive.choices.map(({ title }) => title) : detailLines(interactive);
+      const lines = interactive.rendering === "text" ? choiceLines(interactive) : detailLines(interactive);
       const whole = framedText(interactive, text, lines);
       const calls = media ? mediaCalls(media, whole) : splitText(whole, MAX_TEXT).map(textCall);
       return withMarkup(calls, markupOf(interactive, messageId));

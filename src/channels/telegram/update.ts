@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 import { lineOf, receivedAt, receivedEmoji, receivedTap } from "../received.ts";
-import { fields, integerField, lenient, textField } from "./fields.ts";
+import { fields, integerField } from "./fields.ts";
 import { contentOf, contentShape, hasWords } from "./message-content.ts";
 import { networkIdOf } from "./network-id.ts";
 
@@ -29,7 +30,7 @@ type Message = z.output<typeof message>;
 const tap = z.object({
   id: z.string().check(z.minLength(1), z.maxLength(MAX_QUERY_ID)),
   from: z.object({ id: z.int(), ...names }),
-  message: lenient(z.object({ ...numbers, chat, reply_markup: z.catch(z.unknown(), undefined) })),
+  message: lenient(z.object({ ...numbers, chat, reply_markup: z.optional(z.unknown()) })),
   data: z.string(),
 });
 

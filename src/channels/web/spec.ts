@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
-import type { Choices, Rendering } from "../content.ts";
+import { type Choices, hasDetails, type Rendering } from "../content.ts";
 import type { ChannelSpec } from "../spec.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
@@ -25,10 +25,7 @@ function webRendering({ choices }: Choices): Rendering {
   const [first] = choices;
   if (first?.type === "location") return "text";
   if (first?.type === "link") return "link";
-  const isPlain = choices.every(
-    (choice) => choice.type === "reply" && choice.description === undefined && choice.section === undefined,
-  );
-  return choices.length <= MAX_BUTTONS && isPlain ? "buttons" : "list";
+  return choices.length <= MAX_BUTTONS && !choices.some(hasDetails) ? "buttons" : "list";
 }
 
 /** A web chat needs no credentials. Its contacts are the site's users and anonymous visitors. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { PartRefusal, StatusUpdate } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;
@@ -29,14 +30,12 @@ const TEMPLATE = new Set([
 /** Errors about the channel: its token, permissions or account. 200 to 299 are also permissions. */
 const BROKEN = new Set([0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010]);
 
-const text = z.catch(z.optional(z.string()), undefined);
-
 /** Meta's error in a response or a status. */
 export const metaError = z.object({
   code: z.int(),
-  message: text,
-  title: text,
-  error_data: z.catch(z.optional(z.object({ details: text })), undefined),
+  message: textField,
+  title: textField,
+  error_data: lenient(z.object({ details: textField })),
 });
 export type MetaError = z.output<typeof metaError>;
 

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import type { InboundItem, StatusUpdate } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 import { failureOf, metaError } from "./errors.ts";
-import { anyText, contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
+import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { message, messageItems } from "./messages.ts";
 
 const anything = z.catch(z.array(z.unknown()), []);
@@ -11,7 +12,7 @@ const entry = z.object({ changes: z.array(z.unknown()) });
 const change = z.object({
   field: z.string(),
   value: z.object({
-    metadata: z.catch(z.optional(z.object({ phone_number_id: z.string() })), undefined),
+    metadata: lenient(z.object({ phone_number_id: z.string() })),
     contacts: anything,
     messages: anything,
     statuses: anything,
@@ -25,7 +26,7 @@ const status = z.object({
   recipient_id: person,
   recipient_user_id: person,
   recipient_parent_user_id: person,
-  biz_opaque_callback_data: anyText,
+  biz_opaque_callback_data: textField,
   errors: anything,
 });
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 import { contentLength, discard, limitBytes, plainType, safeContentType } from "../network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
@@ -17,8 +18,8 @@ const META_HOSTS = /(^|\.)(fbsbx\.com|fbcdn\.net|whatsapp\.net)$/;
 
 const lookUp = z.object({
   url: z.string().check(z.maxLength(4_096)),
-  mime_type: z.catch(z.optional(z.string()), undefined),
-  file_size: z.catch(z.optional(z.union([z.number(), z.string()])), undefined),
+  mime_type: textField,
+  file_size: lenient(z.union([z.number(), z.string()])),
 });
 
 /** Looks up the media's URL, then downloads it. Both calls send the token, and only to Meta's own hosts. */

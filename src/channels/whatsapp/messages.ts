@@ -1,28 +1,28 @@
 import * as z from "zod/mini";
 import type { AddressChange, InboundItem, InboundMessage, MessageType } from "../adapter.ts";
+import { lenient, textField } from "../lenient.ts";
 import { safeContentType } from "../network-response.ts";
 import { receivedAt, receivedCards, receivedEmoji, receivedLocation, receivedTap } from "../received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
-import { anyText, distinct, type MetaContact, networkId, person } from "./fields.ts";
+import { distinct, type MetaContact, networkId, person } from "./fields.ts";
 
 /** The maximum length of a file name. It keeps a row small, even if a webhook is huge. */
 const MAX_NAME = 255;
 
-const quoted = z.catch(z.optional(z.object({ id: z.catch(z.optional(networkId), undefined) })), undefined);
-
+/** A message from a contact. The field that its type names has what it says. */
 export const message = z.looseObject({
   id: networkId,
   type: z.string(),
   from: person,
   from_user_id: person,
   from_parent_user_id: person,
-  timestamp: z.catch(z.unknown(), undefined),
-  context: quoted,
+  timestamp: z.optional(z.unknown()),
+  context: lenient(z.object({ id: lenient(networkId) })),
 });
 type Received = z.output<typeof message>;
 
 const textBody = z.object({ body: z.string() });
-const mediaBody = z.object({ id: networkId, caption: anyText, mime_type: anyText, filename: anyText });
+const mediaBody = z.object({ id: networkId, caption: textField, mime_type: textField, filename: textField });
 const systemBody = z.object({ wa_id: person, customer: person, user_id: person, previous_user_id: person });
 const reaction = z.object({ message_id: networkId, emoji: z.nullish(z.string()) });
 const original = z.object({ original_message_id: networkId });

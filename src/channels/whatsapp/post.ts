@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 import { retryAfterMs } from "../../http/retry-after.ts";
 import type { Credentials, Network, PartOutcome, PartRefusal } from "../adapter.ts";
+import { lenient } from "../lenient.ts";
 import { discard } from "../network-response.ts";
 import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import type { WhatsAppPart } from "./render.ts";
 
-const id = z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(160))), undefined);
+const id = lenient(z.string().check(z.minLength(1), z.maxLength(160)));
 const accepted = z.object({
   messages: z.tuple([z.object({ id: z.string().check(z.minLength(1), z.maxLength(512)) })], z.unknown()),
   contacts: z.catch(z.array(z.object({ wa_id: id, user_id: id })), []),

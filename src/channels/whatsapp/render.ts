@@ -1,6 +1,6 @@
 import type { Body, MediaType, Outgoing } from "../adapter.ts";
 import { bySection, choiceLines, framedText, splitText } from "../choices-text.ts";
-import { type Choice, type Choices, type ContactCard, type Rendering, tapData } from "../content.ts";
+import { type Choice, type Choices, type ContactCard, hasDetails, type Rendering, tapData } from "../content.ts";
 
 const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;
@@ -50,10 +50,7 @@ export function whatsappRendering({ choices }: Choices): Rendering {
   const isShort = choices.every(({ title }) => title.length <= MAX_BUTTON);
   if (first?.type === "location") return "buttons";
   if (first?.type === "link") return choices.length === 1 && isShort && hasHostName(first.url) ? "link" : "text";
-  const isPlain = choices.every(
-    (choice) => choice.type === "reply" && choice.description === undefined && choice.section === undefined,
-  );
-  return choices.length <= MAX_BUTTONS && isShort && isPlain ? "buttons" : "list";
+  return choices.length <= MAX_BUTTONS && isShort && !choices.some(hasDetails) ? "buttons" : "list";
 }
 
 /** Meta refuses a button that leads to an IP address. */
