@@ -126,7 +126,7 @@ export class ChatParts {
       isRepeated: (dedupe) => this.store.hasInbound(dedupe),
       receive,
       readUpTo: () => this.acts.readUpTo(),
-      react: (seq, emoji, at) => this.messageChanges.contactReacted(seq, emoji, at),
+      react: (seq, emoji, at) => this.messageChanges.visitorReacted(seq, emoji, at),
       fillDetails: (identity, contact) => this.changes.fill(identity, contact),
     });
     this.scheduled = new ScheduledMessages({

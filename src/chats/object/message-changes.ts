@@ -46,12 +46,25 @@ export class MessageChanges {
     }
   }
 
-  /** The contact reacts at `at` (Unix milliseconds), or takes the reaction back. @returns the message, if it can change */
-  contactReacted(seq: number, emoji: string | null, at: number): Message | null {
+  /**
+   * A visitor reacts, or takes the reaction back. Pages tell it once and in order, so the same again stores nothing: it
+   * counts in no limit.
+   * @param at Unix milliseconds
+   * @returns the message, if it can change
+   */
+  visitorReacted(seq: number, emoji: string | null, at: number): Message | null {
     const message = this.#open(this.#host.log.docAt(seq));
+    if (!message || (reactionOf(message, "contact")?.emoji ?? null) === emoji) return message;
+    return this.#replaceReaction(message, "contact", emoji, at);
+  }
+
+  /** A network tells that the contact reacted at `at` (Unix milliseconds), or took the reaction back. */
+  #contactReacted(doc: string, emoji: string | null, at: number): Message | null {
+    const message = this.#open(doc);
     if (!message) return null;
     const { heard } = this.#host.log;
-    const stored = message.reactions?.find(({ by }) => by === "contact");
+    const { seq } = message;
+    const stored = reactionOf(message, "contact");
     const storedAt = stored ? Date.parse(stored.at) : this.#lastReactionAt(seq);
     const latest = Math.max(storedAt, heard.latest(seq, "reaction"));
     if (at < latest) return message;
@@ -67,7 +80,7 @@ export class MessageChanges {
   setReaction(seq: number, emoji: string | null, at: number): Message | null {
     const message = this.#open(this.#host.log.docAt(seq));
     if (!message || this.#failed.delete(failedKey(message.id, at))) return null;
-    const stored = message.reactions?.find(({ by }) => by === "organization");
+    const stored = reactionOf(message, "organization");
     if (!stored && emoji === null) return message;
     return this.#replaceReaction(message, "organization", emoji, at);
   }
@@ -97,13 +110,13 @@ export class MessageChanges {
 
   #react({ networkId, emoji, at }: Extract<MessageChange, { change: "reaction" }>): Message | null {
     const row = this.#host.log.byAnyNetworkId(networkId);
-    return row && this.contactReacted((JSON.parse(row.doc) as Message).seq, emoji, at);
+    return row && this.#contactReacted(row.doc, emoji, at);
   }
 
   #takeBack({ messageId, at }: Extract<MessageChange, { change: "reaction_failed" }>): Message | null {
     const message = this.#open(this.#host.log.byId(messageId)?.doc);
     if (!message) return null;
-    const stored = message.reactions?.find(({ by }) => by === "organization");
+    const stored = reactionOf(message, "organization");
     if (stored && Date.parse(stored.at) === at) return this.#replaceReaction(message, "organization", null, at);
     this.#failed.set(failedKey(messageId, at), true);
     return message;
@@ -138,6 +151,10 @@ export class MessageChanges {
     const message = doc ? (JSON.parse(doc) as Message) : null;
     return message && isBlank(message) ? null : message;
   }
+}
+
+function reactionOf({ reactions }: Message, side: Reaction["by"]): Reaction | undefined {
+  return reactions?.find(({ by }) => by === side);
 }
 
 function found(message: Message | null): Answer {

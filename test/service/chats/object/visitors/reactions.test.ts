@@ -1,6 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { admin, send } from "../../../../support/harness.ts";
+import { objectWrites } from "../../../../support/object-writes.ts";
 import { connect, visit } from "../../../../support/sockets.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { newVisitor } from "./new-visitor.ts";
@@ -58,12 +59,20 @@ test("a visitor can react to their own message", async () => {
 });
 
 test("the same reaction again changes nothing, and its page alone is told how the message is", async () => {
-  const { page, other, api, chatId } = await answered();
+  const { page, other, api, chatId, object } = await answered();
   await page.ask({ type: "reaction", seq: 2, emoji: "❤️" });
   const first = await other.next();
   const before = (await api("GET", `/events?types=message.reaction&chatId=${chatId}`)).body;
   pass(1_000);
-  expect(await page.ask({ type: "reaction", seq: 2, emoji: "❤️" })).toEqual(first);
+  // It counts in no limit, so it must not write either.
+  const { rows } = await objectWrites({ object: () => object }, async () => {
+    for (let n = 0; n < 10; n++) {
+      expect(await page.ask({ type: "reaction", seq: 2, emoji: "❤️" })).toEqual(first);
+      expect(await page.ask({ type: "reaction", seq: 1, emoji: null })).toMatchObject({ message: { seq: 1 } });
+      pass(20);
+    }
+  });
+  expect(rows).toBe(0);
   expect(await other.rest()).toEqual([]);
   expect((await api("GET", `/events?types=message.reaction&chatId=${chatId}`)).body).toEqual(before);
 });
