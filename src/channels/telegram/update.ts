@@ -132,8 +132,8 @@ function readReaction(raw: unknown, token: string): { item: ContactReaction } | 
   const read = reaction.safeParse(raw).data;
   if (!read) return null;
   const address = String(read.chat.id);
-  const [before, after] = [emojisIn(read.old_reaction), emojisIn(read.new_reaction)];
-  const emoji = after.find((each) => !before.includes(each)) ?? after.at(-1) ?? null;
+  const [before, after] = [new Set(emojisIn(read.old_reaction)), emojisIn(read.new_reaction)];
+  const emoji = after.find((each) => !before.has(each)) ?? after.at(-1) ?? null;
   const networkId = idOf(token, address, read);
   return { item: { kind: "reaction", networkId, address, emoji, at: receivedAt(read.date) } };
 }

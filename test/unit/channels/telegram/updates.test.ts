@@ -218,6 +218,16 @@ test.each<[string, Reactions, string | null]>([
   expect(read({ message_reaction: update })).toEqual({ items: [{ account: null, item }], notes: [] });
 });
 
+test("a reaction with very many emojis is read in one pass", () => {
+  const many = <T>(each: T) => Array<T>(60_000).fill(each);
+  const reactions = { old_reaction: [...many(like), fire], new_reaction: many(fire) };
+  const update = { chat: withAnn, message_id: 5, user: ann, date: DATE, ...reactions };
+  const start = performance.now();
+  expect(read({ message_reaction: update }).items).toMatchObject([{ item: { emoji: "🔥" } }]);
+  // Compared in pairs, they take some seconds.
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
 test("an anonymous reaction is the group's, and one that can't be read leaves a note", () => {
   const update: MessageReactionUpdated = {
     ...{ chat: group, message_id: 5, date: DATE, actor_chat: group },
