@@ -106,8 +106,8 @@ export type MessageChange =
   | { change: "deletion"; networkId: string }
   /** The contact's reaction; null removes it. */
   | { change: "reaction"; networkId: string; emoji: string | null; at: number }
-  /** The network did not show our reaction, which was made at `at`. */
-  | { change: "reaction_failed"; messageId: string; at: number };
+  /** The network of this channel did not show our reaction, which was made at `at`. */
+  | { change: "reaction_failed"; channelId: string; messageId: string; at: number };
 /** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
 export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
 

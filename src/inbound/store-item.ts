@@ -7,6 +7,7 @@ import type {
   MessageRevocation,
   StatusUpdate,
 } from "../channels/adapter.ts";
+import { lineOf } from "../channels/received.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { type ChatStub, callChat } from "../chats/call-chat.ts";
 import { openChat } from "../chats/open-chat.ts";
@@ -70,7 +71,7 @@ async function storeMessage(
   }
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
-  const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
+  const name = lineOf(item.name, MAX_NAME) ?? null;
   const opened = await openChat(env, { channel, address, others, name, isLimited: false });
   if (opened.outcome === "no_channel") return "unknown_chat";
   // No limit holds for a chat that a network brings. If one did, acknowledging the message would lose it.
@@ -147,7 +148,7 @@ async function storeReactionStatus(
 ): Promise<StoreOutcome> {
   if (status !== "FAILED") return "applied";
   if (chatId === null || messageId === null) return "unknown_chat";
-  const change = { change: "reaction_failed", messageId, at } as const;
+  const change = { change: "reaction_failed", channelId: channel.id, messageId, at } as const;
   return changed(await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.change(as, change))));
 }
 

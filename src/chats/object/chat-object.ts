@@ -203,7 +203,9 @@ export class ChatObject extends EventfulObject {
 
   /** Changes a stored message as its network tells; see `MessageChanges`. */
   change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
-    return this.#forOwner(as, async () => {
+    return this.#forOwner(as, async ({ channelId }) => {
+      // A status names its chat by itself. That of another channel must not change this one.
+      if (change.change === "reaction_failed" && change.channelId !== channelId) return UNKNOWN;
       const answer = await this.parts.messageChanges.apply(change);
       // Even if nothing changed: the first call may have lost the alarm.
       if (answer.outcome === "ok") await this.parts.announce();

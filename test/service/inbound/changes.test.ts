@@ -5,7 +5,7 @@ import { acceptAs, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { storedBy } from "../../support/stored.ts";
 import { report } from "../chats/inbound.ts";
-import { chatOf, type Kind, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { chatOf, type Kind, newNetworkChannel, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newContact } from "./fixtures.ts";
 import {
   type Contact,
@@ -178,14 +178,19 @@ test("a status of our reaction changes no message's status, and one that failed 
   await at.run();
   const when = SECONDS * 1_000;
   const react = (later: number) => partsIn(at, (parts) => void parts.messageChanges.setReaction(1, "🎉", when + later));
-  const tell = (status: string, later: number) =>
-    tellStatus(at, `${id}.reaction.${when + later}`, status, { id: "wamid.reaction", errors: [{ code: 131009 }] });
+  const tell = (status: string, later: number, channel = at.channel) =>
+    tellStatus({ ...at, channel }, `${id}.reaction.${when + later}`, status, {
+      id: "wamid.reaction",
+      errors: [{ code: 131009 }],
+    });
   await react(0);
   await react(5);
   const before = await at.message(id);
   expect(before).toMatchObject({ status: "SENT", error: null, reactions: [{ by: "organization", emoji: "🎉" }] });
   for (const status of ["sent", "delivered", "read"]) taken(await tell(status, 5));
   taken(await tell("failed", 0));
+  const other = await newNetworkChannel(at.organizationId, "whatsapp");
+  taken(await tell("failed", 5, other));
   expect(await at.message(id)).toEqual(before);
   for (const _ of [1, 2]) taken(await tell("failed", 5));
   const after = await at.message(id);

@@ -3,7 +3,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { ContentJudge } from "./content-judge.ts";
 import type { Service } from "./load-service.ts";
-import type { LifeWorld } from "./rules.ts";
+import { CHANNEL_ID, type LifeWorld } from "./rules.ts";
 import { inboundExtra } from "./sayings.ts";
 
 type Draft = Omit<InboundDraft, "id">;
@@ -67,7 +67,7 @@ export class Contacts extends Requests {
 
   /** The network did not show a reaction of the company after all. */
   failReaction(chat: SimulatedObject, { messageId, at }: { messageId: string; at: number }): void {
-    this.#tell(chat, { change: "reaction_failed", messageId, at });
+    this.#tell(chat, { change: "reaction_failed", channelId: CHANNEL_ID, messageId, at });
   }
 
   /** The contact's address changes. */

@@ -16,6 +16,9 @@ export const LIFE_FAULTS = [
   "network slow",
   "a month passes",
 ] as const;
+/** The channel of all chats. */
+export const CHANNEL_ID = "chn_g00000000000000c";
+
 /** This simulation has no D1. */
 type LifeFault = (typeof LIFE_FAULTS)[number] | "D1 late";
 

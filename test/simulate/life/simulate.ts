@@ -19,7 +19,7 @@ import { LifeJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { ChannelRetention } from "./retention.ts";
-import { LIFE_FAULTS, type LifeWorld } from "./rules.ts";
+import { CHANNEL_ID, LIFE_FAULTS, type LifeWorld } from "./rules.ts";
 import { Visitors } from "./visitors.ts";
 
 const OPERATIONS = 40;
@@ -363,7 +363,7 @@ class Simulation {
   #addChat(chatId: string, channelKind: ChatIdentity["channelKind"]): void {
     const world = this.#world;
     if (channelKind === "web") this.#webChats.add(chatId);
-    const at = { organizationId: ORGANIZATION_ID, channelId: "chn_g00000000000000c", contactAddress: "100" };
+    const at = { organizationId: ORGANIZATION_ID, channelId: CHANNEL_ID, contactAddress: "100" };
     this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [] });
     const chat = new SimulatedObject(
       world,

@@ -232,7 +232,9 @@ test("a contact reacts to a message of ours by the id of its part, and to none t
 
 test("a failed reaction takes back that reaction alone, also if the network says so before it answers the call", async () => {
   const at = await chatWithBoth();
-  const fail = (when: number, messageId = at.theirs) => at.change({ change: "reaction_failed", messageId, at: when });
+  const { channelId } = at;
+  const fail = (when: number, messageId = at.theirs) =>
+    at.change({ change: "reaction_failed", channelId, messageId, at: when });
   await at.setReaction(2, "🎉", T);
   expect([await fail(T + 1), await fail(T, at.ours), await fail(T, "msg_gaaaa")]).toEqual(["ok", "ok", "no_message"]);
   expect(await at.reactions(at.theirs)).toHaveLength(1);
