@@ -57,7 +57,10 @@ export class StoredDetails {
       ...(name !== null && !before.name && { name }),
       ...(email !== null && !before.metadata.email && { metadata: { email } }),
     };
-    if (Object.keys(patch).length > 0) await this.#change(before, patch);
+    if (Object.keys(patch).length === 0) return;
+    const { outcome } = await this.#change(before, patch);
+    // The metadata has no room for the email, which must not cost the name.
+    if (outcome === "invalid" && patch.name !== undefined) await this.#change(before, { name: patch.name });
   }
 
   /** The contact's messages so far need no answer. */

@@ -20,6 +20,12 @@ import {
 
 stopTheClock();
 
+test("a contact's name comes in one line, without control characters", async () => {
+  const at = await place("whatsapp");
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi", { name: " Ada\u001b[2J\n\u009bL " })]));
+  expect((await at.chat()).contact.name).toBe("Ada [2J L");
+});
+
 test.each(KINDS)("a contact's message on %s is stored before the answer, with the contact's name", async (kind) => {
   const at = await place(kind);
   const from = newContact();
@@ -292,5 +298,5 @@ test.each([
 ])("a contact's name is cut to 256 characters, %s", async (_which, name, kept) => {
   const at = await place("whatsapp");
   taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi", { name })]));
-  expect((await at.chat()).contact.name).toBe(kept);
+  expect((await at.chat()).contact.name).toBe(kept.trim());
 });

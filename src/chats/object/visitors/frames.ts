@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { lineOf } from "../../../channels/received.ts";
 import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { optional } from "../../../http/fields.ts";
@@ -57,6 +58,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export const PING = JSON.stringify({ type: "ping" });
 export const PONG = JSON.stringify({ type: "pong" } satisfies ServerFrame);
 
+const MAX_NAME = 256;
 const seq = z.int().check(z.gte(0));
 
 // As all that comes in: half a character is replaced, and not refused.
@@ -136,7 +138,7 @@ export function detailsIn(frame: ContactFrame): { name: string | null; email: st
   const refused = (message: string) => refusedFrame("contact", "validation_failed", null, message);
   if (name !== null && !contactName.safeParse(name).success) return refused("name must have 1 to 256 characters");
   if (email !== null && !contactEmail.safeParse(email).success) return refused("email must be an email address");
-  return { name, email };
+  return { name: lineOf(name, MAX_NAME) ?? null, email };
 }
 
 /** @param retryAfter seconds; null if waiting does not help */

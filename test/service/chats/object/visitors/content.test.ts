@@ -134,6 +134,14 @@ test("a visitor says who they are where nobody said it before, and later words c
   expect(await detailsOf(visitor, chatId, page)).toEqual(["Ana", { email: "ana@example.com" }]);
 });
 
+test("a visitor whose email has no room in the metadata still has a name, in one line", async () => {
+  const { page, chatId, ...visitor } = await offered();
+  const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`k${n}`, "v"]));
+  await visitor.api("PATCH", `/chats/${chatId}`, { metadata });
+  page.send({ type: "contact", name: "Ana\u001b[2J\r\nof Acme", email: "ana@example.com" });
+  expect(await detailsOf(visitor, chatId, page)).toEqual(["Ana [2J of Acme", metadata]);
+});
+
 test("what the company knows of a visitor stays, and asking for it again costs no call", async () => {
   const { page, chatId, ...visitor } = await offered();
   await visitor.api("PATCH", `/chats/${chatId}`, {

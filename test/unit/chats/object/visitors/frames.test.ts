@@ -134,6 +134,8 @@ test("a reaction has one emoji or takes it back, and another text is refused", (
 test.each([
   [{}, { name: null, email: null }],
   [{ name: "x".repeat(256) }, { name: "x".repeat(256), email: null }],
+  [{ name: "\0Ana\r\n of\u009bAcme" }, { name: "Ana  of Acme", email: null }],
+  [{ name: "\u0007" }, { name: null, email: null }],
   [{ email: "ana@example.com" }, { name: null, email: "ana@example.com" }],
 ])("a contact of %j is one", (fields, details) => {
   expect(detailsIn({ type: "contact", name: undefined, email: undefined, ...fields })).toEqual(details);
