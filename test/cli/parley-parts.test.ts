@@ -192,6 +192,19 @@ test("tail doubles its wait up to 30 seconds, and respects Retry-After", () => {
   }
 });
 
+test("JSON on a terminal has no control character, and is the same for programs", () => {
+  const message = { text: "\u009b2J\u007f\u001b[31m ü" };
+  const writtenOn = (isTTY: boolean) => {
+    let text = "";
+    const stdout = { isTTY, write: (part: string) => (text += part) };
+    new Output({ json: true, stdout, stderr: stdout, noColor: true }).document(message);
+    return text;
+  };
+  expect(writtenOn(true)).not.toMatch(/[^\P{Cc}\n]/u);
+  for (const isTTY of [true, false]) expect(JSON.parse(writtenOn(isTTY))).toEqual(message);
+  expect(writtenOn(false)).toBe(`${JSON.stringify(message, null, 2)}\n`);
+});
+
 test("a table fits on a terminal: empty columns go, wide ones are shortened, and ids stay whole", () => {
   const row = {
     id: "key_gWq6pR2nVt70HsdE",

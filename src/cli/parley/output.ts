@@ -33,9 +33,10 @@ export class Output {
     this.#noColor = noColor;
   }
 
-  /** A line of data. */
+  /** A line of data. JSON leaves the controls from DEL on as they are; some terminals obey them. */
   line(text: string): void {
-    this.#stdout.write(`${text}\n`);
+    const safe = text.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+    this.#stdout.write(`${this.#stdout.isTTY ? safe : text}\n`);
   }
 
   /** The service's answer as JSON, for programs. */
