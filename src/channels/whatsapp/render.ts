@@ -179,7 +179,7 @@ function fileNameOf(link: string): { filename: string } | undefined {
   const name = URL.parse(link)?.pathname.split("/").at(-1);
   if (!name) return undefined;
   try {
-    return { filename: decodeURIComponent(name).slice(0, 240) };
+    return { filename: decodeURIComponent(name).slice(0, 240).toWellFormed() };
   } catch {
     return { filename: name.slice(0, 240) };
   }

@@ -71,6 +71,7 @@ test("a document gets the file name of its link, truncated to 240 characters", a
   expect(await nameOf("a/")).toBeUndefined();
   expect(await nameOf("%zz.pdf")).toBe("%zz.pdf");
   expect(await nameOf("x".repeat(241))).toBe("x".repeat(240));
+  expect(await nameOf(`${"x".repeat(239)}%F0%9F%91%8D`)).toBe(`${"x".repeat(239)}\ufffd`);
   expect(await nameOf(`%zz${"x".repeat(241)}`)).toBe(`%zz${"x".repeat(237)}`);
 });
 
