@@ -34,7 +34,7 @@ export interface Outbound {
   interactive: Interactive | null;
   location: Location | null;
   contacts: ContactCard[] | null;
-  /** The network's id of the message that this one replies to; null if it replies to none, or the network has no such id. */
+  /** The network's id of the message that this one replies to; null if there is none, or the network never had it. */
   quote: string | null;
   /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
   partsSent: readonly string[];
@@ -196,13 +196,30 @@ export interface Registration {
 }
 
 /**
- * A network's answer about a channel: the address of its webhook, why its last call failed and what it is not told, that it
- * refuses the credentials, or that nothing can be said. `description` is for people, and never contains a secret.
+ * A network's answer about a channel: the address of its webhook, why its last call failed and what it is not told; or
+ * that it refuses the credentials; or that nothing can be said. `description` is for people, and has never a secret.
  */
 export type Inspection =
   | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
+
+/** The acts of a network. */
+export interface NetworkActs {
+  /** Those that it has. */
+  kinds: readonly NetworkAct["act"][];
+  /**
+   * Does one of them; never throws.
+   * @param signal aborts at the deadline
+   */
+  make(
+    act: NetworkAct,
+    target: ActTarget,
+    credentials: Credentials,
+    network: Network,
+    signal: AbortSignal,
+  ): Promise<ActOutcome>;
+}
 
 /** @typeParam Part what `render` makes and `post` takes */
 export interface Adapter<Part = unknown> extends ChannelSpec {
@@ -218,19 +235,8 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
    * @param signal aborts at the attempt's deadline
    */
   post(part: Part, credentials: Credentials, network: Network, signal: AbortSignal): Promise<PartOutcome>;
-  /** The acts that the network has. */
-  acts: readonly NetworkAct["act"][];
-  /**
-   * Does one of `acts`; never throws.
-   * @param signal aborts at the deadline
-   */
-  act?: (
-    act: NetworkAct,
-    target: ActTarget,
-    credentials: Credentials,
-    network: Network,
-    signal: AbortSignal,
-  ) => Promise<ActOutcome>;
+  /** Absent for a network that has nothing besides messages. */
+  acts?: NetworkActs;
   /** Tells the network that a tap has arrived, so that its app stops waiting; never throws. */
   acknowledge?: (receipt: string, credentials: Credentials, network: Network) => Promise<void>;
   /** Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { atMost, notEmpty } from "../http/fields.ts";
+import { bodyId } from "../http/fields.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 import { oneEmoji } from "./content.ts";
@@ -8,13 +8,11 @@ import type { ActRefusal } from "./rpc.ts";
 
 /** The acts beside sending: reactions, marking as read, showing that somebody writes. */
 
-const MAX_ID = 64;
-
 /** The body of `PUT /chats/{id}/messages/{messageId}/reaction`. */
 export const reactionBody = z.object({ emoji: oneEmoji });
 
 /** The body of `POST /chats/{id}/read`. */
-export const readBody = z.object({ messageId: z.string().check(notEmpty, ...atMost(MAX_ID)) });
+export const readBody = z.object({ messageId: bodyId });
 
 /** The body of `POST /chats/{id}/typing`. It has no fields. */
 export const typingBody = z.object({});

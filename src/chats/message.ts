@@ -4,13 +4,12 @@ import type { ContactCard, Interactive, Location } from "../channels/content.ts"
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Fault } from "../http/errors.ts";
-import { atMost, instant, notBlank, notEmpty, optional, wellFormed } from "../http/fields.ts";
+import { atMost, bodyId, instant, notBlank, notEmpty, optional, wellFormed } from "../http/fields.ts";
 import { choicesBody, combinationFaults, contactsBody, type DraftExtra, locationBody } from "./content.ts";
 import type { Variables } from "./template.ts";
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
-const MAX_ID = 64;
 export const MAX_PAIRS = 20;
 export const MAX_KEY = 40;
 export const MAX_VALUE = 500;
@@ -173,8 +172,8 @@ const stringOrNumber = z
 const sendFields = z.object({
   content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),
-  senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
-  templateId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  senderId: optional(bodyId),
+  templateId: optional(bodyId),
   variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), stringOrNumber))),
   mediaUrl: optional(httpsUrl),
   metadata,
@@ -184,7 +183,7 @@ const sendFields = z.object({
   interactive: optional(choicesBody),
   location: optional(locationBody),
   contacts: optional(contactsBody),
-  replyTo: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  replyTo: optional(bodyId),
 });
 
 /** The body of `POST /chats/{id}/messages`. */
@@ -197,7 +196,7 @@ export type SendBody = z.output<typeof sendBody>;
 
 /** The body of `POST /chats/{id}/messages/{messageId}/resend`. */
 export const resendBody = z.object({
-  senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  senderId: optional(bodyId),
   scheduledAt: optional(instant),
   expiresAt: optional(instant),
 });

@@ -32,6 +32,9 @@ export const notBlankIfGiven = z.refine<string>((text) => text.trim() !== "", {
 /** No lone surrogates: D1 would replace them. */
 export const wellFormed = z.refine<string>((text) => text.isWellFormed(), "must be well-formed Unicode");
 
+/** The id of something, in a body. */
+export const bodyId = z.string().check(notEmpty, ...atMost(64));
+
 /** A required string of 1 to `max` UTF-16 units that is not only white space, for the directory. */
 export function requiredText(max: number) {
   return z.string().check(notBlank, wellFormed, ...atMost(max));

@@ -1,4 +1,4 @@
-import type { ActOutcome, ActTarget, Credentials, NetworkAct, Outcome } from "../../channels/adapter.ts";
+import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
@@ -22,15 +22,15 @@ export const MAX_CHAT_ACTS = 10;
 const MAX_ASKS = 5;
 const MAX_RETRY_AFTER = 3_600;
 
-/** A network, as an act calls it. */
-export interface ActPort {
-  acts: readonly NetworkAct["act"][];
-  act(what: NetworkAct, target: ActTarget, credentials: Credentials, signal: AbortSignal): Promise<ActOutcome>;
+/** The acts of the chat's network. */
+export interface ActPort extends Pick<NetworkActs, "kinds"> {
+  make(act: NetworkAct, target: ActTarget, credentials: Credentials, signal: AbortSignal): Promise<ActOutcome>;
 }
 
 /** A chat that a network delivers. */
 export interface ActingChat extends ChannelAccess {
-  network: ActPort;
+  /** Undefined if the network has none. */
+  acts: ActPort | undefined;
   /** The contact's current address. */
   address(): string;
   learn(addresses: string[], moved: boolean): void;
@@ -134,7 +134,7 @@ export class Acts {
     const row = log.byId(messageId);
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const chat = this.#host.chat();
-    if (chat && !chat.network.acts.includes("read")) return refused("not_supported_by_channel");
+    if (chat && !chat.acts?.kinds.includes("read")) return refused("not_supported_by_channel");
     const networkId = chat && log.newestInboundId(row.seq);
     if (row.seq <= (this.readUpTo() ?? 0)) {
       return { outcome: "ok", shown: chat ? networkId !== null : visitors.isOnline };
@@ -154,8 +154,9 @@ export class Acts {
   }
 
   /** Asks the channel for a start and the network for the act, and tells the channel how it ended. */
-  async #make(chat: ActingChat, what: NetworkAct): Promise<Refusal | ({ outcome: "ok" } & Shown)> {
-    if (!chat.network.acts.includes(what.act)) return refused("not_supported_by_channel");
+  async #make(chat: ActingChat, act: NetworkAct): Promise<Refusal | ({ outcome: "ok" } & Shown)> {
+    const { acts } = chat;
+    if (!acts?.kinds.includes(act.act)) return refused("not_supported_by_channel");
     const permit = await this.#permit(chat);
     if (permit.outcome !== "granted") return permit;
     if (!chat.exists()) {
@@ -165,7 +166,7 @@ export class Acts {
     const { clock } = this.#host;
     const target = { chatId: chat.identity.chatId, address: chat.address() };
     const outcome = await withDeadline(clock, TIMEOUT_MS, (signal) =>
-      chat.network.act(what, target, permit.credentials, signal),
+      acts.make(act, target, permit.credentials, signal),
     ).catch((): ActOutcome => ({ outcome: "unknown", message: "The network did not answer in time" }));
     if (outcome.outcome === "not_shown") await returnPermit(chat, permit);
     else await report(chat, reported(outcome), permit);

@@ -265,7 +265,7 @@ export class ChatParts {
     const chat = this.delivering();
     const identity = this.adoption.identity();
     if (!chat || !identity || identity.channelKind === "web") return null;
-    return { ...chat, network: actPort(this.#env, identity.channelKind), logger: console };
+    return { ...chat, acts: actPort(this.#env, identity.channelKind), logger: console };
   }
 
   /** How many messages wait for their network. */

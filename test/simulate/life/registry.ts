@@ -1,4 +1,4 @@
-import type { Adapter, Outgoing } from "../../../src/channels/adapter.ts";
+import type { Adapter, NetworkActs, Outgoing } from "../../../src/channels/adapter.ts";
 import { telegram } from "../../../src/channels/telegram/adapter.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
 import { platform, type RenderedPart } from "../objects/globals.ts";
@@ -9,13 +9,18 @@ export const ADAPTERS = { telegram: decided(telegram), whatsapp: decided(whatsap
 
 export const networkOf = () => ({ base: "" });
 
-function decided(adapter: Pick<Adapter, "render">): Adapter<RenderedPart> {
+function decided(adapter: Pick<Adapter, "render" | "acts">): Adapter<RenderedPart> {
   const render = (outgoing: Outgoing): RenderedPart[] => {
     const contents = adapter.render(outgoing);
     return contents.map((_, part) => ({ outgoing, contents, part }));
   };
   const post: Adapter<RenderedPart>["post"] = (rendered, _credentials, _network, signal) =>
     platform.send(rendered.outgoing.messageId, rendered.part, signal, rendered);
-  const act: Adapter["act"] = (what, _target, _credentials, _network, signal) => platform.act(what, signal);
-  return { ...(adapter as Adapter<RenderedPart>), render, post, act };
+  const make: NetworkActs["make"] = (act, _target, _credentials, _network, signal) => platform.act(act, signal);
+  return {
+    ...(adapter as Adapter<RenderedPart>),
+    render,
+    post,
+    ...(adapter.acts && { acts: { ...adapter.acts, make } }),
+  };
 }

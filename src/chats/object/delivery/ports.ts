@@ -16,14 +16,15 @@ export function channelPort(env: Env, channelId: string): ChannelPort {
   };
 }
 
-/** The acts of a network, made through its adapter. */
-export function actPort(env: Env, kind: NetworkKind): ActPort {
-  const { acts, act } = ADAPTERS[kind];
-  return {
-    acts,
-    act: async (what, target, credentials, signal) =>
-      act ? act(what, target, credentials, networkOf(env, kind), signal) : { outcome: "not_shown" },
-  };
+/** The acts of a network, made through its adapter; undefined if it has none. */
+export function actPort(env: Env, kind: NetworkKind): ActPort | undefined {
+  const { acts } = ADAPTERS[kind];
+  return (
+    acts && {
+      kinds: acts.kinds,
+      make: (act, target, credentials, signal) => acts.make(act, target, credentials, networkOf(env, kind), signal),
+    }
+  );
 }
 
 /** A network, called through its adapter. */

@@ -22,7 +22,7 @@ async function callsOf(fields: Partial<Outbound>) {
 
 function act(act: NetworkAct, address = "42") {
   const target = { chatId: "cht_g0123456789ABCDE", address };
-  return telegram.act?.(act, target, credentials, network, new AbortController().signal);
+  return telegram.acts?.make(act, target, credentials, network, new AbortController().signal);
 }
 
 test("a location goes out as one, without the text", async () => {
@@ -140,7 +140,7 @@ test.each([null, "123456:42:9"])("typing is one call, also after %s", async (net
 });
 
 test("a bot has no way to mark messages as read", () => {
-  expect(telegram.acts).toEqual(["react", "typing"]);
+  expect(telegram.acts?.kinds).toEqual(["react", "typing"]);
 });
 
 test("an act that Telegram refuses, holds back or does not answer says so", async () => {

@@ -25,7 +25,7 @@ async function bodyOf(fields: Partial<Outbound>) {
 }
 
 function act(act: NetworkAct) {
-  return whatsapp.act?.(act, CHAT, credentials, network, new AbortController().signal);
+  return whatsapp.acts?.make(act, CHAT, credentials, network, new AbortController().signal);
 }
 
 test.each<[string, Json<Location>]>([
@@ -89,7 +89,7 @@ test.each([
 test("a reaction to a user without a number names the user", async () => {
   const sent = fakeNetwork(accepted("wamid.2"));
   const reaction = { act: "react", messageId: MESSAGE, networkId: "wamid.1", emoji: "👍", at: 1 } as const;
-  await whatsapp.act?.(reaction, { ...CHAT, address: "US.1" }, credentials, network, new AbortController().signal);
+  await whatsapp.acts?.make(reaction, { ...CHAT, address: "US.1" }, credentials, network, new AbortController().signal);
   expect(sent[0]?.body).toMatchObject({ recipient: "US.1" });
   expect(sent[0]?.body).not.toHaveProperty("to");
 });

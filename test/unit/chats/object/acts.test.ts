@@ -38,11 +38,11 @@ function acting(
       slowDown: async (ms) => void told.push(["slow", ms]),
     },
     logger: { log() {}, warn() {}, error() {} },
-    network: {
-      acts: ["react", "read", "typing"],
-      act(what, _target, _credentials, signal) {
-        made.push(what);
-        return network(what, signal);
+    acts: {
+      kinds: ["react", "read", "typing"],
+      make(act, _target, _credentials, signal) {
+        made.push(act);
+        return network(act, signal);
       },
     },
     address: () => "49151",

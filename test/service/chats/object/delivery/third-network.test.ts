@@ -17,7 +17,6 @@ const pigeon: Adapter<Outgoing> = {
   address: (text) => (text.startsWith("loft ") ? text : null),
   addressError: "must be a loft",
   renderingOf: () => "text",
-  acts: [],
   base: { variable: "PIGEON_API_BASE" as never, defaultUrl: "https://pigeon.test" },
   unknownWaitMs: 0,
   render: (message) => [message],
