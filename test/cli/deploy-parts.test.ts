@@ -9,7 +9,7 @@ import manifest from "../../package.json?raw";
 import { addressIn, awaitAnswer } from "../../src/cli/deploy/address.ts";
 import { readDeployArguments } from "../../src/cli/deploy/arguments.ts";
 import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
-import { readTarget, withDatabaseId } from "../../src/cli/deploy/config-file.ts";
+import { readBuckets, readTarget, withDatabaseId, withoutBuckets } from "../../src/cli/deploy/config-file.ts";
 import { refuseLocalOnly } from "../../src/cli/deploy/local-only.ts";
 import { isTemporaryCheckout, planSecrets, SECRETS_FILE, secretValues } from "../../src/cli/deploy/secrets.ts";
 import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
@@ -40,17 +40,40 @@ test("a file without the database is refused", () => {
   expect(() => readTarget(configuration.replace('binding = "DB"', ""))).toThrow("has no database DB");
 });
 
+test("the repository's buckets are read, and can be left out", () => {
+  expect(readBuckets(configuration)).toEqual([
+    { name: "parley-media", jurisdiction: null },
+    { name: "parley-media-eu", jurisdiction: "eu" },
+    { name: "parley-media-us", jurisdiction: "us" },
+  ]);
+  const without = withoutBuckets(configuration);
+  expect(without).not.toMatch(/MEDIA|parley-media/);
+  expect(readTarget(without)).toEqual(readTarget(configuration));
+  const tables = (text: string) => text.match(/^\[.*\]$/gm)?.filter((table) => table !== "[[r2_buckets]]");
+  expect(tables(without)).toEqual(tables(configuration));
+});
+
+test("--without-files is ours", () => {
+  expect(readDeployArguments(["--without-files", "--keep-vars"])).toEqual({
+    help: false,
+    dryRun: false,
+    withoutFiles: true,
+    others: ["--keep-vars"],
+  });
+});
+
 test("arguments after -- go to wrangler unchanged", () => {
   const argv = ["--keep-vars", "--var", "A:b", "--dry-run", "--tag=x"];
   expect(readDeployArguments(argv)).toEqual({
     help: false,
     dryRun: true,
+    withoutFiles: false,
     others: ["--keep-vars", "--var", "A:b", "--tag=x"],
   });
 });
 
 test("--dryRun is the same as --dry-run", () => {
-  expect(readDeployArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, others: [] });
+  expect(readDeployArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, withoutFiles: false, others: [] });
 });
 
 test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file", "--secretsFile", "--envFile=x"])(

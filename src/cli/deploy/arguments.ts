@@ -4,16 +4,18 @@ import { CommandError } from "../command-error.ts";
 export interface DeployArguments {
   help: boolean;
   dryRun: boolean;
+  withoutFiles: boolean;
   /** All other arguments, passed to `wrangler deploy` unchanged. */
   others: string[];
 }
 
 export const DEPLOY_USAGE = `Usage: npm run deploy -- [options of wrangler deploy]
 
-Deploys Parley to Cloudflare: the database, its migrations, the secrets and the Worker. Keeps what exists, so you can
-repeat it at any time.
+Deploys Parley to Cloudflare: the buckets for files, the database, its migrations, the secrets and the Worker. Keeps
+what exists, so you can repeat it at any time.
 
-  --dry-run  Shows what it would do and changes nothing.
+  --dry-run        Shows what it would do and changes nothing.
+  --without-files  Deploys without the buckets, for an account without R2. Uploads then get 503; all else works.
 `;
 
 // These options select another account, Worker or file than `npm run deploy` prepares.
@@ -32,6 +34,7 @@ const REFUSED = [
 const options = {
   help: { type: "boolean", short: "h" },
   "dry-run": { type: "boolean" },
+  "without-files": { type: "boolean" },
   config: { type: "string", short: "c" },
   env: { type: "string", short: "e" },
 } as const;
@@ -39,7 +42,7 @@ const options = {
 /** Parses the arguments after `npm run deploy --`. @throws CommandError with exit code 2 */
 export function readDeployArguments(argv: string[]): DeployArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
-  const read: DeployArguments = { help: false, dryRun: false, others: [] };
+  const read: DeployArguments = { help: false, dryRun: false, withoutFiles: false, others: [] };
   for (const [index, token] of tokens.entries()) {
     // wrangler also accepts --dryRun.
     const name = token.kind === "option" ? token.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : "";
@@ -52,6 +55,7 @@ export function readDeployArguments(argv: string[]): DeployArguments {
     }
     if (name === "help") read.help = true;
     else if (name === "dry-run") read.dryRun = true;
+    else if (name === "without-files") read.withoutFiles = true;
     else read.others.push(...argv.slice(token.index, tokens[index + 1]?.index));
   }
   return read;

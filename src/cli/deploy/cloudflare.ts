@@ -3,16 +3,17 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { CommandError } from "../command-error.ts";
 import { type Environment, type ProcessResult, runWrangler } from "../wrangler.ts";
+import type { Bucket } from "./config-file.ts";
 
 /** Calls Cloudflare through wrangler. Each method runs one or two wrangler commands. */
 export class Cloudflare {
-  readonly #flags: string[];
+  readonly #config: string;
   readonly #signal: AbortSignal;
-  #account: Environment = {};
+  #account: { CLOUDFLARE_ACCOUNT_ID?: string } = {};
 
   /** @param config the path of `wrangler.toml` */
   constructor(config: string, signal: AbortSignal) {
-    this.#flags = ["--config", config];
+    this.#config = config;
     this.#signal = signal;
   }
 
@@ -56,6 +57,29 @@ export class Cloudflare {
     return id;
   }
 
+  /** Whether the account has a bucket. @throws CommandError also if R2 is off */
+  async hasBucket({ name, jurisdiction }: Bucket): Promise<boolean> {
+    // The cheapest question about one bucket: a list has only the first ones, and `info` also reads its statistics.
+    const result = await this.#run(["r2", "bucket", "lifecycle", "list", name, ...within(jurisdiction)]);
+    if (result.code === 0) return true;
+    if (has(result, NO_BUCKET)) return false;
+    throw this.#bucketError(`The bucket ${name} can't be read`, result);
+  }
+
+  /** Creates a bucket, unless the account has it. */
+  async createBucket({ name, jurisdiction }: Bucket): Promise<void> {
+    const result = await this.#run(["r2", "bucket", "create", name, ...within(jurisdiction)]);
+    if (result.code !== 0 && !has(result, BUCKET_EXISTS)) {
+      throw this.#bucketError(`The bucket ${name} can't be created`, result);
+    }
+  }
+
+  #bucketError(summary: string, result: ProcessResult): CommandError {
+    const { CLOUDFLARE_ACCOUNT_ID: account } = this.#account;
+    const isOff = has(result, R2_IS_OFF);
+    return isOff ? new CommandError(r2IsOff(account)) : commandError(summary, result, `${IN_R2} ${AGAIN}`);
+  }
+
   /** Applies the missing migrations to the database. @returns their file names */
   async migrate(): Promise<string[]> {
     const result = await this.#run(["d1", "migrations", "apply", "DB", "--remote"]);
@@ -80,40 +104,67 @@ export class Cloudflare {
    * Builds the Worker and uploads it.
    * @param secretsFile a file of secrets to add to the Worker, or null
    * @param folder a temporary folder for wrangler's output file
+   * @param config the path of another configuration than `wrangler.toml`
    * @returns the Worker's addresses, as wrangler prints them
    */
-  async deploy(others: string[], secretsFile: string | null, folder: string): Promise<string[]> {
+  async deploy(others: string[], secretsFile: string | null, folder: string, config?: string): Promise<string[]> {
     const secrets = secretsFile === null ? [] : ["--secrets-file", secretsFile];
     const outputFile = join(folder, "output");
     const env = { WRANGLER_OUTPUT_FILE_PATH: outputFile };
     const advice = "The deployed version is unchanged, unless the error says otherwise.";
-    await this.#runOrFail(["deploy", "--minify", ...secrets, ...others], "The Worker can't be deployed", advice, env);
+    const args = ["deploy", "--minify", ...secrets, ...others];
+    await this.#runOrFail(args, "The Worker can't be deployed", { advice, env, config });
     const lines = (await readFile(outputFile, "utf8").catch(() => "")).split("\n");
     const entries = lines.map((line) => parsed<{ type: string; targets?: string[] }>(line));
     return entries.findLast((entry) => entry?.type === "deploy")?.targets ?? [];
   }
 
-  /** Builds the Worker without uploading it. */
-  async build(others: string[]): Promise<void> {
-    await this.#runOrFail(["deploy", "--dry-run", "--minify", ...others], "The Worker can't be built");
+  /** Builds the Worker without uploading it. @param config as for `deploy` */
+  async build(others: string[], config?: string): Promise<void> {
+    await this.#runOrFail(["deploy", "--dry-run", "--minify", ...others], "The Worker can't be built", { config });
   }
 
-  #run(args: string[], env: Environment = {}): Promise<ProcessResult> {
-    return runWrangler([...args, ...this.#flags], this.#signal, { ...this.#account, ...env });
+  #run(args: string[], { env, config = this.#config }: RunOptions = {}): Promise<ProcessResult> {
+    return runWrangler([...args, "--config", config], this.#signal, { ...this.#account, ...env });
   }
 
-  async #runOrFail(args: string[], summary: string, advice = "", env?: Environment): Promise<ProcessResult> {
-    const result = await this.#run(args, env);
+  async #runOrFail(args: string[], summary: string, options: RunOptions & { advice?: string } = {}) {
+    const { advice = "" } = options;
+    const result = await this.#run(args, options);
     if (result.code !== 0) throw commandError(summary, result, `${advice} ${AGAIN}`.trim());
     return result;
   }
 }
 
 type Account = { id: string; name: string };
+type RunOptions = { env?: Environment; config?: string | undefined };
+
+/** Codes of Cloudflare's API. */
+const NO_BUCKET = 10006;
+const BUCKET_EXISTS = 10004;
+const R2_IS_OFF = 10042;
+const IN_R2 = "The login or the token must be allowed to edit R2 (Workers R2 Storage: Edit).";
 
 const LOG_IN =
   "Run npx wrangler login, or set CLOUDFLARE_API_TOKEN to a token that can edit Workers Scripts and D1. Then repeat the command.";
 const AGAIN = "Fix this, then repeat the command. It keeps what exists.";
+
+function r2IsOff(account = ":account"): string {
+  return (
+    "R2, where the files of messages are stored, is off in this account. Turn it on in Cloudflare's dashboard, once: open " +
+    `https://dash.cloudflare.com/${account}/r2/overview, and choose "Add R2 subscription to my account". Then repeat the ` +
+    "command. Without R2: npm run deploy -- --without-files."
+  );
+}
+
+function within(jurisdiction: string | null): string[] {
+  return jurisdiction === null ? [] : ["--jurisdiction", jurisdiction];
+}
+
+/** Whether wrangler's error has this code of Cloudflare's API. */
+function has({ stdout, stderr }: ProcessResult, code: number): boolean {
+  return `${stdout}${stderr}`.includes(`[code: ${code}]`);
+}
 
 /** The most lines of wrangler's error to repeat. */
 const MAX_LINES = 8;

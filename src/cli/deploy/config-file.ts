@@ -8,16 +8,24 @@ export interface Target {
   databaseId: string | null;
 }
 
+/** An R2 bucket that `wrangler.toml` names. */
+export interface Bucket {
+  name: string;
+  /** Null for a bucket without one. */
+  jurisdiction: string | null;
+}
+
 const PLACEHOLDER = "00000000-0000-0000-0000-000000000000";
 
 // A table ends at the next table or at the end of the file.
 const DATABASES = /^\[\[d1_databases\]\][\s\S]*?(?=^\[|(?![\s\S]))/gm;
+const BUCKETS = /^\[\[r2_buckets\]\][\s\S]*?(?=^\[|(?![\s\S]))/gm;
 const ID = /^(\s*database_id\s*=\s*")([^"\r\n]*)(")/m;
 
 /** Parses `wrangler.toml`. @throws CommandError if it names no database */
 export function readTarget(text: string): Target {
   const database = text.match(DATABASES)?.find(isServiceDatabase) ?? "";
-  const databaseName = /^\s*database_name\s*=\s*"([^"\r\n]+)"/m.exec(database)?.[1];
+  const databaseName = settingOf(database, "database_name");
   const databaseId = ID.exec(database)?.[2];
   if (!databaseName || !databaseId) {
     throw new CommandError(
@@ -33,6 +41,23 @@ export function withDatabaseId(text: string, id: string): string {
   return text.replace(DATABASES, (database) =>
     isServiceDatabase(database) ? database.replace(ID, `$1${id}$3`) : database,
   );
+}
+
+/** The buckets that `wrangler.toml` names. */
+export function readBuckets(text: string): Bucket[] {
+  return (text.match(BUCKETS) ?? []).flatMap((bucket) => {
+    const name = settingOf(bucket, "bucket_name");
+    return name === undefined ? [] : [{ name, jurisdiction: settingOf(bucket, "jurisdiction") ?? null }];
+  });
+}
+
+/** The text of `wrangler.toml` without its buckets. */
+export function withoutBuckets(text: string): string {
+  return text.replace(BUCKETS, "");
+}
+
+function settingOf(table: string, key: string): string | undefined {
+  return new RegExp(`^\\s*${key}\\s*=\\s*"([^"\\r\\n]+)"`, "m").exec(table)?.[1];
 }
 
 function isServiceDatabase(database: string): boolean {

@@ -1,12 +1,12 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError, reasonOf } from "../command-error.ts";
 import { log, printError, printWarning, step } from "../progress.ts";
 import { addressIn, awaitAnswer } from "./address.ts";
-import { DEPLOY_USAGE, readDeployArguments } from "./arguments.ts";
+import { DEPLOY_USAGE, type DeployArguments, readDeployArguments } from "./arguments.ts";
 import { Cloudflare } from "./cloudflare.ts";
-import { readTarget, type Target, withDatabaseId } from "./config-file.ts";
+import { type Bucket, readBuckets, readTarget, type Target, withDatabaseId, withoutBuckets } from "./config-file.ts";
 import { refuseLocalOnly } from "./local-only.ts";
 import {
   isTemporaryCheckout,
@@ -19,6 +19,8 @@ import {
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const config = join(root, "wrangler.toml");
+/** In the same folder, as its paths are relative to it. */
+const configWithoutFiles = join(root, ".wrangler-without-files.toml");
 const stop = new AbortController();
 const cloudflare = new Cloudflare(config, stop.signal);
 
@@ -45,12 +47,14 @@ async function main(argv: string[]): Promise<number> {
     (account) => `Logged in to the account ${account}`,
   );
   refuseLocalOnly({ configuration: text, argv, secrets: await cloudflare.secrets() });
-  if (given.dryRun) await dryRun(target, given.others);
-  else await deploy(target, text, given.others);
+  if (given.dryRun) await dryRun(target, text, given);
+  else await deploy(target, text, given);
   return 0;
 }
 
-async function deploy(target: Target, text: string, others: string[]): Promise<void> {
+async function deploy(target: Target, text: string, given: DeployArguments): Promise<void> {
+  if (given.withoutFiles) log("  Without files: no bucket is bound, and uploads get 503");
+  else await prepareBuckets(text);
   await prepareDatabase(target, text);
   await step(
     () => cloudflare.migrate(),
@@ -65,7 +69,10 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
   }
   const set = Object.keys(values);
   const targets = await step(
-    () => withSecretsFile(values, (file, folder) => cloudflare.deploy(others, set.length > 0 ? file : null, folder)),
+    () =>
+      withSecretsFile(values, (file, folder) =>
+        withConfig(given, (path) => cloudflare.deploy(given.others, set.length > 0 ? file : null, folder, path)),
+      ),
     (targets) =>
       `Worker deployed${set.length > 0 ? `, with ${set.join(", ")}` : ""}: ${targets.join(", ") || "no address"}`,
   );
@@ -77,6 +84,39 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
     );
   }
   if (address && withoutValue.length === 0) printNextSteps(address, set);
+}
+
+/** Creates the buckets that the account lacks. First of all, because only a person can turn R2 on. */
+async function prepareBuckets(text: string): Promise<void> {
+  await step(
+    async () => {
+      const missing = await missingBuckets(text);
+      for (const bucket of missing) await cloudflare.createBucket(bucket);
+      return missing.map(({ name }) => name);
+    },
+    (created) => (created.length > 0 ? `Buckets created: ${created.join(", ")}` : "Buckets found"),
+  );
+}
+
+async function missingBuckets(text: string): Promise<Bucket[]> {
+  const missing: Bucket[] = [];
+  for (const bucket of readBuckets(text)) if (!(await cloudflare.hasBucket(bucket))) missing.push(bucket);
+  return missing;
+}
+
+/** Calls `use` with the path of the configuration to deploy. */
+async function withConfig<T>(
+  { withoutFiles }: DeployArguments,
+  use: (path: string | undefined) => Promise<T>,
+): Promise<T> {
+  if (!withoutFiles) return use(undefined);
+  try {
+    // Read again: the database's id may just have been written.
+    await writeFile(configWithoutFiles, withoutBuckets(await readFile(config, "utf8")));
+    return await use(configWithoutFiles);
+  } finally {
+    await rm(configWithoutFiles, { force: true });
+  }
 }
 
 /** Finds or creates the database, and writes its id to `wrangler.toml`. */
@@ -119,16 +159,18 @@ async function prepareSecrets() {
 }
 
 /** `--dry-run`: builds the Worker and prints what a deploy would change. */
-async function dryRun({ databaseName: name, databaseId }: Target, others: string[]): Promise<void> {
+async function dryRun({ databaseName: name, databaseId }: Target, text: string, given: DeployArguments): Promise<void> {
+  const buckets = given.withoutFiles ? [] : await missingBuckets(text);
   const found = databaseId ?? (await cloudflare.findDatabase(name));
   const names = await cloudflare.secrets();
   const { missing, toCreate } = planSecrets(names, await savedSecrets(root));
   const making = isBuild ? "leave out" : "create";
   await step(
-    () => cloudflare.build(others),
+    () => withConfig(given, (path) => cloudflare.build(given.others, path)),
     () => "The Worker builds",
   );
   log("Without --dry-run this would:");
+  if (buckets.length > 0) log(`  create the buckets ${buckets.map(({ name }) => name).join(", ")}`);
   if (!found) log(`  create the database ${name}`);
   if (!databaseId) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");

@@ -23,6 +23,10 @@ export class FakeCloudflare {
   /** The name under workers.dev, which a new account has not chosen yet. */
   subdomain: string | null = null;
   databases: { uuid: string; name: string }[] = [];
+  /** The R2 buckets, as `<name> <jurisdiction>`; null while R2 is off. */
+  buckets: string[] | null = [];
+  /** The names of the bindings of the Worker's newest version. */
+  bound: string[] = [];
   /** The secrets of the Worker; null while there is none. */
   secrets: Record<string, string> | null = null;
 
@@ -56,7 +60,21 @@ export class FakeCloudflare {
     const isQuestion = request.method === "GET" || (path.endsWith("/query") && !sent.includes("INSERT INTO"));
     if (!isQuestion) this.done.push(call);
     if (call === this.refuses && !isQuestion) return failed(403, 10000, "Authentication error");
+    if (path.startsWith("r2/")) return this.#bucket(call, sent, String(request.headers["cf-r2-jurisdiction"] ?? ""));
     return this.#routes[call]?.(sent) ?? failed(404, 7003, `The fake has no ${call}`);
+  }
+
+  #bucket(call: string, sent: Buffer, jurisdiction: string): Answer {
+    if (this.buckets === null) return failed(403, 10042, "Please enable R2 through the Cloudflare Dashboard.");
+    const [, asked] = /^GET r2\/buckets\/([\w-]+)(?:\/lifecycle)?$/.exec(call) ?? [];
+    if (asked !== undefined) {
+      const isThere = this.buckets.includes(`${asked} ${jurisdiction}`.trim());
+      return isThere ? ok({ name: asked, rules: [] }) : failed(404, 10006, "The specified bucket does not exist.");
+    }
+    if (call !== "POST r2/buckets") return failed(404, 7003, `The fake has no ${call}`);
+    const { name } = JSON.parse(sent.toString()) as { name: string };
+    this.buckets.push(`${name} ${jurisdiction}`.trim());
+    return ok({ name });
   }
 
   readonly #routes: Record<string, (sent: Buffer) => Answer> = {
@@ -97,6 +115,7 @@ export class FakeCloudflare {
   #upload(sent: Buffer): Answer {
     const [, metadata = "{}"] = /name="metadata"\r\n\r\n(.*)\r\n/.exec(sent.toString("latin1")) ?? [];
     const { bindings } = JSON.parse(metadata) as { bindings: { name: string; type: string; text: string }[] };
+    this.bound = bindings.map(({ name }) => name);
     const secrets = bindings.filter(({ type }) => type === "secret_text").map(({ name, text }) => [name, text]);
     this.secrets = { ...this.secrets, ...Object.fromEntries(secrets) };
     return ok({

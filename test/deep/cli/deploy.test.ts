@@ -10,6 +10,7 @@ import { copyCheckout } from "../../support/world/checkout.ts";
 const PATIENCE_MS = 120_000;
 const ADDRESS = "https://parley.engines.workers.dev";
 const SECRETS = { ADMIN_TOKEN: "the operator's", CREDENTIALS_KEY: "a key", KEY_SECRET: "another" };
+const BUCKETS = ["parley-media", "parley-media-eu eu", "parley-media-us us"];
 const NO_DATABASE = "00000000-0000-0000-0000-000000000000";
 const NAMES = Object.keys(SECRETS);
 
@@ -62,7 +63,7 @@ function read(name: string): Promise<string> {
 
 /** Fills the account as an earlier deploy would. */
 function deployBefore(): void {
-  Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS } });
+  Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS }, buckets: [...BUCKETS] });
   cloudflare.databases = [{ uuid: DATABASE_ID, name: "parley" }];
 }
 
@@ -75,7 +76,8 @@ test("a deploy to a new account creates everything in order, explains what stops
   );
   expect(stopped.code).toBe(1);
   // Each migration is a query of its own.
-  expect([...new Set(cloudflare.done)]).toEqual(["POST d1/database", "POST d1/database/{id}/query"]);
+  expect([...new Set(cloudflare.done)]).toEqual(["POST r2/buckets", "POST d1/database", "POST d1/database/{id}/query"]);
+  expect(cloudflare.buckets).toEqual(BUCKETS);
   expect(cloudflare.tables()).toContain("organizations");
   expect(await read("wrangler.toml")).toBe(configuration.replace(NO_DATABASE, DATABASE_ID));
   const kept = readVariables(await read(".deploy.vars"));
@@ -102,12 +104,38 @@ test("a deploy to a complete account only creates a new version", { timeout: PAT
   const { code, stdout, stderr } = await deploy();
   expect(stderr).toContain("✓ Database parley found; commit its id in wrangler.toml");
   expect(stderr).toContain("✓ All secrets are set");
+  expect(stderr).toContain("✓ Buckets found");
   expect(code).toBe(0);
+  expect(cloudflare.buckets).toEqual(BUCKETS);
+  expect(cloudflare.bound).toEqual(expect.arrayContaining(["DB", "MEDIA", "MEDIA_EU", "MEDIA_US"]));
   expect(cloudflare.done).not.toContain("POST d1/database");
   expect(cloudflare.done).toContain("POST workers/scripts/parley/versions");
   expect(cloudflare.secrets).toEqual(SECRETS);
   expect(stdout).toContain(`\nnpx parley login --url ${ADDRESS}\n`);
   await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
+});
+
+test("where R2 is off, a deploy changes nothing, and says what to click and how to go without", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  cloudflare.buckets = null;
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain(`https://dash.cloudflare.com/${ACCOUNT.id}/r2/overview`);
+  expect(stderr).toContain("npm run deploy -- --without-files");
+  expect(code).toBe(1);
+  expect(cloudflare.done).toEqual([]);
+});
+
+test("--without-files deploys a Worker without buckets, also where R2 is off", { timeout: PATIENCE_MS }, async () => {
+  deployBefore();
+  cloudflare.buckets = null;
+  const { code, stderr } = await deploy(["--without-files"]);
+  expect(stderr).toContain("  Without files: no bucket is bound, and uploads get 503\n");
+  expect(code).toBe(0);
+  expect(cloudflare.bound).toContain("DB");
+  expect(cloudflare.bound.filter((name) => name.startsWith("MEDIA"))).toEqual([]);
+  expect(await read("wrangler.toml")).toBe(configuration.replace(NO_DATABASE, DATABASE_ID));
+  await expect(read(".wrangler-without-files.toml")).rejects.toThrow("ENOENT");
 });
 
 test("a deploy without a login changes nothing and explains how to log in", { timeout: PATIENCE_MS }, async () => {
@@ -128,6 +156,7 @@ test("a login with several accounts must choose one", { timeout: PATIENCE_MS }, 
 test("an error of Cloudflare names the failed step and leaves wrangler.toml unchanged", {
   timeout: PATIENCE_MS,
 }, async () => {
+  cloudflare.buckets = [...BUCKETS];
   cloudflare.refuses = "POST d1/database";
   const { code, stderr } = await deploy();
   expect(stderr).toContain("✗ The database can't be created. wrangler says:\n  A request to the Cloudflare API");
@@ -155,6 +184,7 @@ test("a Cloudflare build creates no secrets and names the missing ones", {
 test("--dry-run prints the steps and changes nothing", { timeout: PATIENCE_MS }, async () => {
   await writeFile(join(checkout, ".deploy.vars"), "ADMIN_TOKEN=kept\n");
   const { code, stderr } = await deploy(["--dry-run"]);
+  expect(stderr).toContain("create the buckets parley-media, parley-media-eu, parley-media-us\n");
   expect(stderr).toContain("create the database parley\n");
   expect(stderr).toContain("set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and create KEY_SECRET, CREDENTIALS_KEY\n");
   expect(code).toBe(0);
