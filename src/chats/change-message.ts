@@ -65,8 +65,8 @@ async function senderOf(
   if (senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
   const isMember = caller.principal.type === "member";
   if (senderId === undefined && !isMember) return { outcome: "found", senderId: null };
-  const chosen = senderFor(caller, senderId);
-  return "outcome" in chosen ? chosen : { outcome: "found", senderId: chosen.senderId };
+  const chosen = senderFor(caller, senderId, found?.sender?.name);
+  return "outcome" in chosen ? chosen : { outcome: "found", ...chosen };
 }
 
 /** Reads the attempts of a message. @throws ApiError `chat_not_found`, `message_not_found` */

@@ -62,6 +62,8 @@ export interface Message {
   expiresAt?: string | undefined;
   /** The id of the failed message that this one repeats; absent if it repeats none. */
   resendOf?: string | undefined;
+  /** Who wrote it, as a web chat's visitor sees it: the member's name at that time, if the send named its sender. */
+  sender?: { name: string } | undefined;
   /** The id of the message of this chat that it replies to. */
   replyTo?: string | undefined;
   interactive?: Interactive | undefined;

@@ -46,6 +46,8 @@ export interface Draft {
 export interface Prepared {
   outcome: "prepared";
   senderId: string;
+  /** The sender's name, if the request names its sender or a member makes it: a program must not speak as its default. */
+  senderName?: string | undefined;
   text: string;
   template: UsedTemplate | null;
 }
@@ -72,7 +74,7 @@ export interface ResendRequest {
   scheduledAt: number | null;
   expiresAt: number | null;
   /** The new sender, null for the same one, or the reason why the message can't be sent. */
-  sender: { outcome: "found"; senderId: string | null } | RefusedDraft;
+  sender: { outcome: "found"; senderId: string | null; senderName?: string | undefined } | RefusedDraft;
 }
 
 /** A message from a contact. `dedupe` is the id that the network or the visitor's page gave it. */

@@ -56,10 +56,10 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
   const faults = timeFaults(body, Date.now());
   if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
   if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
-  const chosen = senderFor(caller, body.senderId);
+  const chosen = senderFor(caller, body.senderId, found?.sender?.name);
   if ("outcome" in chosen) return chosen;
-  const { senderId } = chosen;
-  if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
+  const sender = { outcome: "prepared" as const, ...chosen };
+  if (body.templateId === undefined) return { ...sender, text: body.content, template: null };
   if (!found?.template) return { outcome: "refused", code: "template_not_found" };
   const { name, language } = found.template;
   const filled = fillTemplate(found.template.body, body.variables ?? {}, MAX_CONTENT);
@@ -71,10 +71,5 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
     const message = `fill the template to more than ${MAX_CONTENT} characters`;
     return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
   }
-  return {
-    outcome: "prepared",
-    senderId,
-    text: filled.text,
-    template: { name, language, parameters: filled.parameters },
-  };
+  return { ...sender, text: filled.text, template: { name, language, parameters: filled.parameters } };
 }

@@ -1,12 +1,18 @@
 import type { Caller } from "../keys/caller.ts";
 import type { RefusedDraft } from "./rpc.ts";
 
+interface Sender {
+  senderId: string;
+  /** Unset if the sender is a default that nobody named. */
+  senderName?: string | undefined;
+}
+
 /**
  * The member who sends a message, or the reason to refuse. A member with a session of the console sends in its own name.
  * A key has a default. The operator is not a member of the organization, and must name one.
- * @param named the sender that the request names
+ * @param named the sender that the request names @param name the name of that member
  */
-export function senderFor(caller: Caller, named: string | undefined): { senderId: string } | RefusedDraft {
+export function senderFor(caller: Caller, named: string | undefined, name: string | undefined): Sender | RefusedDraft {
   const { principal, defaultSenderId } = caller;
   if (principal.type === "member" && named !== undefined && named !== principal.id) {
     return {
@@ -16,5 +22,6 @@ export function senderFor(caller: Caller, named: string | undefined): { senderId
     };
   }
   const senderId = named ?? defaultSenderId;
-  return senderId === null ? { outcome: "refused", code: "missing_field", text: "senderId is required" } : { senderId };
+  if (senderId === null) return { outcome: "refused", code: "missing_field", text: "senderId is required" };
+  return { senderId, senderName: principal.type === "member" ? principal.name : name };
 }

@@ -6,9 +6,9 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
-/** What a send names: whether the member exists, and the template, or null. */
+/** What a send names: the member and the template, or null. */
 export interface SendData {
-  sender: boolean;
+  sender: { name: string } | null;
   template: { name: string; language: string; body: string } | null;
 }
 
@@ -26,7 +26,7 @@ const USABLE_MS = 3_600_000;
 
 const state = perIsolate(() => ({
   reads: new SingleFlight<SendData>(),
-  senders: new BoundedMap<string, Held<true>>(10_000),
+  senders: new BoundedMap<string, Held<NonNullable<SendData["sender"]>>>(10_000),
   templates: new BoundedMap<string, Held<NonNullable<SendData["template"]>>>(1_000),
 }));
 
@@ -63,16 +63,16 @@ function heldFor(env: Env, organizationId: string, { senderId, templateId }: Nam
   const isUsable = (held: Held<unknown> | undefined) => held !== undefined && isRecent(held.readAt, maxAge);
   if (senderId !== undefined && !isUsable(sender)) return null;
   if (templateId !== undefined && !isUsable(template)) return null;
-  return { sender: sender !== undefined, template: template?.value ?? null };
+  return { sender: sender?.value ?? null, template: template?.value ?? null };
 }
 
 /** In one round trip. */
 async function read(env: Env, organizationId: string, { senderId, templateId }: Named): Promise<SendData> {
   const db = directory(env);
   const readAt = Date.now();
-  const [senders, [template]] = await db.batch([
+  const [[sender], [template]] = await db.batch([
     db
-      .select({ id: members.id })
+      .select({ name: members.name })
       .from(members)
       .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
     db
@@ -81,10 +81,9 @@ async function read(env: Env, organizationId: string, { senderId, templateId }: 
       .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),
   ]);
   const held = state(env);
-  const sender = senders.length > 0 ? (true as const) : undefined;
   if (senderId !== undefined) hold(held.senders, keyOf(organizationId, senderId), sender, readAt);
   if (templateId !== undefined) hold(held.templates, keyOf(organizationId, templateId), template, readAt);
-  return { sender: sender !== undefined, template: template ?? null };
+  return { sender: sender ?? null, template: template ?? null };
 }
 
 function hold<Value>(held: Map<string, Held<Value>>, key: string, value: Value | undefined, readAt: number): void {

@@ -57,6 +57,12 @@ const contacts = z
   .describe("Contact cards");
 
 export const contentFields = {
+  sender: z
+    .object({ name: text("The member's name when the message was accepted") })
+    .optional()
+    .describe(
+      "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console",
+    ),
   replyTo: z.string().optional().describe("The id of the message that this one replies to"),
   interactive,
   location,

@@ -16,6 +16,7 @@ export type VisitorMessage = Pick<
   | "error"
   | "createdAt"
   | "updatedAt"
+  | "sender"
   | "replyTo"
   | "location"
   | "contacts"
@@ -33,10 +34,11 @@ export type VisitorMessage = Pick<
 /** Renders a message for its visitor. Each field is named, so that a new one stays inside until somebody shows it. */
 export function visitorMessage(message: Message): VisitorMessage {
   const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
-  const { replyTo, interactive, location, contacts, choice, sticker, reactions } = message;
+  const { sender, replyTo, interactive, location, contacts, choice, sticker, reactions } = message;
   const { editedAt, deletedAt, redactedAt } = message;
   return {
     ...{ id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt },
+    ...(sender && { sender }),
     ...(replyTo !== undefined && { replyTo }),
     ...(interactive && { interactive: visitorChoices(id, interactive) }),
     ...(location && { location }),

@@ -129,8 +129,9 @@ function preparedAgain(
   if (sender.outcome === "refused") return sender;
   if (message.status !== "FAILED") return { outcome: "refused", code: "not_failed" };
   if (isRedacted) return { outcome: "refused", code: "redacted" };
+  const senderName = sender.senderId === null ? message.sender?.name : sender.senderName;
   const senderId = sender.senderId ?? message.senderId ?? "";
-  return { outcome: "prepared", senderId, text: message.text, template };
+  return { outcome: "prepared", senderId, senderName, text: message.text, template };
 }
 
 /** Whether a message has the times that a change gives it. */

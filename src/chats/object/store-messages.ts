@@ -54,7 +54,9 @@ export class MessageStore {
     if (movedOn) return movedOn;
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
-    const { fingerprint, prepared } = draft;
+    const { fingerprint } = draft;
+    // Only visitors see who wrote: a network's app shows the company alone.
+    const prepared = isDelivered(identity) ? { ...draft.prepared, senderName: undefined } : draft.prepared;
     const accepted = withRendering(identity, draft);
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {

@@ -38,7 +38,7 @@ export function scheduledMessage(
     resendOf,
     extra,
   }: AcceptedDraft,
-  { senderId, text }: Prepared,
+  { senderId, senderName, text }: Prepared,
   { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
 ): UnplacedMessage {
   return {
@@ -61,6 +61,7 @@ export function scheduledMessage(
     ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
     ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
     ...(resendOf != null && { resendOf }),
+    ...(senderName !== undefined && { sender: { name: senderName } }),
     ...extra,
   };
 }

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { browser, signInMember } from "../../../../support/console.ts";
+import { admin, created, newChannel, newChat, send } from "../../../../support/harness.ts";
+import { connect, visit } from "../../../../support/sockets.ts";
+import { DAY } from "../scheduled/fixtures.ts";
+import { newVisitor } from "./new-visitor.ts";
+
+/** A visitor with an open page, and Ana, a member. */
+async function greeted() {
+  const visitor = await newVisitor();
+  const { page } = await visit(visitor.channelId, { token: visitor.token });
+  await page.write("a");
+  const { chatId } = (await visit(visitor.channelId, { token: visitor.token })).ready;
+  const { member } = created(await admin("POST", `/organizations/${visitor.organizationId}/members`, { name: "Ana" }));
+  return { ...visitor, page, chatId: chatId as string, ana: member.id as string };
+}
+
+test("a visitor sees who writes if the send names its sender, by the name of that time", async () => {
+  const { page, chatId, ana, api, channelId, token, messages } = await greeted();
+  const { id } = await send(api, chatId, { content: "I am Ana", senderId: ana });
+  expect(await page.next()).toMatchObject({ type: "message", message: { id, sender: { name: "Ana" } } });
+  const scheduledAt = new Date(Date.now() + DAY).toISOString();
+  const later = await send(api, chatId, { content: "Soon", senderId: ana, scheduledAt });
+  expect((await admin("PATCH", `/members/${ana}`, { name: "Anabel" })).status).toBe(200);
+  expect((await messages(chatId)).at(-1)?.sender).toEqual({ name: "Ana" });
+  const now = { scheduledAt: null };
+  expect((await api("PATCH", `/chats/${chatId}/messages/${later.id}`, now)).body.message.sender).toEqual({
+    name: "Ana",
+  });
+  const { messages: shown } = await (await connect(channelId, { token, after: 1 })).next();
+  expect(shown.map(({ sender }: { sender: unknown }) => sender)).toEqual([{ name: "Ana" }, { name: "Ana" }]);
+});
+
+test("a visitor sees who writes in the console, and no name for a program that names none", async () => {
+  const { page, chatId, ana, api, organizationId } = await greeted();
+  expect(await send(api, chatId)).not.toHaveProperty("sender");
+  expect((await page.next()).message).not.toHaveProperty("sender");
+  const console = browser(await signInMember(ana));
+  const path = `/organizations/${organizationId}/chats/${chatId}/messages`;
+  created(await console("POST", path, { content: "I am Ana" }));
+  expect((await page.next()).message.sender).toEqual({ name: "Ana" });
+});
+
+test("a redaction leaves who wrote, and a network's message never says it", async () => {
+  const { page, chatId, ana, api, organizationId } = await greeted();
+  const { id } = await send(api, chatId, { senderId: ana });
+  await page.next();
+  await admin("POST", `/chats/${chatId}/messages/${id}/redact`);
+  expect(await page.next()).toMatchObject({ type: "updated", message: { text: "", sender: { name: "Ana" } } });
+  const other = await newChat(api, await newChannel(organizationId, "telegram"), "42");
+  expect(await send(api, other.id, { senderId: ana })).not.toHaveProperty("sender");
+});
