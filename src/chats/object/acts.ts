@@ -96,7 +96,9 @@ export class Acts {
       const isShown = visitors.showTyping(by.type === "member" ? { name: by.name } : null);
       return Promise.resolve({ outcome: "ok", shown: isShown });
     }
-    return this.#inTurn(() => this.#make(chat, { act: "typing", networkId: log.newestInboundId(log.newest().seq) }));
+    return this.#inTurn(() =>
+      this.#make(chat, { act: "typing", networkId: log.networkIds.newestInbound(log.newest().seq) }),
+    );
   }
 
   async #react(messageId: string, emoji: string | null): Promise<Answer<{ doc: string }>> {
@@ -111,7 +113,7 @@ export class Acts {
     const chat = this.#host.chat();
     const at = clock.now();
     if (chat) {
-      const networkId = log.networkIdOf(messageId);
+      const networkId = log.networkIds.of(row.seq);
       if (networkId === null) return refused("not_sent");
       const made = await this.#make(chat, { act: "react", messageId, networkId, emoji, at });
       if (made.outcome !== "ok") return made;
@@ -135,7 +137,7 @@ export class Acts {
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const chat = this.#host.chat();
     if (chat && !chat.acts?.kinds.includes("read")) return refused("not_supported_by_channel");
-    const networkId = chat && log.newestInboundId(row.seq);
+    const networkId = chat && log.networkIds.newestInbound(row.seq);
     if (row.seq <= (this.readUpTo() ?? 0)) {
       return { outcome: "ok", shown: chat ? networkId !== null : visitors.isOnline };
     }

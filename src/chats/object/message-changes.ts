@@ -3,7 +3,7 @@ import type { Message, Reaction } from "../message.ts";
 import type { MessageChange, MessageChangeAnswer, Unknown } from "../rpc.ts";
 import type { NewEvent } from "./log/event-log.ts";
 import { isFull } from "./log/limits.ts";
-import { inboundDedupe, type MessageLog } from "./log/message-log.ts";
+import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { Redactions } from "./redactions.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
@@ -87,7 +87,7 @@ export class MessageChanges {
 
   /** The text or caption of a contact's message. The latest edit counts, and of the same second the one that comes last. */
   #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
-    const message = this.#open(this.#ofContact(networkId));
+    const message = this.#open(this.#host.log.networkIds.contactMessage(networkId)?.doc);
     if (!message || isFull(this.#host.log)) return null;
     const { heard } = this.#host.log;
     const { seq, editedAt } = message;
@@ -104,12 +104,12 @@ export class MessageChanges {
   }
 
   async #delete({ networkId }: Extract<MessageChange, { change: "deletion" }>): Promise<Answer> {
-    const doc = this.#ofContact(networkId);
-    return doc ? this.#host.redactions.deletedByContact(JSON.parse(doc) as Message) : { outcome: "no_message" };
+    const row = this.#host.log.networkIds.contactMessage(networkId);
+    return row ? this.#host.redactions.deletedByContact(JSON.parse(row.doc) as Message) : { outcome: "no_message" };
   }
 
   #react({ networkId, emoji, at }: Extract<MessageChange, { change: "reaction" }>): Message | null {
-    const row = this.#host.log.byAnyNetworkId(networkId);
+    const row = this.#host.log.networkIds.message(networkId);
     return row && this.#contactReacted(row.doc, emoji, at);
   }
 
@@ -140,10 +140,6 @@ export class MessageChanges {
     const stored = log.change(message, { type, note, at: Date.now() });
     visitors.update(stored);
     return stored;
-  }
-
-  #ofContact(networkId: string): string | undefined {
-    return this.#host.log.byDedupe(inboundDedupe(networkId))?.doc;
   }
 
   /** The message, unless it is blank. */

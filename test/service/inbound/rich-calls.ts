@@ -124,7 +124,7 @@ function outside({ api, chatId, messages }: Pick<Conversation, "api" | "chatId" 
 
 /** What a contact's app calls a message: its id at WhatsApp, its number at Telegram. */
 export async function networkIdIn(chatId: string, id: string): Promise<string | number> {
-  const stored = await partsIn({ chatId }, ({ log }) => log.networkIdOf(id));
+  const stored = await partsIn({ chatId }, ({ log }) => log.networkIds.of(log.byId(id)?.seq ?? 0));
   if (stored === null) throw new Error("The network does not have the message");
   const own = stored.split(":").at(-1) ?? "";
   return /^\d+$/.test(own) ? Number(own) : own;

@@ -2,7 +2,7 @@ import type { Replacement } from "../objects/bundle.ts";
 
 const attempt = "src/chats/object/delivery/attempt.ts";
 const inbound = "src/chats/object/log/inbound-fields.ts";
-const messageLog = "src/chats/object/log/message-log.ts";
+const networkIds = "src/chats/object/log/network-ids.ts";
 const redaction = "src/chats/object/log/redaction.ts";
 const store = "src/chats/object/store-messages.ts";
 const telegram = "src/channels/telegram/render.ts";
@@ -73,9 +73,9 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "if (!row) return { id: null, title, messageId: tapped?.messageId ?? null };",
   },
   "a contact's quote of the company's message is lost": {
-    file: messageLog,
-    right: "return row ?? this.byNetworkId(networkId);",
-    wrong: "return row ?? null;",
+    file: networkIds,
+    right: "return this.contactMessage(id) ?? this.ownMessage(id);",
+    wrong: "return this.contactMessage(id);",
   },
   "a page replies to a message of another chat": {
     file: inbound,
@@ -94,7 +94,7 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a quote is not sent": {
     file: attempt,
-    right: "const quote = replyTo === undefined ? null : host.log.messages.networkIdOf(replyTo);",
+    right: "const quote = quoted && messages.networkIds.of(quoted.seq);",
     wrong: "const quote = null;",
   },
 };

@@ -91,7 +91,9 @@ function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage)
   const { chatId } = host.identity;
   const { id: messageId, type, content, mediaUrl, text, replyTo } = message;
   const { interactive = null, location = null, contacts = null } = message;
-  const quote = replyTo === undefined ? null : host.log.messages.networkIdOf(replyTo);
+  const { messages } = host.log;
+  const quoted = replyTo === undefined ? null : messages.byId(replyTo);
+  const quote = quoted && messages.networkIds.of(quoted.seq);
   const said = { type, content, mediaUrl, text, template, interactive, location, contacts };
   return { chatId, messageId, address: host.address(), ...said, quote, partsSent: parts.ids };
 }

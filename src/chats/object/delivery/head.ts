@@ -235,11 +235,12 @@ export function partsKept({ status, isOpen, parts }: Known): StoredParts {
  * @param sending the seq of the message that is being sent
  */
 export function rowOfStatus(
-  log: Pick<DeliveryLog, "delivered" | "head"> & { messages: Pick<MessageLog, "byId" | "byNetworkId"> },
+  log: Pick<DeliveryLog, "delivered" | "head"> & { messages: Pick<MessageLog, "byId" | "networkIds"> },
   { messageId, networkId }: Pick<StatusNews, "messageId" | "networkId">,
   sending: number | null,
 ): QueuedMessage | null {
-  const row = messageId === null ? log.messages.byNetworkId(networkId) : log.messages.byId(messageId);
+  const { messages } = log;
+  const row = messageId === null ? messages.networkIds.ownMessage(networkId) : messages.byId(messageId);
   if (row) return log.delivered(row.seq);
   if (messageId !== null) return null;
   return sending === null ? log.head() : log.delivered(sending);

@@ -5,7 +5,7 @@ import type { MessageLog } from "./message-log.ts";
 import type { InboundFields } from "./new-message.ts";
 
 /** What this needs of the log. */
-type Log = Pick<MessageLog, "byAnyNetworkId" | "byId">;
+type Log = Pick<MessageLog, "byId" | "networkIds">;
 
 /** The fields of a contact's message besides text and media, with the messages that it is about looked up. */
 export function inboundFields(log: Log, extra: InboundExtra = {}): InboundFields {
@@ -24,7 +24,7 @@ export function inboundFields(log: Log, extra: InboundExtra = {}): InboundFields
 /** The message that a contact's message quotes; null if it quotes none that the chat has. */
 function repliedTo(log: Log, { quote, replyTo }: InboundExtra): string | null {
   if (replyTo !== undefined) return log.byId(replyTo) ? replyTo : null;
-  const row = quote === undefined ? null : log.byAnyNetworkId(quote);
+  const row = quote === undefined ? null : log.networkIds.message(quote);
   return row && (JSON.parse(row.doc) as Message).id;
 }
 

@@ -8,20 +8,13 @@ import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
+import { NetworkIds } from "./network-ids.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
 import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
-
-const RECENT_MESSAGES = 1_000;
-const INBOUND = "in:";
-
-/** The `dedupe` of a contact's message. @param id the one that the network or the visitor's page gave it */
-export function inboundDedupe(id: string): string {
-  return `${INBOUND}${id}`;
-}
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
@@ -35,6 +28,7 @@ export class MessageLog {
   readonly queue: QueueIndex;
   readonly floor: LogFloor;
   readonly heard: HeardChanges;
+  readonly networkIds: NetworkIds;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
   /** Counts how often this instance redacted or deleted messages. */
@@ -52,6 +46,7 @@ export class MessageLog {
     this.queue = new QueueIndex(storage, () => this.newest());
     this.floor = new LogFloor(storage);
     this.heard = new HeardChanges(storage.sql);
+    this.networkIds = new NetworkIds(storage.sql, () => this.newest());
   }
 
   /** Creates or upgrades the schema. */
@@ -204,52 +199,6 @@ export class MessageLog {
       )
       .toArray();
     return row ? outboundRow(row) : null;
-  }
-
-  /** The message with a part that has this id on the network. Searches only the newest messages. */
-  byNetworkId(networkId: string): { seq: number; doc: string } | null {
-    const [row] = this.#sql
-      .exec<{ seq: number; doc: string }>(
-        `select seq, doc from messages where seq > ? and delivery is not null
-       and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
-        this.newest().seq - RECENT_MESSAGES,
-        networkId,
-      )
-      .toArray();
-    return row ?? null;
-  }
-
-  /** The network's id of a message: that of its first part, or the contact's own. Null if the network never had it. */
-  networkIdOf(id: string): string | null {
-    const placed = this.byId(id);
-    if (!placed) return null;
-    const [row] = this.#sql
-      .exec<{ part: string | null; dedupe: string | null }>(
-        "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?",
-        placed.seq,
-      )
-      .toArray();
-    return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
-  }
-
-  /** The network's id of the contact's newest message up to a seq; null if none of the last 1,000 is the contact's. */
-  newestInboundId(upTo: number): string | null {
-    const [row] = this.#sql
-      .exec<{ dedupe: string }>(
-        "select dedupe from messages where seq between ? and ? and dedupe >= 'in:' and dedupe < 'in;' order by seq desc limit 1",
-        upTo - RECENT_MESSAGES + 1,
-        upTo,
-      )
-      .toArray();
-    return row?.dedupe.slice(INBOUND.length) ?? null;
-  }
-
-  /** The contact's message with this id on the network, or one of the newest 1,000 of ours with a part of this id. */
-  byAnyNetworkId(networkId: string): { seq: number; doc: string } | null {
-    const [row] = this.#sql
-      .exec<{ seq: number; doc: string }>("select seq, doc from messages where dedupe = ?", inboundDedupe(networkId))
-      .toArray();
-    return row ?? this.byNetworkId(networkId);
   }
 
   /** Writes the state of a message's delivery. */

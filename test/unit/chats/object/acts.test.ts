@@ -58,8 +58,7 @@ function acting(
     } as unknown as SyncKvStorage,
     log: {
       byId: (id: string) => (id === MESSAGE.id ? row : null),
-      networkIdOf: () => "in1",
-      newestInboundId: () => "in1",
+      networkIds: { of: () => "in1", newestInbound: () => "in1" },
       newest: () => ({ seq: 1, at: 0, queued: 0 }),
       bytes: 0,
     } as never,

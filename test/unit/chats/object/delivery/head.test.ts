@@ -305,7 +305,7 @@ test("early statuses are kept while the message is queued or being sent", () => 
 const log = {
   messages: {
     byId: (id: string) => (id === "msg_3" ? { seq: 3 } : null),
-    byNetworkId: (id: string) => (id === "net_3" ? { seq: 3 } : null),
+    networkIds: { ownMessage: (id: string) => (id === "net_3" ? { seq: 3 } : null) },
   },
   delivered: (seq: number) => row({}, { seq }),
   head: () => row({}, { seq: 5 }),

@@ -19,7 +19,7 @@ type Log = Parameters<typeof inboundFields>[0];
 /** A chat with these messages, one of which the network knows as `wamid.offer`. */
 const log = {
   byId: (id: string) => (MESSAGES[id] ? { doc: JSON.stringify(MESSAGES[id]) } : null),
-  byAnyNetworkId: (id: string) => (id === "wamid.offer" ? log.byId("msg_gOffer") : null),
+  networkIds: { message: (id: string) => (id === "wamid.offer" ? log.byId("msg_gOffer") : null) },
 } as Log;
 
 test("a message that says nothing more has no further fields", () => {

@@ -1,0 +1,72 @@
+const RECENT_MESSAGES = 1_000;
+const INBOUND = "in:";
+/** Greater than each text that begins with `INBOUND`. */
+const AFTER_INBOUND = "in;";
+
+/** The `dedupe` of a contact's message. @param id the one that the network or the visitor's page gave it */
+export function inboundDedupe(id: string): string {
+  return `${INBOUND}${id}`;
+}
+
+/** The messages of a chat by their ids on the network. A message of ours has the ids of its parts. */
+export class NetworkIds {
+  readonly #sql: SqlStorage;
+  readonly #newest: () => { seq: number };
+
+  constructor(sql: SqlStorage, newest: () => { seq: number }) {
+    this.#sql = sql;
+    this.#newest = newest;
+  }
+
+  /** The id of a message: that of its first part, or the contact's own. Null if the network never had it. */
+  of(seq: number): string | null {
+    const [row] = this.#sql
+      .exec<{ part: string | null; dedupe: string | null }>(
+        "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?",
+        seq,
+      )
+      .toArray();
+    return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
+  }
+
+  /** The id of the contact's newest message up to a seq; null if none of the last 1,000 is the contact's. */
+  newestInbound(upTo: number): string | null {
+    const [row] = this.#sql
+      .exec<{ dedupe: string }>(
+        `select dedupe from messages where seq between ? and ? and dedupe >= ? and dedupe < ?
+         order by seq desc limit 1`,
+        upTo - RECENT_MESSAGES + 1,
+        upTo,
+        INBOUND,
+        AFTER_INBOUND,
+      )
+      .toArray();
+    return row?.dedupe.slice(INBOUND.length) ?? null;
+  }
+
+  /** The contact's message with this id, or one of the newest 1,000 of ours with such a part. */
+  message(id: string): { seq: number; doc: string } | null {
+    return this.contactMessage(id) ?? this.ownMessage(id);
+  }
+
+  /** The contact's message with this id. */
+  contactMessage(id: string): { seq: number; doc: string } | null {
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string }>("select seq, doc from messages where dedupe = ?", inboundDedupe(id))
+      .toArray();
+    return row ?? null;
+  }
+
+  /** The message of ours with a part that has this id. Searches only the newest 1,000 messages. */
+  ownMessage(id: string): { seq: number; doc: string } | null {
+    const [row] = this.#sql
+      .exec<{ seq: number; doc: string }>(
+        `select seq, doc from messages where seq > ? and delivery is not null
+         and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
+        this.#newest().seq - RECENT_MESSAGES,
+        id,
+      )
+      .toArray();
+    return row ?? null;
+  }
+}
