@@ -8,8 +8,10 @@ const MAX_EMOJI = 32;
 /** A pictograph that is text by default, without the selector that makes it an emoji. */
 const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
 const MAX_TAP = 256;
-/** Network times are in seconds. One that is out of this range is none. */
-const [FIRST_SECOND, LAST_SECOND] = [1_000_000_000, 10_000_000_000];
+/** Network times are in seconds. An earlier one is none. */
+const FIRST_SECOND = 1_000_000_000;
+/** A time that is further ahead is none: nothing later would ever count. */
+const MAX_AHEAD_MS = 86_400_000;
 
 /** A text as one line of at most `max` UTF-16 units; undefined if nothing is left. */
 export function lineOf(value: unknown, max: number): string | undefined {
@@ -68,6 +70,7 @@ export function receivedEmoji(value: unknown): string | null {
 /** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is none. */
 export function receivedAt(value: unknown): number {
   const seconds = typeof value === "string" && /^\d{10}$/.test(value) ? Number(value) : value;
-  const isTime = Number.isInteger(seconds) && Number(seconds) >= FIRST_SECOND && Number(seconds) < LAST_SECOND;
-  return isTime ? Number(seconds) * 1_000 : Date.now();
+  const now = Date.now();
+  const isTime = Number.isInteger(seconds) && Number(seconds) >= FIRST_SECOND;
+  return isTime && Number(seconds) * 1_000 <= now + MAX_AHEAD_MS ? Number(seconds) * 1_000 : now;
 }

@@ -7,7 +7,7 @@ import { type Conversation, chatOf, conversation, type Kind } from "../chats/obj
 import { fromMeta, fromTelegram } from "./webhook-calls.ts";
 
 /** The seconds of the networks' clocks. */
-export const SECONDS = 1_790_000_000;
+export const SECONDS = 1_700_000_000;
 /** The same as the API shows it, some seconds later. */
 export const shownAt = (later = 0) => new Date((SECONDS + later) * 1_000).toISOString();
 

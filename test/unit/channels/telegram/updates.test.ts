@@ -15,7 +15,7 @@ import { TOKEN } from "./network.ts";
 const ann = { id: 42, is_bot: false, first_name: "Ann", last_name: "Lee" } as const;
 const withAnn = { id: 42, type: "private", first_name: "Ann", last_name: "Lee" } as const;
 const group = { id: -1_001_234, type: "supergroup", title: "The Team" } as const;
-const DATE = 1_790_000_000;
+const DATE = 1_700_000_000;
 const TAP = "msg_g0123456789ABCDE1:2";
 
 const read = (update: object) => readUpdate({ update_id: 1, ...update }, TOKEN);
@@ -190,11 +190,15 @@ test.each<[string, object]>([
   expect(edited({ ...fields, edit_date: DATE })).toEqual({ items: [], notes: ["update not stored: edited_message"] });
 });
 
-test("an edit without a time is one of now", () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: 5_000 });
-  for (const edit_date of [undefined, "x", -1, 1e12]) {
-    expect(edited({ text: "New", edit_date }).items).toMatchObject([{ item: { at: 5_000 } }]);
+test("an edit without a time, or with one far ahead, is one of now", () => {
+  const now = DATE * 1_000 + 5;
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  const day = DATE + 86_400;
+  for (const edit_date of [undefined, "x", -1, 1e12, day + 1, 9_999_999_999]) {
+    expect(edited({ text: "New", edit_date }).items).toMatchObject([{ item: { at: now } }]);
   }
+  // Clocks may differ.
+  expect(edited({ text: "New", edit_date: day }).items).toMatchObject([{ item: { at: day * 1_000 } }]);
   vi.useRealTimers();
 });
 

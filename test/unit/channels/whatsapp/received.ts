@@ -25,10 +25,10 @@ export async function itemOf(value: object) {
 
 /** A message as Meta sends it; `fields` are those of its type, and whatever else differs. */
 export function came(fields: object): object {
-  return { from: PHONE, id: "wamid.1", timestamp: "1790000000", ...fields };
+  return { from: PHONE, id: "wamid.1", timestamp: "1700000000", ...fields };
 }
 
 /** A status as Meta sends it. */
 export function status(fields: object = {}): object {
-  return { id: "wamid.9", status: "delivered", timestamp: "1790000000", recipient_id: PHONE, ...fields };
+  return { id: "wamid.9", status: "delivered", timestamp: "1700000000", recipient_id: PHONE, ...fields };
 }
