@@ -192,6 +192,14 @@ test("tail doubles its wait up to 30 seconds, and respects Retry-After", () => {
   }
 });
 
+test("a record shows no control character, also in the names of its fields", () => {
+  let text = "";
+  const stdout = { isTTY: true, write: (part: string) => (text += part) };
+  const chat = { metadata: { "\u001b[2Jkey": "\u001b]0;title\u0007" } };
+  new Output({ json: false, stdout, stderr: stdout, noColor: true }).record({ chat }, chat);
+  expect(text).toBe("metadata.·[2Jkey  ·]0;title·\n");
+});
+
 test("JSON on a terminal has no control character, and is the same for programs", () => {
   const message = { text: "\u009b2J\u007f\u001b[31m ü" };
   const writtenOn = (isTTY: boolean) => {

@@ -132,5 +132,9 @@ function cellOf(value: unknown, path: string, now: number): string {
 /** The fields of a record. A nested field has a dotted name. */
 function flattened(value: unknown, name: string): [string, unknown][] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [[name, value]];
-  return Object.entries(value).flatMap(([key, inner]) => flattened(inner, name ? `${name}.${key}` : key));
+  return Object.entries(value).flatMap(([key, inner]) => {
+    // The keys of metadata are foreign text too.
+    const field = printable(key);
+    return flattened(inner, name ? `${name}.${field}` : field);
+  });
 }
