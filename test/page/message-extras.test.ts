@@ -16,12 +16,25 @@ test("replies have what a tap sends, links their address, and other choices neit
       header: "Order",
       footer: "",
       choices: [
-        { title: "Refund", description: "In 3 days", id: "msg_1:0", url: null },
-        { title: "Track", description: "", id: null, url: "https://x.test/" },
-        { title: "Where?", description: "", id: null, url: null },
+        { title: "Refund", description: "In 3 days", section: "", id: "msg_1:0", url: null },
+        { title: "Track", description: "", section: "", id: null, url: "https://x.test/" },
+        { title: "Where?", description: "", section: "", id: null, url: null },
       ],
     },
   });
+});
+
+test("replies of a section stand together, where the first of them is", () => {
+  const choices = [
+    { type: "reply", id: "msg_1:0", title: "8:00", section: "Morning" },
+    { type: "reply", id: "msg_1:1", title: "Never" },
+    { type: "reply", id: "msg_1:2", title: "9:00", section: "Morning" },
+  ];
+  expect(readExtras({ interactive: { choices } }).interactive?.choices).toMatchObject([
+    { section: "Morning", id: "msg_1:0" },
+    { section: "Morning", id: "msg_1:2" },
+    { section: "", id: "msg_1:1" },
+  ]);
 });
 
 test("a reply, a tap, an edit and reactions are read", () => {
@@ -70,6 +83,6 @@ test("choices of another shape are left out", () => {
   const empty = { header: "", footer: "", choices: [] };
   expect(readExtras({ interactive: { choices: 5, header: 5 } })).toEqual({ interactive: empty });
   expect(readExtras({ interactive: { choices: [null] } }).interactive?.choices).toEqual([
-    { title: "", description: "", id: null, url: null },
+    { title: "", description: "", section: "", id: null, url: null },
   ]);
 });

@@ -4,6 +4,8 @@
 export interface ShownChoice {
   title: string;
   description: string;
+  /** The title of the part that it stands in. */
+  section: string;
   /** What a tap sends; null if the choice is no reply. */
   id: string | null;
   /** Null if the choice is no link. */
@@ -32,7 +34,11 @@ export function readExtras({ replyTo, interactive, choice, location, contacts, r
   if (textOf(replyTo)) extras.replyTo = textOf(replyTo);
   if (interactive) {
     const { header, footer, choices } = fieldsOf(interactive);
-    extras.interactive = { header: textOf(header), footer: textOf(footer), choices: listOf(choices).map(readChoice) };
+    extras.interactive = {
+      header: textOf(header),
+      footer: textOf(footer),
+      choices: bySection(listOf(choices).map(readChoice)),
+    };
   }
   if (textOf(tapped.messageId)) extras.choice = { title: textOf(tapped.title), messageId: textOf(tapped.messageId) };
   if (details.length > 0) extras.details = details;
@@ -42,13 +48,20 @@ export function readExtras({ replyTo, interactive, choice, location, contacts, r
   return extras;
 }
 
-function readChoice({ type, id, title, description, url }: Fields): ShownChoice {
+function readChoice({ type, id, title, description, section, url }: Fields): ShownChoice {
   return {
     title: textOf(title),
     description: textOf(description),
+    section: textOf(section),
     id: type === "reply" ? textOf(id) : null,
     url: type === "link" ? textOf(url) : null,
   };
+}
+
+/** A section stands where its first choice is. */
+function bySection(choices: ShownChoice[]): ShownChoice[] {
+  const sections = new Set(choices.map(({ section }) => section));
+  return [...sections].flatMap((section) => choices.filter((choice) => choice.section === section));
 }
 
 function placeLines({ latitude, longitude, name, address }: Fields): string[] {

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import type { Tapped } from "../conversation.ts";
 import type { ChatMessage } from "../frames.ts";
 import { webAddress } from "../links.ts";
@@ -65,15 +66,19 @@ export function ChoiceButtons({ line, texts, disabled, onTap }: ChoiceButtonsPro
   return (
     <fieldset class="choices">
       <legend class="hidden">{texts.choices}</legend>
-      {interactive.choices.map((choice) => (
-        <Choice
-          key={choice.title}
-          choice={choice}
-          tapped={line.tapped}
-          texts={texts}
-          disabled={disabled}
-          onTap={(tapped) => onTap(choice.title, { id: tapped, title: choice.title, messageId: id })}
-        />
+      {interactive.choices.map((choice, index) => (
+        <Fragment key={choice.title}>
+          {choice.section && choice.section !== interactive.choices[index - 1]?.section && (
+            <p class="detail">{choice.section}</p>
+          )}
+          <Choice
+            choice={choice}
+            tapped={line.tapped}
+            texts={texts}
+            disabled={disabled}
+            onTap={(tapped) => onTap(choice.title, { id: tapped, title: choice.title, messageId: id })}
+          />
+        </Fragment>
       ))}
     </fieldset>
   );
