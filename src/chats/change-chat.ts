@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
-import type { Chat } from "./chat.ts";
-import { contactName } from "./chat.ts";
+import { type Chat, contactNameField } from "./chat.ts";
 import { readChat } from "./get-chat.ts";
 import { metadataPatch } from "./message.ts";
 import type { AsOwner, ChangeAnswer } from "./rpc.ts";
@@ -12,7 +11,7 @@ import type { AsOwner, ChangeAnswer } from "./rpc.ts";
  * the metadata or one of its pairs.
  */
 export const chatPatch = z.object({
-  contact: z.nullish(z.object({ name: z.nullish(contactName) })),
+  contact: z.nullish(z.object({ name: z.nullish(contactNameField) })),
   metadata: metadataPatch,
 });
 

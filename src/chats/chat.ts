@@ -8,9 +8,9 @@ import { isoTimeOrNull } from "../platform/iso-time.ts";
 import type { Message } from "./message.ts";
 
 /** A contact's name, if it is given. */
-export const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+export const contactNameField = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 /** A contact's email, as a visitor writes it. */
-export const contactEmail = z.email().check(...atMost(320));
+export const contactEmailField = z.email().check(...atMost(320));
 
 /** A chat's last message, shortened. */
 export interface LastMessage {

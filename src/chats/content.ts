@@ -30,7 +30,7 @@ export interface Extra {
   replyTo?: string | undefined;
 }
 
-/** The same before its chat has accepted it. Only choices of a message that was accepted before have a rendering. */
+/** The same before the chat has accepted it. Choices have a rendering only in a resend, which keeps the first one's. */
 export type DraftExtra = Omit<Extra, "interactive"> & {
   interactive?: (Choices & Partial<Pick<Interactive, "rendering">>) | undefined;
 };

@@ -9,7 +9,7 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { Owner } from "./call-chat.ts";
-import { type Chat, contactName } from "./chat.ts";
+import { type Chat, contactNameField } from "./chat.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
 
@@ -21,7 +21,7 @@ const knownChannels = perIsolate(() => new BoundedMap<string, Channel>(1_000));
 /** The body of `POST /chats`. */
 export const newChatBody = z.object({
   channelId: requiredText(64),
-  contact: z.object({ address: requiredText(256), name: optional(contactName) }),
+  contact: z.object({ address: requiredText(256), name: optional(contactNameField) }),
   metadata,
 });
 

@@ -208,7 +208,7 @@ export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
 }
 
-/** What a send says besides text; undefined for nothing. Its fields are in this order, whatever the order in the body. */
+/** What a send says besides text; undefined for nothing. The fields' order is always this one, not the body's. */
 export function extraOf({ interactive, location, contacts, replyTo }: SendBody): DraftExtra | undefined {
   const extra = {
     ...(interactive && { interactive }),

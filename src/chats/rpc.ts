@@ -46,7 +46,7 @@ export interface Draft {
 export interface Prepared {
   outcome: "prepared";
   senderId: string;
-  /** The sender's name, if the request names its sender or a member makes it: a program must not speak as its default. */
+  /** The sender's name, if the request names it or a member made it: a program must not speak as its default sender. */
   senderName?: string | undefined;
   text: string;
   template: UsedTemplate | null;
@@ -88,11 +88,13 @@ export interface InboundDraft {
   origin: string | null;
   /** Further addresses of the contact that the network sent with the message. */
   addresses: string[];
-  /** What it says besides text and media; absent for none. `quote`: the network's id of the message that it replies to. */
+  /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
 }
 
+/** What a contact's message says besides text and media, before the messages that it is about are looked up. */
 export interface InboundExtra {
+  /** The network's id of the message that it replies to. */
   quote?: string | undefined;
   /** The id of the message that it replies to; from a visitor. */
   replyTo?: string | undefined;

@@ -43,6 +43,7 @@ export class SocketDoorbell implements Doorbell {
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => {
+      // A ring is a number, and news is JSON.
       if (String(data).startsWith("{")) return this.onNews?.(String(data));
       this.#newest = Math.max(this.#newest, Number(data));
       this.#wake();

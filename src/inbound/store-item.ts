@@ -139,7 +139,7 @@ async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate)
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
-/** A status of a reaction touches no message's status. Only a failure says something new: the contact does not see it. */
+/** A reaction's status touches no message's status. Only a failure says something new: the contact does not see it. */
 async function storeReactionStatus(
   env: Env,
   channel: ChannelRecord,
@@ -190,7 +190,7 @@ async function storeAddressChange(
   return answer ? "applied" : "unknown_chat";
 }
 
-/** Calls the chat of an address that this isolate has met, or that the organization's object knows; null if there is none. */
+/** Calls the chat of an address, which this isolate or the organization's object knows; null if there is none. */
 async function callByAddress<Answer>(
   env: Env,
   channel: ChannelRecord,

@@ -56,6 +56,7 @@ const contacts = z
   .optional()
   .describe("Contact cards");
 
+/** These fields, as the API documents them. */
 export const contentFields = {
   sender: z
     .object({ name: text("The member's name when the message was accepted") })

@@ -15,9 +15,9 @@ export interface JsonSchema {
 export type Definitions = Record<string, JsonSchema>;
 
 /**
- * The JSON Schema of a request. `descriptions` has an entry for the dotted path of each field: `contacts[].name` for those
- * in a list, whichever alternative of its items they are in. They are kept here, so that the Worker's bundle doesn't
- * contain them.
+ * The JSON Schema of a request. `descriptions` has an entry for the dotted path of each field: `contacts[].name` for
+ * those in a list, whichever alternative of its items they are in. They are kept here, so that the Worker's bundle
+ * doesn't contain them.
  */
 export function requestSchema(schema: core.$ZodType, descriptions: Record<string, string>): JsonSchema {
   const json = toJson(schema, { io: "input" });

@@ -58,8 +58,8 @@ type Shown = { shown: boolean };
 type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
 
 /**
- * What a client does beside sending, and what the contact sees at once or not at all: it reacts, marks messages as read,
- * and shows that somebody writes. An act makes one attempt while its client waits, one after the other, and only if the
+ * What a client does beside sending: it reacts, marks messages as read, and shows that somebody writes. The contact
+ * sees it at once or not at all: an act makes one attempt while its client waits, one act after the other, and only if the
  * channel has a start for it within 3 seconds.
  */
 export class Acts {
@@ -205,7 +205,7 @@ export class Acts {
   }
 }
 
-/** What an act's outcome says about the channel. A refused act says nothing against it: the next message finds that out. */
+/** What an act's outcome says about the channel. A refusal says nothing against it: the next message finds that out. */
 function reported(outcome: ActOutcome): Outcome {
   switch (outcome.outcome) {
     case "done":

@@ -85,7 +85,7 @@ export class MessageChanges {
     return this.#replaceReaction(message, "organization", emoji, at);
   }
 
-  /** The text or caption of a contact's message. The latest edit counts, and of the same second the one that comes last. */
+  /** The text or caption of a contact's message. The latest edit counts, within a second the one that comes last. */
   #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
     const message = this.#open(this.#host.log.networkIds.contactMessage(networkId)?.doc);
     if (!message || isFull(this.#host.log)) return null;

@@ -45,8 +45,8 @@ export class StoredDetails {
   }
 
   /**
-   * Fills the contact's name and the metadata's `email` where they are empty; null fills nothing. Calls nobody if there is
-   * nothing to fill.
+   * Fills the contact's name and the metadata's `email` where they are empty; null fills nothing.
+   * Calls nobody if nothing is to be filled.
    * @throws as `patch`
    */
   async fill(identity: ChatIdentity, { name, email }: { name: string | null; email: string | null }): Promise<void> {

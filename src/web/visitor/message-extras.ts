@@ -12,6 +12,7 @@ export interface ShownChoice {
   url: string | null;
 }
 
+/** The extras of a message; each is absent if it has none. */
 export interface MessageExtras {
   /** The id of the message that it answers. */
   replyTo?: string | undefined;

@@ -3,7 +3,7 @@ import { lineOf } from "../../../channels/received.ts";
 import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { optional } from "../../../http/fields.ts";
-import { contactEmail, contactName } from "../../chat.ts";
+import { contactEmailField, contactNameField } from "../../chat.ts";
 import { oneEmoji } from "../../content.ts";
 import { MAX_CONTENT, type Message } from "../../message.ts";
 
@@ -136,8 +136,8 @@ export function emojiFault({ emoji }: Pick<ReactionFrame, "emoji">): RefusedFram
 export function detailsIn(frame: ContactFrame): { name: string | null; email: string | null } | RefusedFrame {
   const { name = null, email = null } = frame;
   const refused = (message: string) => refusedFrame("contact", "validation_failed", null, message);
-  if (name !== null && !contactName.safeParse(name).success) return refused("name must have 1 to 256 characters");
-  if (email !== null && !contactEmail.safeParse(email).success) return refused("email must be an email address");
+  if (name !== null && !contactNameField.safeParse(name).success) return refused("name must have 1 to 256 characters");
+  if (email !== null && !contactEmailField.safeParse(email).success) return refused("email must be an email address");
   return { name: lineOf(name, MAX_NAME) ?? null, email };
 }
 

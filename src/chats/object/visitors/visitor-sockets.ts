@@ -160,7 +160,7 @@ export class VisitorSockets {
     this.#sendMessage(this.#visitorSockets(), "updated", message);
   }
 
-  /** Tells the open pages that the company is writing. @param sender who; null if none is named @returns whether one is open */
+  /** Tells the open pages that the company is writing. @param sender null for none @returns whether one is open */
   showTyping(sender: { name: string } | null): boolean {
     return this.#tell({ type: "typing", sender });
   }

@@ -38,6 +38,7 @@ function jumpTo(seq: number): void {
   message?.focus({ preventScroll: true });
 }
 
+/** The reactions to a message, each with its side for screen readers. */
 export function Reactions({ message, texts }: { message: Line["message"]; texts: Texts }) {
   if (!message.reactions) return null;
   return (
