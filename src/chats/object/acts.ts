@@ -1,5 +1,5 @@
 import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
 import type { ActAnswer, RefusedDraft, TypingMember, Unknown } from "../rpc.ts";
@@ -13,7 +13,7 @@ import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { Typing } from "./typing.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** The client waits so long for a start. */
+/** The client waits so long for the acts before its own, and again for a start. */
 const WITHIN_MS = 3_000;
 /** And so long for the network's answer. */
 const TIMEOUT_MS = 10_000;
@@ -192,13 +192,18 @@ export class Acts {
     return away(WITHIN_MS);
   }
 
-  /** Makes an act after all earlier ones, unless too many wait. */
+  /** Makes an act after all earlier ones, unless too many wait, or they take too long: its client may have left. */
   async #inTurn<T>(act: () => Promise<T>): Promise<T | ReturnType<typeof away> | { outcome: "no_message" }> {
     if (this.#waiting >= MAX_CHAT_ACTS) return away(1_000);
     this.#waiting++;
+    const { clock } = this.#host;
+    const since = clock.now();
     const made = this.#last
-      // The chat may have been deleted while the act waited.
-      .then<T | { outcome: "no_message" }>(() => (this.#host.exists() ? act() : { outcome: "no_message" }))
+      .then<T | ReturnType<typeof away> | { outcome: "no_message" }>(() => {
+        // The chat may have been deleted while the act waited.
+        if (!this.#host.exists()) return { outcome: "no_message" };
+        return isRecent(since, WITHIN_MS, clock.now()) ? act() : away(1_000);
+      })
       .finally(() => this.#waiting--);
     this.#last = made.catch(() => undefined);
     return made;

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { newId } from "../../../src/ids.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import {
@@ -15,7 +16,7 @@ import {
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { report } from "./inbound.ts";
-import { conversation, type Kind, stopTheClock } from "./object/delivery/conversation.ts";
+import { conversation, type Kind, pass, stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 
@@ -247,6 +248,25 @@ test("an act goes through while a message is being sent, and acts of one chat go
   expect(calls.map((call) => call.body.type)).toEqual(["text", "reaction", "reaction"]);
   expect((await at.message(at.theirs)).reactions).toHaveLength(1);
   expect((await at.messages()).at(-1)?.status).toBe("SENT");
+});
+
+test("an act that waits for a slow one is given up after 3 seconds, and never made later", async () => {
+  const at = await chatWithBoth("whatsapp");
+  const held = hanging(acceptActs);
+  const calls = fakeNetworks(inTurn(held.script, acceptActs));
+  const slow = at.react(at.theirs, "👍");
+  await held.reached();
+  // One more than may wait: when it is refused, the others wait.
+  const late = Array.from({ length: MAX_CHAT_ACTS }, () => at.read(at.theirs));
+  expect((await Promise.race(late)).status).toBe(503);
+  pass(3_000);
+  held.letGo();
+  expect((await slow).status).toBe(200);
+  for (const { status, headers } of await Promise.all(late)) {
+    expect([status, headers.get("Retry-After")]).toEqual([503, "1"]);
+  }
+  expect(calls).toHaveLength(1);
+  expect((await at.read(at.theirs)).body).toEqual({ shown: true });
 });
 
 test("on a web chat a reaction is stored and a read mark moves, without a network", async () => {
