@@ -140,6 +140,9 @@ export interface ContactReaction {
   at: number;
 }
 
+/** What a contact changes of a stored message. */
+export type ContactChange = MessageEdit | MessageRevocation | ContactReaction;
+
 /** A delivery status of a message that the service sent. */
 export interface StatusUpdate {
   kind: "status";
@@ -166,7 +169,7 @@ export interface AddressChange {
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | MessageEdit | MessageRevocation | ContactReaction | StatusUpdate | AddressChange;
+  item: InboundMessage | ContactChange | StatusUpdate | AddressChange;
   /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
   receipt?: string | undefined;
 }

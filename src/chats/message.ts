@@ -208,8 +208,8 @@ export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
 }
 
-/** What a send says besides text; undefined for nothing. The fields' order is always this one, not the body's. */
-export function extraOf({ interactive, location, contacts, replyTo }: SendBody): DraftExtra | undefined {
+/** What a message says besides text; undefined for nothing. The fields' order is always this one, not the body's. */
+export function extraOf({ interactive, location, contacts, replyTo }: DraftExtra): DraftExtra | undefined {
   const extra = {
     ...(interactive && { interactive }),
     ...(location && { location }),

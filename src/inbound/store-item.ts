@@ -1,17 +1,9 @@
-import type {
-  AddressChange,
-  ContactReaction,
-  InboundItem,
-  InboundMessage,
-  MessageEdit,
-  MessageRevocation,
-  StatusUpdate,
-} from "../channels/adapter.ts";
+import type { AddressChange, ContactChange, InboundItem, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import { lineOf } from "../channels/received.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { type ChatStub, callChat } from "../chats/call-chat.ts";
 import { openChat } from "../chats/open-chat.ts";
-import type { AsOwner, ChatIdentity, InboundDraft, InboundExtra, MessageChange, Unknown } from "../chats/rpc.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../chats/rpc.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -94,6 +86,7 @@ async function storeInChat(
   item: InboundMessage,
   identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
+  const { quote, tap, location, contacts, sticker } = item;
   const draft: InboundDraft = {
     id: newId("msg", jurisdictionOf(channel.organizationId)),
     dedupe: item.networkId,
@@ -103,16 +96,10 @@ async function storeInChat(
     origin,
     // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
-    extra: extraOf(item),
+    extra: { quote, tap, location, contacts, sticker },
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
   return answer?.outcome ?? "unknown_chat";
-}
-
-/** What a message says besides text and media. */
-function extraOf({ quote, tap, location, contacts, sticker }: InboundMessage): InboundExtra | undefined {
-  const isPlain = [quote, tap, location, contacts, sticker].every((each) => each === undefined);
-  return isPlain ? undefined : { quote, tap, location, contacts, sticker };
 }
 
 /** A text within the limits. Only an absurdly long text is cut. */
@@ -153,16 +140,12 @@ async function storeReactionStatus(
 }
 
 /** What a contact changed of a stored message. A chat or a message that is not there is not created. */
-async function storeChange(
-  env: Env,
-  channel: ChannelRecord,
-  item: MessageEdit | MessageRevocation | ContactReaction,
-): Promise<StoreOutcome> {
+async function storeChange(env: Env, channel: ChannelRecord, item: ContactChange): Promise<StoreOutcome> {
   const change = changeOf(item);
   return changed(await callByAddress(env, channel, item.address, (chat, as) => chat.change(as, change)));
 }
 
-function changeOf(item: MessageEdit | MessageRevocation | ContactReaction): MessageChange {
+function changeOf(item: ContactChange): MessageChange {
   const { networkId } = item;
   if (item.kind === "revoke") return { change: "deletion", networkId };
   if (item.kind === "reaction") return { change: "reaction", networkId, emoji: item.emoji, at: item.at };

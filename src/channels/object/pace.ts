@@ -105,12 +105,11 @@ export function grantPermit(
     return { permit: { outcome: "granted", at, probe, trial: null }, pace: { ...pace, breaker } };
   }
   const interval = 1_000 / perSecond;
+  const latest = now + (withinMs ?? Number.POSITIVE_INFINITY);
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
   if (isOnTrial && provenFor <= 0) {
-    return canWait
-      ? { permit: { outcome: "wait" }, pace }
-      : reserve(pace, now + SHORT_WAIT_MS, interval, now + (withinMs ?? Number.POSITIVE_INFINITY));
+    return canWait ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + SHORT_WAIT_MS, interval, latest);
   }
   const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVATION_VALID_MS;
   // The chat's clock may be slightly ahead, so a reserved start may still be in the future here.
@@ -118,9 +117,7 @@ export function grantPermit(
   const isInTime = reserved - now <= SHORT_WAIT_MS;
   const start = isInTime ? reserved : Math.max(now, pace.clock, pace.nextGrantAt);
   const at = Math.ceil(start);
-  if (at - now > SHORT_WAIT_MS) {
-    return reserve(pace, start, interval, now + (withinMs ?? Number.POSITIVE_INFINITY));
-  }
+  if (at - now > SHORT_WAIT_MS) return reserve(pace, start, interval, latest);
   const trial = !isOnTrial && provenFor <= PROVEN_FOR_MS / 2 ? at + TRIAL_MS : null;
   const nextGrantAt = start + interval;
   const clock = isInTime ? pace.clock : nextGrantAt;
@@ -133,11 +130,8 @@ export function grantPermit(
 /** @param latest a later start is told, and not reserved */
 function reserve(pace: ChannelPace, earliest: number, interval: number, latest: number): Decision {
   const start = Math.max(earliest, pace.clock);
-  if (start > latest) return { permit: { outcome: "later", at: Math.ceil(start), broken: false }, pace };
-  return {
-    permit: { outcome: "later", at: Math.ceil(start), broken: false },
-    pace: { ...pace, clock: start + interval },
-  };
+  const permit = { outcome: "later", at: Math.ceil(start), broken: false } as const;
+  return { permit, pace: start > latest ? pace : { ...pace, clock: start + interval } };
 }
 
 /** Whether a granted start is still valid after the wait: the channel may have broken or been paused in the meantime. */

@@ -165,12 +165,12 @@ export class ChatObject extends EventfulObject {
 
   /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
   patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.changes.patch(identity, patch));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */
   answered(as: AsOwner): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, () => this.parts.changes.answered());
+    return this.#forOwner(as, () => this.parts.details.answered());
   }
 
   /** Returns the chat's activity and the state of its queue. */

@@ -49,7 +49,7 @@ export class ChatParts {
   readonly messageChanges: MessageChanges;
   readonly acts: Acts;
   readonly typing: Typing;
-  readonly changes: StoredDetails;
+  readonly details: StoredDetails;
   readonly retention: Retention;
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
@@ -105,7 +105,7 @@ export class ChatParts {
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
       readUpTo: () => this.acts.readUpTo(),
-      details: () => this.changes.details(),
+      details: () => this.details.details(),
       onRetention: (retention) => this.retention.onRetention(retention),
     });
     this.queue = new DeliveryQueue({
@@ -127,7 +127,7 @@ export class ChatParts {
       receive,
       readUpTo: () => this.acts.readUpTo(),
       react: (seq, emoji, at) => this.messageChanges.visitorReacted(seq, emoji, at),
-      fillDetails: (identity, contact) => this.changes.fill(identity, contact),
+      fillDetails: (identity, contact) => this.details.fill(identity, contact),
     });
     this.scheduled = new ScheduledMessages({
       sql: storage.sql,
@@ -168,7 +168,7 @@ export class ChatParts {
       env,
       adoption: this.adoption,
       address: (identity) => this.contact.current(identity),
-      contactName: () => this.changes.details()?.name ?? null,
+      contactName: () => this.details.details()?.name ?? null,
       waitUntil,
     });
     this.acts = new Acts({
@@ -184,7 +184,7 @@ export class ChatParts {
       chat: () => this.#acting(),
     });
     this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });
-    this.changes = new StoredDetails({
+    this.details = new StoredDetails({
       env,
       storage,
       log: this.log,

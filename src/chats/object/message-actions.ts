@@ -1,4 +1,4 @@
-import type { Message, ShownMessage } from "../message.ts";
+import { extraOf, type Message, type ShownMessage } from "../message.ts";
 import type {
   AttemptsAnswer,
   CancelAnswer,
@@ -80,8 +80,7 @@ export class MessageActions {
     if (!original) return sender.outcome === "refused" ? sender : { outcome: "refused", code: "message_not_found" };
     const { message } = original;
     const { type, content, mediaUrl, templateId, variables, metadata } = message;
-    const { interactive, location, contacts, replyTo } = message;
-    const extra = { interactive, location, contacts, replyTo };
+    const extra = extraOf(message);
     const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id, extra };
     const prepared = preparedAgain(original, sender);
     return this.#host.store.outbound(

@@ -173,11 +173,11 @@ function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
 
 /** The draft, its choices with the rendering of the chat's channel. */
 function withRendering({ channelKind, contactAddress: address }: ChatIdentity, draft: Draft): AcceptedDraft {
-  const { extra, type } = draft;
-  if (!extra?.interactive) return { ...draft, extra: extra && { ...extra, interactive: undefined } };
-  const { interactive } = extra;
+  const { type } = draft;
+  const { interactive, ...others } = draft.extra ?? {};
+  if (!interactive) return { ...draft, extra: others };
   const hasMedia = type !== "TEXT" && type !== "TEMPLATE";
   const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
   const rendering = interactive.rendering ?? channel.renderingOf(interactive, { address, hasMedia });
-  return { ...draft, extra: { ...extra, interactive: { ...interactive, rendering } } };
+  return { ...draft, extra: { interactive: { ...interactive, rendering }, ...others } };
 }

@@ -34,8 +34,8 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a message that is sent again loses its choices": {
     file: "src/chats/object/message-actions.ts",
-    right: "const extra = { interactive, location,",
-    wrong: "const extra = { interactive: undefined, location,",
+    right: "const extra = extraOf(message);",
+    wrong: "const extra = extraOf({ ...message, interactive: undefined });",
   },
   "a scheduled message loses its location with its place": {
     file: "src/chats/object/log/new-message.ts",

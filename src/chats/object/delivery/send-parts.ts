@@ -52,14 +52,14 @@ function bodyOf(message: Outbound): Body | PartRefusal {
   if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
   if (location) return { kind: "location", location };
   if (contacts) return { kind: "contacts", contacts };
-  const isMedia = type !== "TEXT" && type !== "TEMPLATE";
-  const linked = isMedia ? linkedMedia({ content, mediaUrl }) : null;
-  if (isMedia && !linked) {
+  if (type === "TEXT" || type === "TEMPLATE") {
+    return interactive ? { kind: "choices", text, media: null, interactive } : { kind: "text", text };
+  }
+  const linked = linkedMedia({ content, mediaUrl });
+  if (!linked) {
     const reason = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
     return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason };
   }
-  const media = isMedia && linked ? { type, ...linked } : null;
-  if (interactive)
-    return { kind: "choices", text, media: media && { type: media.type, link: media.link }, interactive };
-  return media ? { kind: "media", ...media } : { kind: "text", text };
+  if (!interactive) return { kind: "media", type, ...linked };
+  return { kind: "choices", text, media: { type, link: linked.link }, interactive };
 }
