@@ -7,6 +7,7 @@
  */
 
 import type { AddressVariable } from "../config.ts";
+import type { FilledParts, TemplateParameter } from "../templates/components.ts";
 import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
 import type { ChannelSpec } from "./spec.ts";
 
@@ -19,6 +20,14 @@ export const MEDIA_URL_REQUIRED = "media_url_required";
 /** A channel's decrypted credentials. Each kind of channel has its own fields. */
 export type Credentials = Readonly<Record<string, string>>;
 
+/** A template with the values of a message. `parts` are those beside the body; absent if the network's are not known. */
+export interface OutboundTemplate {
+  name: string;
+  language: string;
+  parameters: TemplateParameter[];
+  parts?: FilledParts | undefined;
+}
+
 /** A message to send, as its chat has it. */
 export interface Outbound {
   chatId: string;
@@ -30,7 +39,7 @@ export interface Outbound {
   mediaUrl: string | null;
   /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
-  template: { name: string; language: string; parameters: { name: string; value: string }[] } | null;
+  template: OutboundTemplate | null;
   interactive: Interactive | null;
   location: Location | null;
   contacts: ContactCard[] | null;
@@ -47,7 +56,7 @@ export type MediaType = Exclude<MessageType, "TEXT" | "TEMPLATE">;
 export type Body =
   | { kind: "text"; text: string }
   | { kind: "media"; type: MediaType; link: string; caption: string | null }
-  | ({ kind: "template"; text: string } & NonNullable<Outbound["template"]>)
+  | ({ kind: "template"; text: string } & OutboundTemplate)
   /** `media` stands above the text. */
   | { kind: "choices"; text: string; media: { type: MediaType; link: string } | null; interactive: Interactive }
   | { kind: "location"; location: Location }

@@ -1,4 +1,4 @@
-import type { Outcome, StatusUpdate } from "../channels/adapter.ts";
+import type { OutboundTemplate, Outcome, StatusUpdate } from "../channels/adapter.ts";
 import type { ContactCard, Location, Tap } from "../channels/content.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
@@ -249,11 +249,7 @@ export interface AsOwner {
 }
 
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */
-export interface UsedTemplate {
-  name: string;
-  language: string;
-  parameters: { name: string; value: string }[];
-}
+export type UsedTemplate = OutboundTemplate;
 
 /** The media of an inbound message, as the network identifies it. */
 export interface Media {

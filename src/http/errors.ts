@@ -83,6 +83,9 @@ export const ERRORS = {
       "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
     channel_limit:
       "The organization has reached its limit of channels. Delete one, or ask the operator to raise limits.channels",
+    template_synced: "The template is the network's. Change it there, then sync the channel's templates",
+    template_not_approved: "The network has not approved the template, or has paused it. Read its network.status",
+    template_not_supported: "The template has a part that can't be sent. Use another template",
     audit_full: "The audit log has no room left for today. Try again after 00:00 UTC",
     last_member: "The last member of an organization can't be deleted. Add another one first",
     last_manager:

@@ -63,6 +63,12 @@ const MEANINGS: Record<ErrorCode, string> = {
   chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
   member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
   template_limit: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
+  template_synced:
+    "The template comes from the network, which approved its name, body and language. Only the network can change them.",
+  template_not_approved:
+    "The network has not approved the template, or has paused or deleted it. `network.status` of the template says which.",
+  template_not_supported:
+    "The template has a part that the service can't send, such as a carousel or a limited-time offer.",
   channel_limit: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
   audit_full:
     "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, deleting, signing out and disabling still work.",

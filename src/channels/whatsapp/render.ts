@@ -1,6 +1,7 @@
 import type { Body, MediaType, Outgoing } from "../adapter.ts";
 import { bySection, choiceLines, framedText, splitText } from "../choices-text.ts";
 import { type Choice, type Choices, type ContactCard, hasDetails, type Rendering, tapData } from "../content.ts";
+import { templateObject } from "./template.ts";
 
 const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;
@@ -10,8 +11,6 @@ const MAX_BUTTONS = 3;
 const MAX_BUTTON = 20;
 const MENU_TITLE = "Options";
 const WITH_LINK = /https?:\/\/\S/i;
-/** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
-const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 /** The fields that differ between bodies: `type`, and the field that `type` names. */
 type Fields = { type: string } & Record<string, unknown>;
@@ -64,7 +63,7 @@ function fieldsOf(body: Body, messageId: string): Fields[] {
     case "text":
       return [textFields(body.text)];
     case "template":
-      return [templateFields(body)];
+      return [{ type: "template", template: templateObject(body, messageId) }];
     case "media":
       return mediaFields(body.type, body.link, body.caption);
     case "choices":
@@ -159,19 +158,6 @@ function rowOf(choice: Choice, id: string) {
 /** Meta wants one part of the name beside the whole name. */
 function cardOf({ name, phones }: ContactCard) {
   return { name: { formatted_name: name, first_name: name }, phones: phones.map((phone) => ({ phone })) };
-}
-
-function templateFields({ name, language, parameters }: Body & { kind: "template" }): Fields {
-  // Meta has two kinds of templates: with numbered parameters, which are matched by order, and with named parameters.
-  const numbered = parameters.every((parameter) => /^\d+$/.test(parameter.name));
-  const ordered = numbered ? parameters.toSorted((one, other) => Number(one.name) - Number(other.name)) : parameters;
-  const filled = ordered.map((parameter) => ({
-    type: "text",
-    ...(!numbered && { parameter_name: parameter.name }),
-    text: parameter.value.replace(WHITE, " ").toWellFormed(),
-  }));
-  const components = filled.length > 0 && { components: [{ type: "body", parameters: filled }] };
-  return { type: "template", template: { name, language: { code: language }, ...components } };
 }
 
 /** A document's file name, from its link. Without one, Meta shows "Untitled". */

@@ -1,0 +1,98 @@
+import type { Location } from "../channels/content.ts";
+
+/** What a template consists of, as its network approved it. The names are those of the network's own documents. */
+
+/** `OTHER`: a format that the service can't send. */
+export const HEADER_FORMATS = ["TEXT", "IMAGE", "VIDEO", "DOCUMENT", "LOCATION", "OTHER"] as const;
+/** `OTHER`: a button that the service can't send. `OTP`: takes the code of an authentication template by itself. */
+export const BUTTON_TYPES = ["QUICK_REPLY", "URL", "PHONE_NUMBER", "COPY_CODE", "OTP", "VOICE_CALL", "OTHER"] as const;
+export const PARAMETER_FORMATS = ["POSITIONAL", "NAMED"] as const;
+
+export interface TemplateButton {
+  type: (typeof BUTTON_TYPES)[number];
+  text: string;
+  /** Of a `URL`. It may end with a placeholder. */
+  url?: string | undefined;
+  phoneNumber?: string | undefined;
+}
+
+/** `OTHER`: a part that the service can't send, such as `CAROUSEL`. */
+export type TemplateComponent =
+  | { type: "HEADER"; format: (typeof HEADER_FORMATS)[number]; text?: string | undefined }
+  | { type: "BODY"; text: string }
+  | { type: "FOOTER"; text: string }
+  | { type: "BUTTONS"; buttons: TemplateButton[] }
+  | { type: "OTHER"; name: string };
+
+/** What a network says about a template. */
+export interface TemplateState {
+  /** The network's id of it. */
+  id: string;
+  /** Only `APPROVED` can be sent. `DELETED`: the network no longer has it. */
+  status: string;
+  category: string | null;
+  quality: string | null;
+  /** Null if it was not rejected, or without a reason. */
+  rejectedReason: string | null;
+}
+
+/** A template as its network lists it. */
+export interface ListedTemplate {
+  name: string;
+  language: string;
+  parameterFormat: (typeof PARAMETER_FORMATS)[number];
+  components: TemplateComponent[];
+  state: TemplateState;
+}
+
+/** The values of a send for the parts of a template besides its body. */
+export interface TemplateParts {
+  header?:
+    | {
+        mediaUrl?: string | undefined;
+        fileName?: string | undefined;
+        variables?: Record<string, string | number> | undefined;
+        location?: Location | undefined;
+      }
+    | undefined;
+  buttons?:
+    | {
+        /** From 0, over all buttons. */
+        index: number;
+        urlSuffix?: string | undefined;
+        payload?: string | undefined;
+        code?: string | undefined;
+      }[]
+    | undefined;
+}
+
+/** A parameter with its value. */
+export interface TemplateParameter {
+  name: string;
+  value: string;
+}
+
+/** The parts of a template besides its body, with the values of a message. They are stored with it. */
+export interface FilledParts {
+  header:
+    | { type: "text"; text: string; parameters: TemplateParameter[] }
+    | { type: "media"; format: "IMAGE" | "VIDEO" | "DOCUMENT"; link: string; fileName: string | null }
+    | { type: "location"; location: Location }
+    | null;
+  footer: string | null;
+  /** All buttons, in their order. */
+  buttons: FilledButton[];
+}
+
+/** `id`: what comes back with a tap. `suffix`: null if the address has no placeholder. */
+export type FilledButton =
+  | { type: "QUICK_REPLY"; text: string; id: string }
+  | { type: "URL"; text: string; url: string; suffix: string | null }
+  | { type: "COPY_CODE" | "OTP"; text: string; code: string }
+  | { type: "PHONE_NUMBER"; text: string; phoneNumber: string }
+  | { type: "VOICE_CALL"; text: string };
+
+/** The text of a template's body; null if it has none. */
+export function bodyTextOf(components: readonly TemplateComponent[]): string | null {
+  return components.find((component) => component.type === "BODY")?.text ?? null;
+}
