@@ -22,14 +22,7 @@ export interface FollowedEvent extends ParleyEvent {
 }
 
 /** Somebody writes in a chat. */
-export interface TypingEvent
-  extends Pick<ParleyEvent, "timestamp" | "organizationId" | "channelKind" | "contactAddress"> {
-  type: "chat.typing";
-  chatId: string;
-  channelId: string;
-  /** Who: the contact, or who of the company. */
-  data: { by: { type: "contact" | "member" | "key" | "operator"; id: string | null; name: string | null } };
-}
+export type TypingEvent = components["schemas"]["TypingEvent"];
 
 /** An event in a webhook's call. */
 export interface WebhookEvent extends ParleyEvent {

@@ -24,6 +24,9 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const LISTED_TYPES = [...EVENT_TYPES, "chat.unreadable"] as const;
 export type ListedType = (typeof LISTED_TYPES)[number];
 
+/** Somebody writes. It comes on streams alone: it is in no log, and has no id, number or cursor. */
+export const TYPING = "chat.typing";
+
 /** What never changes of an event. A log stores it, without any text of a message. */
 export interface EventFact {
   /** 1, 2, 3 … in its log, without a gap. */

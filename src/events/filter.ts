@@ -1,5 +1,5 @@
 import type { WebhookFilter } from "../webhooks/rpc.ts";
-import { EVENT_TYPES, type EventType } from "./event.ts";
+import { EVENT_TYPES, type EventType, type TYPING } from "./event.ts";
 
 /** The families of types, such as `message.*`. A family has the types that begin with its name, also future ones. */
 const FAMILIES = [
@@ -15,7 +15,7 @@ export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) =>
  */
 export function matches(
   { types, channels }: Pick<WebhookFilter, "types" | "channels">,
-  type: EventType | "chat.typing",
+  type: EventType | typeof TYPING,
   channelId: string | null,
 ): boolean {
   const isOfType = types === null || types.some((pattern) => pattern === type || isFamilyOf(pattern, type));

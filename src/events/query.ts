@@ -3,9 +3,9 @@ import { queryInteger, queryText } from "../http/fields.ts";
 import { positionParameters } from "../http/pagination.ts";
 import { isId } from "../ids.ts";
 import { MAX_CURSOR } from "./cursor.ts";
+import { TYPING } from "./event.ts";
 import type { FeedFilter } from "./feed-reader.ts";
 import { TYPE_PATTERNS } from "./filter.ts";
-import { TYPING } from "./typing.ts";
 
 /** How long a poll may wait, in seconds. */
 export const MAX_WAIT = 30;

@@ -82,7 +82,7 @@ export async function writeStream(
   };
   probeLater();
   onOpen((frame) => {
-    if (isOver || writing > 0) return;
+    if (isOver || signal.aborted || writing > 0) return;
     void write(frame).then((isRead) => {
       if (!isRead && !isOver) onLost();
     });

@@ -1,15 +1,23 @@
-import type { EventOrigin } from "./event.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
+import { type Event, type EventOrigin, TYPING } from "./event.ts";
 import type { FeedFilter } from "./feed-reader.ts";
 import { matches } from "./filter.ts";
-
-/** Somebody writes. It comes on streams alone: it is in no log, and has no id, number or cursor. */
-export const TYPING = "chat.typing";
 
 /** Who writes. */
 export interface TypingBy {
   type: "contact" | "operator" | "key" | "member";
   id: string | null;
   name: string | null;
+}
+
+/** What a stream tells, in this order of fields. */
+export interface TypingEvent extends Pick<Event, "timestamp" | "organizationId"> {
+  type: typeof TYPING;
+  chatId: string;
+  channelId: string;
+  channelKind: ChannelKind;
+  contactAddress: string;
+  data: { by: TypingBy };
 }
 
 /** A `chat.typing` as its chat tells it, and the channel that filters look at. */
@@ -27,7 +35,7 @@ export function typingNews(
 ): TypingNews {
   const { id: chatId, channelId, channelKind, contactAddress } = chat;
   const timestamp = new Date(at).toISOString();
-  const event = {
+  const event: TypingEvent = {
     type: TYPING,
     timestamp,
     organizationId,

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType } from "../events/event.ts";
+import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType, TYPING } from "../events/event.ts";
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
+import type { TypingEvent } from "../events/typing.ts";
 import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
@@ -34,6 +35,27 @@ const fields = {
 };
 
 const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
+
+const typingSchema = resource<TypingEvent>()(
+  "TypingEvent",
+  "Somebody writes. It comes on streams alone.",
+  z.object({
+    type: z.literal(TYPING),
+    timestamp: fields.timestamp,
+    organizationId: fields.organizationId,
+    chatId: id("chat"),
+    channelId: id("channel"),
+    channelKind: z.enum(CHANNEL_KINDS),
+    contactAddress: text("The contact's current address on the channel"),
+    data: z.object({
+      by: z.object({
+        type: oneOf(["contact", "member", "key", "operator"], "Who writes: the contact, or who of the company"),
+        id: textOrNull("The id of the member or the key. Null for the contact"),
+        name: textOrNull("The name. Null if the contact has none"),
+      }),
+    }),
+  }),
+);
 
 const calledFields = { ...fields, type: oneOf(EVENT_TYPES, TYPE) };
 const { contactAddress: _, ...thinFields } = calledFields;
@@ -116,6 +138,7 @@ export const EVENT_OPERATIONS = tagged("Events", [
         after:
           "The cursor to continue after. `Last-Event-ID` comes first if both are sent. Without either, the stream begins with the next event.",
         ...filterDescriptions,
+        types: `${filterDescriptions.types} Also \`${TYPING}\`, which \`chat.*\` has too.`,
       },
       keywords: filterKeywords,
     },
@@ -130,9 +153,9 @@ export const EVENT_OPERATIONS = tagged("Events", [
     responses: [
       {
         status: 200,
-        description: "The stream. Each `data` is an Event as JSON.",
+        description: "The stream. Each `data` is an Event or a TypingEvent as JSON.",
         contentType: "text/event-stream",
-        part: eventSchema,
+        part: z.union([eventSchema, typingSchema]),
       },
     ],
     errors: ["stream_limit", "cursor_expired"],

@@ -49,6 +49,23 @@ test("a stream that is cut again and again yields each event once, in order", as
   );
 });
 
+test("who writes is told aside, is no event, and leaves the cursor where it was", async () => {
+  const typing = { type: "chat.typing", chatId: "cht_g1", data: { by: { type: "contact", id: null, name: "Ada" } } };
+  const told: unknown[] = [];
+  const { parley, asked } = await clientOf([
+    (response) => {
+      open(response);
+      const text = `${frame(1)}event: chat.typing\ndata: ${JSON.stringify(typing)}\n\n`;
+      response.write(text, () => setTimeout(() => response.destroy(), 5));
+    },
+    cutsAfterThree(2),
+  ]);
+  const events = parley.events({ after: "0", onTyping: (event) => void told.push(event) });
+  expect(await numbersUntil(2, events)).toEqual([1, 2]);
+  expect(told).toEqual([typing]);
+  expect(asked.map(({ query }) => query.after)).toEqual(["0", "1"]);
+});
+
 test("an event has the cursor that continues after it", async () => {
   const { parley } = await clientOf([cutsAfterThree(3)]);
   const { value } = await parley.events({ after: "1" }).next();

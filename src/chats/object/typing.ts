@@ -9,6 +9,8 @@ const EVERY_MS = 5_000;
 /** And so often if no stream is open. */
 const EVERY_UNHEARD_MS = 30_000;
 
+const NEVER = { at: Number.NEGATIVE_INFINITY, isHeard: true };
+
 interface TypingHost {
   env: Env;
   adoption: Pick<Adoption, "identity">;
@@ -21,7 +23,7 @@ interface TypingHost {
 /** Tells the organization's streams that somebody writes. Nothing is stored, and what can't be told is dropped. */
 export class Typing {
   readonly #host: TypingHost;
-  #last = { at: Number.NEGATIVE_INFINITY, isHeard: true };
+  #last = NEVER;
 
   constructor(host: TypingHost) {
     this.#host = host;
@@ -29,31 +31,37 @@ export class Typing {
 
   /** The contact writes. */
   byContact(): void {
-    this.announce({ type: "contact", id: null, name: this.#host.contactName() });
+    this.#announce(() => ({ type: "contact", id: null, name: this.#host.contactName() }));
   }
 
-  /** Never throws, and waits for nothing. */
+  /** Somebody of the company writes. Never throws, and waits for nothing. */
   announce(by: TypingBy): void {
+    this.#announce(() => by);
+  }
+
+  /** @param who is asked only if it is told */
+  #announce(who: () => TypingBy): void {
     const identity = this.#host.adoption.identity();
     const now = Date.now();
     const { at, isHeard } = this.#last;
     if (!identity || isRecent(at, isHeard ? EVERY_MS : EVERY_UNHEARD_MS, now)) return;
     this.#last = { at: now, isHeard: true };
-    this.#host.waitUntil(this.#tell(identity, by, now));
+    this.#host.waitUntil(this.#tell(identity, who, this.#last));
   }
 
   /** The storage was deleted. */
   forget(): void {
-    this.#last = { at: Number.NEGATIVE_INFINITY, isHeard: true };
+    this.#last = NEVER;
   }
 
-  async #tell(identity: ChatIdentity, by: TypingBy, now: number): Promise<void> {
+  async #tell(identity: ChatIdentity, who: () => TypingBy, told: typeof NEVER): Promise<void> {
     const { organizationId, chatId: id, life, channelId, channelKind } = identity;
-    const chat = { id, life, channelId, channelKind, contactAddress: this.#host.address(identity) };
-    const news = JSON.stringify(typingNews({ organizationId, chat }, by, now));
     try {
+      const chat = { id, life, channelId, channelKind, contactAddress: this.#host.address(identity) };
+      const news = JSON.stringify(typingNews({ organizationId, chat }, who(), told.at));
       const isHeard = await callOrganization(this.#host.env, organizationId, (object) => object.typing(news));
-      this.#last = { at: now, isHeard };
+      // The chat may have been deleted, or has told something since.
+      if (this.#last === told) this.#last = { at: told.at, isHeard };
     } catch {
       // Nobody misses it. The next one is told again.
     }

@@ -162,3 +162,13 @@ test("a key's stream and a session's get the same events", async () => {
     await stream.close();
   }
 });
+
+test("a session's stream tells who writes", async () => {
+  const { api, organizationId, chat } = await newListenerWithChat();
+  const cookie = await signIn();
+  const stream = new Stream(await requestSessionStream(organizationId, cookie));
+  await stream.next();
+  await api("POST", `/chats/${chat.id}/typing`);
+  expect((await stream.next())?.data).toMatchObject({ type: "chat.typing", chatId: chat.id });
+  await stream.close();
+});

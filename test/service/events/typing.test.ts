@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { expectFaults, newChat, newKey, send } from "../../support/harness.ts";
+import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts";
+import { expectFaults, newKey, send } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
 import { newListenerWithChat, openStream, pageOf, report, type Stream, stopTime } from "./fixtures.ts";
@@ -69,21 +70,22 @@ test("a chat tells it once in 5 seconds, and filters leave it out", async () => 
   for (const stream of [all, family, messages, other]) await stream.close();
 });
 
-test("an organization's streams get 20 in a second", async () => {
-  const { api, secret, channelId } = await newListenerWithChat();
+test("an organization's streams get 20 in a second, and the rest is dropped", async () => {
+  const { secret, organizationId } = await newListenerWithChat();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const news = JSON.stringify({ channelId: "chn_g000000000000000", doc: "{}" });
+  expect(await object.typing(news)).toBe(false);
   const stream = await listening(secret, "types=chat.typing");
-  const object = env.ORGANIZATIONS.getByName((await newListenerWithChat()).organizationId);
-  expect(await object.typing('{"doc":"{}"}')).toBe(false);
-  const chats = [];
-  for (let count = 0; count < 22; count++) chats.push(await newChat(api, channelId));
-  for (const { id } of chats) await api("POST", `/chats/${id}/typing`);
-  pass(1_000);
-  const last = await newChat(api, channelId);
-  await api("POST", `/chats/${last.id}/typing`);
-  const told: string[] = [];
-  while (told.at(-1) !== last.id) told.push((await stream.next())?.data?.chatId);
-  // A frame is dropped while the one before is being read, so there may be fewer.
-  expect(told.length).toBeLessThanOrEqual(21);
+  const sends = vi.spyOn(WebSocket.prototype, "send");
+  const passed = () => sends.mock.calls.filter(([what]) => what === news).length;
+  for (let times = 0; times < 21; times++) expect(await object.typing(news)).toBe(true);
+  expect(passed()).toBe(20);
+  pass(999);
+  await object.typing(news);
+  expect(passed()).toBe(20);
+  pass(1);
+  await object.typing(news);
+  expect(passed()).toBe(21);
   await stream.close();
 });
 
@@ -118,6 +120,41 @@ test("a visitor who writes is told to the streams, and nothing is written", asyn
   expect(written).toEqual({ rows: 0, values: 0, alarms: 0 });
   await stream.close();
   await page.close();
+});
+
+test("a contact with a name is told by it", async () => {
+  const { api, organizationId, channelId } = await newListenerWithChat();
+  const { secret } = await newKey(organizationId, { permissions: ["events:read"] });
+  const token = newToken();
+  const { page } = await visit(channelId, { token });
+  await page.write("first");
+  const { chatId } = (await visit(channelId, { token })).ready;
+  expect((await api("PATCH", `/chats/${chatId}`, { contact: { name: "Ada" } })).status).toBe(200);
+  const stream = await listening(secret, "types=chat.typing");
+  page.send({ type: "typing" });
+  expect((await stream.next())?.data.data).toEqual({ by: { type: "contact", id: null, name: "Ada" } });
+  await stream.close();
+  await page.close();
+});
+
+test("an address that can't be read costs the news alone", async () => {
+  const { api, secret, chat } = await newListenerWithChat();
+  const stream = await listening(secret, "types=chat.typing");
+  const broken = vi.spyOn(ContactAddresses.prototype, "current").mockImplementation(() => {
+    throw new Error("broken");
+  });
+  expect((await api("POST", `/chats/${chat.id}/typing`)).body).toEqual({ shown: false });
+  broken.mockRestore();
+  pass(5_000);
+  await api("POST", `/chats/${chat.id}/typing`);
+  expect((await stream.next())?.event).toBe("chat.typing");
+  await stream.close();
+});
+
+test("the list of events takes the type, and never has one", async () => {
+  const { api, chat } = await newListenerWithChat();
+  await api("POST", `/chats/${chat.id}/typing`);
+  expect((await pageOf(api, "types=chat.typing")).events).toEqual([]);
 });
 
 test("a webhook can't have it", async () => {

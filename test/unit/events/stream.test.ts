@@ -238,3 +238,16 @@ test("a client that left ends the stream with the next page", async () => {
   await stream.over;
   expect(stream.isClosed).toBe(true);
 });
+
+test("once nothing more may be sent, no frame is written", async () => {
+  const stream = opened();
+  await turn();
+  stream.give(pageOf(1));
+  expect(await stream.read()).toContain("message.created");
+  await turn();
+  stream.controller.abort();
+  stream.writeNow("event: chat.typing\ndata: {}\n\n");
+  stream.give(null);
+  expect(await stream.read()).toBeNull();
+  await stream.over;
+});
