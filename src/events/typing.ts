@@ -11,7 +11,7 @@ export interface TypingBy {
 }
 
 /** What a stream tells, in this order of fields. */
-export interface TypingEvent extends Pick<Event, "timestamp" | "organizationId"> {
+export interface ShownTyping extends Pick<Event, "timestamp" | "organizationId"> {
   type: typeof TYPING;
   chatId: string;
   channelId: string;
@@ -35,7 +35,7 @@ export function typingNews(
 ): TypingNews {
   const { id: chatId, channelId, channelKind, contactAddress } = chat;
   const timestamp = new Date(at).toISOString();
-  const event: TypingEvent = {
+  const event: ShownTyping = {
     type: TYPING,
     timestamp,
     organizationId,

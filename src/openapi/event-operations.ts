@@ -4,7 +4,7 @@ import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType,
 import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
-import type { TypingEvent } from "../events/typing.ts";
+import type { ShownTyping } from "../events/typing.ts";
 import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
@@ -36,7 +36,7 @@ const fields = {
 
 const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
 
-const typingSchema = resource<TypingEvent>()(
+const typingSchema = resource<ShownTyping>()(
   "TypingEvent",
   "Somebody writes. It comes on streams alone.",
   z.object({
