@@ -3,6 +3,7 @@ import { ApiError, unavailable } from "../http/errors.ts";
 import { bodyId } from "../http/fields.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
+import { canReadMessages } from "./chat.ts";
 import { oneEmoji } from "./content.ts";
 import type { ActRefusal } from "./rpc.ts";
 
@@ -19,7 +20,7 @@ export const typingBody = z.object({});
 
 /**
  * Reacts to a message, or takes the reaction back (`emoji` is null).
- * @returns the message's JSON
+ * @returns the message's JSON, which is `null` for a key that may not read messages: it may be the contact's
  * @throws ApiError `chat_not_found`, `message_not_found`; `not_sent`, `redacted`; `not_supported_by_channel`,
  *   `refused_by_network`; `unavailable` if the channel or the network can't do it now
  */
@@ -31,7 +32,7 @@ export async function react(
 ): Promise<string> {
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.react(as, messageId, emoji));
   if (answer.outcome !== "ok") throw errorOf(chatId, answer);
-  return answer.doc;
+  return canReadMessages(caller) ? answer.doc : "null";
 }
 
 /** Marks the contact's messages up to this one as read. @returns whether the contact sees it @throws as `react` */

@@ -284,6 +284,17 @@ test("on a web chat a reaction is stored and a read mark moves, without a networ
   expect(calls).toEqual([]);
 });
 
+test("a key that may not read messages reacts to one, and is not shown it", async () => {
+  const at = await chatWithBoth("whatsapp");
+  const sender = client((await newKey(at.organizationId, { permissions: ["messages:send"] })).secret);
+  const path = `/chats/${at.chatId}/messages/${at.theirs}/reaction`;
+  for (const [method, body] of [["DELETE"], ["PUT", { emoji: "👍" }], ["PUT", { emoji: "👍" }]] as const) {
+    const answer = await sender(method, path, body);
+    expect([answer.status, answer.body]).toEqual([200, { message: null }]);
+  }
+  expect((await at.message(at.theirs)).reactions).toMatchObject([{ emoji: "👍" }]);
+});
+
 test("a key without messages:send acts on nothing, and a chat of another organization is unknown", async () => {
   const at = await chatWithBoth("whatsapp");
   const reader = client((await newKey(at.organizationId, { permissions: ["messages:read"] })).secret);

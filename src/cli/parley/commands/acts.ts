@@ -17,7 +17,8 @@ export const actCommands = [
         emoji === undefined
           ? await service.asClient("DELETE", path)
           : await service.asClient("PUT", path, { body: { emoji } });
-      out.record(body, body.message);
+      if (body.message === null && !out.json) out.note("Done. The API key may not read the message.");
+      else out.record(body, body.message);
     },
   }),
   command({
