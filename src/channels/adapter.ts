@@ -52,6 +52,11 @@ export interface Outbound {
 /** The types of messages with media. */
 export type MediaType = Exclude<MessageType, "TEXT" | "TEMPLATE">;
 
+/** Whether messages of a type have media. */
+export function isMediaType(type: MessageType): type is MediaType {
+  return type !== "TEXT" && type !== "TEMPLATE";
+}
+
 /** What a message says, whatever the network. `text` of a template is for a network without templates. */
 export type Body =
   | { kind: "text"; text: string }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isMediaType, type MessageType } from "../channels/adapter.ts";
 import { type Choices, type ContactCard, type Interactive, isEmoji, type Location } from "../channels/content.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, notBlank, notBlankIfGiven, notEmpty, optional, wellFormed } from "../http/fields.ts";
@@ -139,7 +140,7 @@ function choiceFaults({ choices }: Choices): { path: (string | number)[]; messag
 /** The fields of a send that go together or not; see `combinationFaults`. */
 interface Combined {
   content: string;
-  type?: string | undefined;
+  type?: MessageType | undefined;
   templateId?: string | undefined;
   mediaUrl?: string | undefined;
   interactive?: Choices | undefined;
@@ -155,7 +156,7 @@ export function combinationFaults(body: Combined): Fault[] {
     (field) => body[field] !== undefined,
   );
   for (const field of given.slice(1)) faults.push({ path: field, message: `can't be given with ${given[0]}` });
-  const isMedia = type !== undefined && type !== "TEXT" && type !== "TEMPLATE";
+  const isMedia = type !== undefined && isMediaType(type);
   for (const field of given) {
     if (field !== "location" && field !== "contacts") continue;
     if (mediaUrl !== undefined) faults.push({ path: "mediaUrl", message: `can't be given with ${field}` });

@@ -1,5 +1,4 @@
-import type { OutboundTemplate, Outcome, StatusUpdate } from "../channels/adapter.ts";
-import type { ContactCard, Location, Tap } from "../channels/content.ts";
+import type { InboundMessage, OutboundTemplate, Outcome, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
@@ -93,15 +92,9 @@ export interface InboundDraft {
 }
 
 /** What a contact's message says besides text and media, before the messages that it is about are looked up. */
-export interface InboundExtra {
-  /** The network's id of the message that it replies to. */
-  quote?: string | undefined;
+export interface InboundExtra extends Pick<InboundMessage, "quote" | "tap" | "location" | "contacts" | "sticker"> {
   /** The id of the message that it replies to; from a visitor. */
   replyTo?: string | undefined;
-  tap?: Tap | undefined;
-  location?: Location | undefined;
-  contacts?: ContactCard[] | undefined;
-  sticker?: { emoji: string | null } | undefined;
 }
 
 /** What changes a stored message. Times are Unix milliseconds. */

@@ -1,3 +1,4 @@
+import { isMediaType } from "../../channels/adapter.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import { webSpec } from "../../channels/web/spec.ts";
 import type { Message } from "../message.ts";
@@ -173,10 +174,9 @@ function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
 
 /** The draft, its choices with the rendering of the chat's channel. */
 function withRendering({ channelKind, contactAddress: address }: ChatIdentity, draft: Draft): AcceptedDraft {
-  const { type } = draft;
   const { interactive, ...others } = draft.extra ?? {};
   if (!interactive) return { ...draft, extra: others };
-  const hasMedia = type !== "TEXT" && type !== "TEMPLATE";
+  const hasMedia = isMediaType(draft.type);
   const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
   const rendering = interactive.rendering ?? channel.renderingOf(interactive, { address, hasMedia });
   return { ...draft, extra: { interactive: { ...interactive, rendering }, ...others } };

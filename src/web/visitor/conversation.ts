@@ -95,14 +95,7 @@ export function reduce(state: Conversation, action: Action): Conversation {
     case "write": {
       const { id, text, choice, at } = action;
       const fresh = { echo: null, seq: null, trouble: null, tried: false };
-      const own: OwnMessage = {
-        id,
-        text,
-        ...(choice && { choice }),
-        writtenAt: at,
-        afterSeq: newestSeq(state),
-        ...fresh,
-      };
+      const own: OwnMessage = { id, text, choice, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
       return { ...state, outbox: [...state.outbox, own] };
     }
     case "tried":

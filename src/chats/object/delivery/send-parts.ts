@@ -2,6 +2,7 @@ import {
   type Adapter,
   type Body,
   type Credentials,
+  isMediaType,
   MEDIA_URL_REQUIRED,
   type Network,
   type Outbound,
@@ -52,7 +53,7 @@ function bodyOf(message: Outbound): Body | PartRefusal {
   if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
   if (location) return { kind: "location", location };
   if (contacts) return { kind: "contacts", contacts };
-  if (type === "TEXT" || type === "TEMPLATE") {
+  if (!isMediaType(type)) {
     return interactive ? { kind: "choices", text, media: null, interactive } : { kind: "text", text };
   }
   const linked = linkedMedia({ content, mediaUrl });

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Outward } from "../../shared/outward.tsx";
 import { piecesOf, webAddress } from "../../visitor/links.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Outward } from "../parts/outward.tsx";
 import { now } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";

@@ -1,6 +1,6 @@
+import { Outward } from "../../shared/outward.tsx";
 import { webAddress } from "../../visitor/links.ts";
 import type { Message } from "../api.ts";
-import { Outward } from "../parts/outward.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 /** The line of the message that a reply is about, if it is loaded. A click leads to it. */

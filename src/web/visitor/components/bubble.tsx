@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
+import { Outward } from "../../shared/outward.tsx";
 import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { anchorOf, ChoiceButtons, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
-import { TextLink } from "./link.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
@@ -90,7 +90,7 @@ function Linked({ text }: { text: string }) {
     () => (
       <p class="text" dir="auto">
         {piecesOf(text).map((piece) =>
-          piece.href === null ? piece.text : <TextLink href={piece.href}>{piece.text}</TextLink>,
+          piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
         )}
       </p>
     ),
@@ -108,7 +108,7 @@ function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
   return (
     <p class="media">
       <Icon name="file" />
-      <TextLink href={href}>{texts[word]}</TextLink>
+      <Outward href={href}>{texts[word]}</Outward>
     </p>
   );
 }

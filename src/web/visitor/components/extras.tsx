@@ -1,4 +1,5 @@
 import { Fragment } from "preact";
+import { Outward } from "../../shared/outward.tsx";
 import type { Tapped } from "../conversation.ts";
 import type { ChatMessage } from "../frames.ts";
 import { webAddress } from "../links.ts";
@@ -6,7 +7,6 @@ import type { Texts } from "../locales/en.ts";
 import type { ShownChoice } from "../message-extras.ts";
 import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";
-import { TextLink } from "./link.tsx";
 
 /** The element of a message. */
 export function anchorOf(seq: number): string {
@@ -98,9 +98,9 @@ function Choice({ choice, tapped, texts, disabled, onTap }: ChoiceProps) {
   const href = choice.url === null ? null : webAddress(choice.url);
   if (href !== null) {
     return (
-      <TextLink class="pill" href={href}>
+      <Outward class="pill" href={href}>
         {title}
-      </TextLink>
+      </Outward>
     );
   }
   if (id === null) return <p class="detail">{title}</p>;

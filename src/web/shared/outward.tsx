@@ -1,11 +1,13 @@
-interface LinkProps {
+import type { ComponentChildren } from "preact";
+
+interface OutwardProps {
   href: string;
-  children: string;
+  children: ComponentChildren;
   class?: string;
 }
 
 /** A link to another site, which learns nothing of this page. */
-export function TextLink({ href, children, class: style }: LinkProps) {
+export function Outward({ href, children, class: style }: OutwardProps) {
   return (
     <a class={style} href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
