@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../../src/cli/local/port.ts";
-import { piecesOf } from "../../src/web/visitor/links.ts";
+import { piecesOf } from "../../src/web/shared/links.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { longestStep } from "./longest-step.ts";
 import { withServer } from "./server.ts";

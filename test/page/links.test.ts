@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { piecesOf, webAddress } from "../../src/web/shared/links.ts";
 import { chooseLanguage, directionOf, LANGUAGES } from "../../src/web/visitor/language.ts";
-import { piecesOf, webAddress } from "../../src/web/visitor/links.ts";
 import { sameDay, timesIn } from "../../src/web/visitor/times.ts";
 
 const plain = (text: string) => ({ text, href: null });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { FETCHED_TEXTS } from "../../src/web/build.ts";
+import { piecesOf, webAddress } from "../../src/web/shared/links.ts";
 import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
-import { piecesOf, webAddress } from "../../src/web/visitor/links.ts";
 import { en } from "../../src/web/visitor/locales/en.ts";
 import { refusalReason, textsIn } from "../../src/web/visitor/texts.ts";
 import { timesIn } from "../../src/web/visitor/times.ts";

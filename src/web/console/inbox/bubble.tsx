@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { Linked } from "../../shared/linked.tsx";
+import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
-import { piecesOf, webAddress } from "../../visitor/links.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -184,20 +184,6 @@ function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">)
       {text !== "" && !isRepeated && <Linked text={text} />}
       <Extras message={message} />
     </>
-  );
-}
-
-/** A text with its links. They are found once, however often the conversation is drawn. */
-function Linked({ text }: { text: string }) {
-  return useMemo(
-    () => (
-      <p class="text" dir="auto">
-        {piecesOf(text).map((piece) =>
-          piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
-        )}
-      </p>
-    ),
-    [text],
   );
 }
 

@@ -1,5 +1,5 @@
+import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
-import { webAddress } from "../../visitor/links.ts";
 import type { Message } from "../api.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 

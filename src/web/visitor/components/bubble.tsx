@@ -1,6 +1,6 @@
-import { useMemo } from "preact/hooks";
+import { Linked } from "../../shared/linked.tsx";
+import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
-import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
@@ -82,20 +82,6 @@ function MessageText({ message, texts }: { message: Line["message"]; texts: Text
   if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
   if (text === "" || text.trim() === mediaUrl) return null;
   return <Linked text={text} />;
-}
-
-/** A text with its links. They are found once, however often the list is drawn. */
-function Linked({ text }: { text: string }) {
-  return useMemo(
-    () => (
-      <p class="text" dir="auto">
-        {piecesOf(text).map((piece) =>
-          piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
-        )}
-      </p>
-    ),
-    [text],
-  );
 }
 
 const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;

@@ -1,8 +1,8 @@
 import { Fragment } from "preact";
+import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
 import type { Tapped } from "../conversation.ts";
 import type { ChatMessage } from "../frames.ts";
-import { webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
 import type { ShownChoice } from "../message-extras.ts";
 import type { Line } from "../timeline.ts";
