@@ -1,9 +1,14 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { browser, signInMember } from "../../../../support/console.ts";
 import { admin, created, newChannel, newChat, send } from "../../../../support/harness.ts";
 import { connect, visit } from "../../../../support/sockets.ts";
-import { DAY } from "../scheduled/fixtures.ts";
-import { newVisitor } from "./new-visitor.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
+import { DAY, inFuture, MINUTE } from "../scheduled/fixtures.ts";
+import { later, newVisitor } from "./new-visitor.ts";
+
+stopTheClock();
 
 /** A visitor with an open page, and Ana, a member. */
 async function greeted() {
@@ -20,11 +25,11 @@ test("a visitor sees who writes if the send names its sender, by the name of tha
   const { id } = await send(api, chatId, { content: "I am Ana", senderId: ana });
   expect(await page.next()).toMatchObject({ type: "message", message: { id, sender: { name: "Ana" } } });
   const scheduledAt = new Date(Date.now() + DAY).toISOString();
-  const later = await send(api, chatId, { content: "Soon", senderId: ana, scheduledAt });
+  const soon = await send(api, chatId, { content: "Soon", senderId: ana, scheduledAt });
   expect((await admin("PATCH", `/members/${ana}`, { name: "Anabel" })).status).toBe(200);
   expect((await messages(chatId)).at(-1)?.sender).toEqual({ name: "Ana" });
   const now = { scheduledAt: null };
-  expect((await api("PATCH", `/chats/${chatId}/messages/${later.id}`, now)).body.message.sender).toEqual({
+  expect((await api("PATCH", `/chats/${chatId}/messages/${soon.id}`, now)).body.message.sender).toEqual({
     name: "Ana",
   });
   const { messages: shown } = await (await connect(channelId, { token, after: 1 })).next();
@@ -39,6 +44,24 @@ test("a visitor sees who writes in the console, and no name for a program that n
   const path = `/organizations/${organizationId}/chats/${chatId}/messages`;
   created(await console("POST", path, { content: "I am Ana" }));
   expect((await page.next()).message.sender).toEqual({ name: "Ana" });
+});
+
+test("a message that is sent again has its writer's name of then, or the name of who is named now", async () => {
+  const { chatId, ana, api, ownerId } = await greeted();
+  const failed = async () => {
+    const times = { scheduledAt: inFuture(MINUTE), expiresAt: inFuture(2 * MINUTE) };
+    const { id } = await send(api, chatId, { senderId: ana, ...times });
+    later(2 * MINUTE);
+    await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+    return id;
+  };
+  const resent = async (id: string, body: object) =>
+    created(await api("POST", `/chats/${chatId}/messages/${id}/resend`, body)).message.sender;
+  await admin("PATCH", `/members/${ownerId}`, { name: "Ben" });
+  expect(await resent(await failed(), { senderId: ownerId })).toEqual({ name: "Ben" });
+  const id = await failed();
+  await admin("PATCH", `/members/${ana}`, { name: "Anabel" });
+  expect(await resent(id, {})).toEqual({ name: "Ana" });
 });
 
 test("a redaction leaves who wrote, and a network's message never says it", async () => {
