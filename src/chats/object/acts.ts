@@ -59,8 +59,8 @@ type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
 
 /**
  * What a client does beside sending: it reacts, marks messages as read, and shows that somebody writes. The contact
- * sees it at once or not at all: an act makes one attempt while its client waits, one act after the other, and only if the
- * channel has a start for it within 3 seconds.
+ * sees it at once or not at all: an act makes one attempt while its client waits, one act after the other, and only if
+ * the channel has a start for it within 3 seconds.
  */
 export class Acts {
   readonly #host: ActHost;
