@@ -99,12 +99,17 @@ CREATE TABLE `templates` (
 	`name` text NOT NULL,
 	`language` text NOT NULL,
 	`body` text NOT NULL,
+	`waba_id` text,
+	`components` text,
+	`parameter_format` text,
+	`network` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE INDEX `templates_by_organization` ON `templates` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `templates_by_account` ON `templates` (`organization_id`,`waba_id`,`name`,`language`);--> statement-breakpoint
 CREATE TABLE `used_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`until` integer NOT NULL

@@ -36,6 +36,7 @@ export const ACTIONS = {
   "channel.rotate": { needs: "channels:identity", target: "chn" },
   "template.create": { needs: "templates:write", target: "tpl", creates: true },
   "template.update": { needs: "templates:write", target: "tpl" },
+  "template.sync": { needs: "templates:write", target: "chn" },
   "template.delete": { needs: "templates:write", target: "tpl" },
   "key.create": { needs: "keys:write", target: "key", creates: true },
   "key.update": { needs: "keys:write", target: "key" },

@@ -7,7 +7,7 @@
  */
 
 import type { AddressVariable } from "../config.ts";
-import type { FilledParts, TemplateParameter } from "../templates/components.ts";
+import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter } from "../templates/components.ts";
 import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
 import type { ChannelSpec } from "./spec.ts";
 
@@ -221,6 +221,15 @@ export type Inspection =
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
 
+/** A template in a list; `template` is null if its parts can't be read. Null if it can't even be identified. */
+export type TemplateInList = { key: TemplateKey; template: ListedTemplate | null } | null;
+
+/** A page of an account's templates, and where the next one begins (null after the last), or why there is none. */
+export type TemplatePage =
+  | { outcome: "page"; templates: TemplateInList[]; next: string | null }
+  /** `refused`: the network would refuse it again. `away`: it may answer later. */
+  | { outcome: "refused" | "away"; description: string };
+
 /** The acts of a network. */
 export interface NetworkActs {
   /** Those that it has. */
@@ -281,6 +290,12 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
    * `credentials`, if it arrived at the URL of the channel with the credentials `called`.
    */
   isFor?: (account: string, credentials: Credentials, called: Credentials) => boolean;
+  /** Lists the templates of an account, for a network that approves them; never throws. `after`: null for the first page. */
+  listTemplates?: (
+    list: { wabaId: string; after: string | null },
+    credentials: Credentials,
+    network: Network,
+  ) => Promise<TemplatePage>;
   /** Fetches media by the network's id, only from the network's own hosts. */
   media(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer>;
 }

@@ -2,10 +2,14 @@ import * as z from "zod/mini";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
 import type { Choices, Rendering } from "./content.ts";
 
-/** `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. */
+/**
+ * `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. `wabaId`: the
+ * account at the network that the channel's templates belong to.
+ */
 export interface ChannelSettings {
   allowedOrigins?: string[] | undefined;
   perSecond?: number | undefined;
+  wabaId?: string | undefined;
 }
 
 /** What defines a kind of channel: its credentials, its settings, and the form of its contacts' addresses. */

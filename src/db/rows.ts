@@ -119,18 +119,25 @@ export async function insertIf<T extends SQLiteTable & { organizationId: SQLiteC
   row: T["$inferSelect"] & { organizationId: string },
   condition?: SQL,
 ): Promise<boolean> {
+  const inserted = await insertion(db, table, row, condition).returning({ organizationId: table.organizationId });
+  return inserted.length > 0;
+}
+
+/** The statement of `insertIf`, for a batch. */
+export function insertion<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  table: T,
+  row: T["$inferSelect"] & { organizationId: string },
+  condition?: SQL,
+) {
   const values = Object.entries(getTableColumns(table)).map(([field, column]) => [
     field,
     sql`${sql.param((row as Record<string, unknown>)[field], column)}`.as(column.name),
   ]);
-  const inserted = await db
-    .insert(table)
-    .select(
-      db
-        .select(Object.fromEntries(values))
-        .from(organizations)
-        .where(and(eq(organizations.id, row.organizationId), isNull(organizations.erasingAt), condition)) as never,
-    )
-    .returning({ organizationId: table.organizationId });
-  return inserted.length > 0;
+  return db.insert(table).select(
+    db
+      .select(Object.fromEntries(values))
+      .from(organizations)
+      .where(and(eq(organizations.id, row.organizationId), isNull(organizations.erasingAt), condition)) as never,
+  );
 }

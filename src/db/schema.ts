@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
 import type { Permission } from "../keys/permissions.ts";
+import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../templates/components.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 
 /**
@@ -144,11 +145,20 @@ export const templates = sqliteTable(
     name: text().notNull(),
     language: text().notNull(),
     body: text().notNull(),
+    /** The account at the network that the template belongs to. Null, like the next three, if it was never synced. */
+    wabaId: text(),
+    components: text({ mode: "json" }).$type<TemplateComponent[]>(),
+    parameterFormat: text({ enum: PARAMETER_FORMATS }),
+    network: text({ mode: "json" }).$type<StoredTemplateState>(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  // Lists an organization's templates.
-  (table) => [index("templates_by_organization").on(table.organizationId, table.createdAt, table.id)],
+  (table) => [
+    // Lists an organization's templates.
+    index("templates_by_organization").on(table.organizationId, table.createdAt, table.id),
+    // Finds the templates that a network names. Those that were never synced can have the same name.
+    uniqueIndex("templates_by_account").on(table.organizationId, table.wabaId, table.name, table.language),
+  ],
 );
 
 export const apiKeys = sqliteTable(

@@ -6,6 +6,7 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
+import { syncOf } from "./template-sync.ts";
 import {
   createTemplate,
   deleteTemplate,
@@ -34,6 +35,9 @@ export function templateRoutesFor({ prefix, needs, acts, actorOf, organizationOf
     .patch("/templates/:id", acts("template.update", { body: templatePatch }), async (c) => {
       const template = await patchTemplate(c.env, actorOf(c).scope, c.req.param("id"), c.req.valid("json"));
       return c.json({ template });
+    })
+    .post("/channels/:id/templates/sync", acts("template.sync"), async (c) => {
+      return c.json(await syncOf(c.env, actorOf(c).scope, c.req.param("id")));
     })
     .delete("/templates/:id", acts("template.delete"), async (c) => {
       return c.json({ template: await deleteTemplate(c.env, actorOf(c).scope, c.req.param("id")) });

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { newIdOf, type RequestAct } from "../audit/audited.ts";
 import { MAX_CONTENT } from "../chats/message.ts";
@@ -35,20 +35,32 @@ export async function createTemplate(env: Env, scope: Scope, act: RequestAct, bo
   const { organizationId } = act;
   const now = Date.now();
   const id = newIdOf(act);
-  const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
+  const unsynced = { wabaId: null, components: null, parameterFormat: null, network: null };
+  const template: Template = { ...body, ...unsynced, id, organizationId, createdAt: now, updatedAt: now };
   await insertWithRoom(env, scope, "templates", template);
   return presentTemplate(template);
 }
 
-/** Changes a template. Messages that were sent with it don't change. */
+/**
+ * Changes a template. Messages that were sent with it don't change.
+ * @throws ApiError `template_not_found`; `template_synced` if it would differ from what its network approved
+ */
 export async function patchTemplate(env: Env, scope: Scope, id: string, patch: z.output<typeof templatePatch>) {
-  const [template] = await directory(env)
+  const db = directory(env);
+  const { name, language, body } = patch;
+  const isSame = and(
+    name === undefined ? undefined : eq(templates.name, name),
+    language === undefined ? undefined : eq(templates.language, language),
+    body === undefined ? undefined : eq(templates.body, body),
+  );
+  const [template] = await db
     .update(templates)
     .set({ ...patch, updatedAt: Date.now() })
-    .where(and(eq(templates.id, id), isWithin(templates, scope)))
+    .where(and(eq(templates.id, id), isWithin(templates, scope), or(isNull(templates.wabaId), isSame ?? sql`true`)))
     .returning();
-  if (!template) throw new ApiError("template_not_found");
-  return presentTemplate(template);
+  if (template) return presentTemplate(template);
+  await rowOf(db, scope, templates, id, "template_not_found");
+  throw new ApiError("template_synced");
 }
 
 /** Deletes a template. Waiting messages keep its name, language and parameters. */
@@ -69,7 +81,18 @@ export function presentTemplate(template: Template) {
   return {
     ...pick(template, "id", "organizationId", "name", "language", "body"),
     variables: placeholdersOf(template.body) ?? [],
+    ...pick(template, "wabaId", "components", "parameterFormat"),
+    network: presentState(template.network),
     createdAt: isoTime(template.createdAt),
     updatedAt: isoTime(template.updatedAt),
+  };
+}
+
+function presentState(state: Template["network"]) {
+  if (state === null) return null;
+  const { syncedAt } = state;
+  return {
+    ...pick(state, "id", "status", "category", "quality", "rejectedReason"),
+    syncedAt: isoTime(syncedAt),
   };
 }

@@ -153,6 +153,20 @@ const template: Example<typeof operator.templateSchema> = {
   language: "en",
   body: "Hello {{name}}, your order has shipped.",
   variables: ["name"],
+  wabaId: "102290129340398",
+  components: [
+    { type: "BODY", text: "Hello {{name}}, your order has shipped." },
+    { type: "BUTTONS", buttons: [{ type: "URL", text: "Track it", url: "https://shop.example/orders/{{1}}" }] },
+  ],
+  parameterFormat: "NAMED",
+  network: {
+    id: "594425479261596",
+    status: "APPROVED",
+    category: "UTILITY",
+    quality: "GREEN",
+    rejectedReason: null,
+    syncedAt: at,
+  },
   createdAt: at,
   updatedAt: at,
 };

@@ -36,10 +36,23 @@ export interface TemplateState {
   rejectedReason: string | null;
 }
 
-/** A template as its network lists it. */
-export interface ListedTemplate {
+/** The same as it is stored. Times are Unix milliseconds. */
+export interface StoredTemplateState extends TemplateState {
+  /** When it was stored. */
+  syncedAt: number;
+  /** When the network said it, in whole seconds. Older news changes nothing. */
+  saidAt: number;
+}
+
+/** The name and the language of a template, which identify it in its account. */
+export interface TemplateKey {
   name: string;
   language: string;
+}
+
+/** A template as its network lists it. */
+export interface ListedTemplate extends TemplateKey {
+  body: string;
   parameterFormat: (typeof PARAMETER_FORMATS)[number];
   components: TemplateComponent[];
   state: TemplateState;
@@ -91,8 +104,3 @@ export type FilledButton =
   | { type: "COPY_CODE" | "OTP"; text: string; code: string }
   | { type: "PHONE_NUMBER"; text: string; phoneNumber: string }
   | { type: "VOICE_CALL"; text: string };
-
-/** The text of a template's body; null if it has none. */
-export function bodyTextOf(components: readonly TemplateComponent[]): string | null {
-  return components.find((component) => component.type === "BODY")?.text ?? null;
-}

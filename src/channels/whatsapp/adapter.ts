@@ -1,6 +1,7 @@
 import type { Adapter } from "../adapter.ts";
 import { actOnWhatsApp } from "./acts.ts";
 import { inspectNumber } from "./inspect.ts";
+import { listWhatsAppTemplates } from "./list-templates.ts";
 import { whatsappMedia } from "./media.ts";
 import { postToWhatsApp } from "./post.ts";
 import { renderForWhatsApp, type WhatsAppPart } from "./render.ts";
@@ -22,5 +23,6 @@ export const whatsapp: Adapter<WhatsAppPart> = {
   handshake,
   isFor,
   inspect: inspectNumber,
+  listTemplates: listWhatsAppTemplates,
   media: whatsappMedia,
 };

@@ -4,7 +4,7 @@ import { parseJson, readText } from "../network-response.ts";
 /** The version of the Graph API. Meta supports a version for about two years. */
 const VERSION = "v24.0";
 
-/** Meta's responses are smaller than 2 KiB. */
+/** Meta's responses are smaller than 2 KiB, but for lists. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 
 /** A URL of the Graph API. `path` must consist of validated ids, because it is not escaped. */
@@ -19,6 +19,10 @@ export function graphHeaders({ accessToken }: Credentials): Headers {
 }
 
 /** The JSON of a response; undefined if it is too long, cut off, not JSON, or incomplete when `signal` aborts. */
-export async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {
-  return parseJson(await readText(response, MAX_ANSWER_BYTES, signal));
+export async function readJson(
+  response: Response,
+  signal: AbortSignal,
+  maxBytes: number = MAX_ANSWER_BYTES,
+): Promise<unknown> {
+  return parseJson(await readText(response, maxBytes, signal));
 }

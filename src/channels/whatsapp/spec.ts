@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { optional } from "../../http/fields.ts";
 import { credential, networkSettings, secret } from "../spec.ts";
 import { whatsappRendering } from "./render.ts";
 
@@ -9,7 +10,9 @@ export const whatsappSpec = {
     accessToken: secret,
     appSecret: secret,
   }),
-  settings: networkSettings,
+  settings: z.extend(networkSettings, {
+    wabaId: optional(z.string().check(z.regex(/^\d{1,32}$/, "must be 1 to 32 digits"))),
+  }),
   defaults: { perSecond: 80 },
   accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
   // Removes formatting, so that each number is one address.

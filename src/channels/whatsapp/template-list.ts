@@ -3,10 +3,10 @@ import { placeholdersOf } from "../../chats/template.ts";
 import {
   BUTTON_TYPES,
   HEADER_FORMATS,
-  type ListedTemplate,
   type TemplateButton,
   type TemplateComponent,
 } from "../../templates/components.ts";
+import type { TemplateInList } from "../adapter.ts";
 import { lenient, textField } from "../lenient.ts";
 
 /** Templates as Meta lists them. */
@@ -49,19 +49,14 @@ const button = z.object({
   phone_number: lenient(z.string().check(z.maxLength(32))),
 });
 
-/** The name and the language of a template, which identify it in its account. */
-export interface TemplateKey {
-  name: string;
-  language: string;
-}
-
-/** A template in a list; `template` is null if its parts can't be read. Null if it can't even be identified. */
-export function listedTemplate(value: unknown): { key: TemplateKey; template: ListedTemplate | null } | null {
+/** A template in a list; see `TemplatePage`. */
+export function listedTemplate(value: unknown): TemplateInList {
   const identified = key.safeParse(value).data;
   if (!identified) return null;
   const found = listed.safeParse(value).data;
   const components = found && componentsOf(found.components);
-  if (!components) return { key: identified, template: null };
+  const body = components?.find(({ type }) => type === "BODY");
+  if (!components || body?.type !== "BODY") return { key: identified, template: null };
   const { id, status, category = null, quality_score, rejected_reason } = found;
   const quality = quality_score?.score ?? null;
   const rejectedReason = rejectionOf(rejected_reason);
@@ -69,6 +64,7 @@ export function listedTemplate(value: unknown): { key: TemplateKey; template: Li
     key: identified,
     template: {
       ...identified,
+      body: body.text,
       parameterFormat: found.parameter_format === "NAMED" ? "NAMED" : "POSITIONAL",
       components,
       state: { id: String(id).slice(0, 64), status, category, quality, rejectedReason },

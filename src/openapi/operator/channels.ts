@@ -36,6 +36,8 @@ const FIELDS: Record<string, string> = {
     ),
   ),
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
+  wabaId:
+    "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,
 };
 

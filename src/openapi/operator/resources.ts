@@ -16,6 +16,7 @@ import type { channelStats, keyStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 
+import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../templates/components.ts";
 import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "../typed-schema.ts";
 
 const chats = z.number().nullable().describe("The maximum number of chats. Null: no limit");
@@ -126,6 +127,10 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .number()
           .optional()
           .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
+        wabaId: z
+          .string()
+          .optional()
+          .describe("whatsapp: the WhatsApp Business account that the channel's templates are synced from"),
       })
       .describe("The settings, with their defaults"),
     limits: channelLimits,
@@ -243,6 +248,30 @@ export const keyHistorySchema = resource<ReturnType<typeof keyHistory>>()(
   }),
 );
 
+const component = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("HEADER"),
+    format: oneOf(HEADER_FORMATS, "`OTHER`: can't be sent"),
+    text: z.string().optional().describe("Of a `TEXT`. It may have a placeholder"),
+  }),
+  z.object({ type: z.literal("BODY"), text: text("The text") }),
+  z.object({ type: z.literal("FOOTER"), text: text("The text") }),
+  z.object({
+    type: z.literal("BUTTONS"),
+    buttons: z
+      .array(
+        z.object({
+          type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
+          text: text("The title"),
+          url: z.string().optional().describe("Of a `URL`. It may end with a placeholder"),
+          phoneNumber: z.string().optional().describe("Of a `PHONE_NUMBER`"),
+        }),
+      )
+      .describe("The buttons. A send names them by their index, from 0"),
+  }),
+  z.object({ type: z.literal("OTHER"), name: text("What the network calls it. The service can't send it") }),
+]);
+
 export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
   "Template",
   "A text with `{{placeholders}}`.",
@@ -253,6 +282,26 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
     language: text("The template's language. On a network that approves templates, the language that it approved"),
     body: text("The text"),
     variables: z.array(z.string()).describe("The names of the placeholders, in the order of their first use"),
+    wabaId: textOrNull("The account at the network that it belongs to. Null if it was never synced"),
+    components: z
+      .array(component)
+      .nullable()
+      .describe("Its parts, as the network has them. Null if it was never synced"),
+    parameterFormat: z
+      .enum(PARAMETER_FORMATS)
+      .nullable()
+      .describe("Whether the network's placeholders are numbers or names. Null if it was never synced"),
+    network: z
+      .object({
+        id: text("The network's id of it"),
+        status: text("Only `APPROVED` can be sent. `DELETED`: the network no longer has it"),
+        category: textOrNull("Such as `UTILITY`"),
+        quality: textOrNull("Such as `GREEN`"),
+        rejectedReason: textOrNull("Why the network rejected it"),
+        syncedAt: time("When this last changed"),
+      })
+      .nullable()
+      .describe("What the network says about it. Null if it was never synced"),
     createdAt: time("When it was created"),
     updatedAt: time("When it last changed"),
   }),

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { newTemplateBody, templatePatch } from "../../management/templates.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
+import { count } from "../typed-schema.ts";
 import { listResponse, pages } from "./lists.ts";
 import { templateSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
@@ -62,7 +63,27 @@ export function templateOperations({ prefix, whose }: Side): readonly OperationS
         example: { body },
       },
       responses: [jsonResponse(200, "The changed template.", oneTemplate, { template })],
-      errors: ["missing_field"],
+      errors: ["missing_field", "template_synced"],
+    },
+    {
+      route: "POST /channels/{id}/templates/sync",
+      id: "syncTemplates",
+      summary: "Sync templates",
+      description:
+        "Reads the templates of the channel's `settings.wabaId` from its network, and stores what differs. A template with the same name and language, the oldest one, becomes the network's. A missing one is created while the organization has room. One that the network no longer has gets the status `DELETED`. Nothing is deleted. The service also does this once a day, and when the network tells of a change.",
+      responses: [
+        jsonResponse(
+          200,
+          "What was done.",
+          z.object({
+            created: count.describe("How many templates are new"),
+            updated: count.describe("How many templates changed"),
+            skipped: count.describe("How many can't be read, or found no room in the organization"),
+          }),
+          { created: 2, updated: 1, skipped: 0 },
+        ),
+      ],
+      errors: ["refused_by_network"],
     },
     {
       route: "DELETE /templates/{id}",

@@ -9,10 +9,11 @@ import { watchSteps } from "./steps.ts";
 
 quietly();
 
-/** No receiver accepts an event, and Telegram registers every webhook. */
+/** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
 beforeEach(() => {
   vi.stubGlobal("fetch", async (input: RequestInfo) => {
     const url = input instanceof Request ? input.url : input;
+    if (url.includes("message_templates")) return Response.json({ data: [] });
     return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : new Response(null, { status: 500 });
   });
   return () => vi.unstubAllGlobals();

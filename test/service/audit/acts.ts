@@ -25,6 +25,8 @@ export async function everything() {
   ).template;
   const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
   const telegramId = await newChannel(organizationId, "telegram");
+  const whatsappId = await newChannel(organizationId, "whatsapp");
+  await admin("PATCH", `/channels/${whatsappId}`, { settings: { wabaId: "1" } });
   const { webhook } = created(
     await admin("POST", `/organizations/${organizationId}/webhooks`, { url: "https://receiver.test/1" }),
   );
@@ -36,6 +38,7 @@ export async function everything() {
     templateId: template.id as string,
     memberId: member.id as string,
     telegramId,
+    whatsappId,
     webhookId: webhook.id as string,
     managerId: manager.key.id as string,
     manager: client(manager.secret),
@@ -140,6 +143,7 @@ export const ACTS: Act[] = [
     body: { name: "t", language: "en", body: "canary-body" },
   }),
   act("template.update", "PATCH /templates/:templateId", { body: { body: "canary-body" } }),
+  act("template.sync", "POST /channels/:whatsappId/templates/sync"),
   act("template.delete", "DELETE /templates/:templateId"),
 
   act("chat.create", "POST /organizations/:organizationId/chats", {

@@ -6,9 +6,12 @@ import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../supp
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
 import { ACTORS, ACTS, type ActorName, type Everything, everything } from "./acts.ts";
 
-/** No receiver accepts an event, and Telegram registers every webhook. */
+/** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
 beforeEach(() => {
-  const answer = (url: string) => (url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : null);
+  const answer = (url: string) => {
+    if (url.includes("message_templates")) return Response.json({ data: [] });
+    return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : null;
+  };
   vi.stubGlobal("fetch", async (input: RequestInfo) => {
     return answer(input instanceof Request ? input.url : input) ?? new Response(null, { status: 500 });
   });
