@@ -1,10 +1,19 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts";
-import { expectFaults, newKey, send } from "../../support/harness.ts";
+import { admin, expectFaults, newKey, send } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
-import { newListenerWithChat, openStream, pageOf, report, type Stream, stopTime } from "./fixtures.ts";
+import {
+  hurry,
+  newListenerWithChat,
+  openStream,
+  pageOf,
+  report,
+  type Stream,
+  stopTime,
+  untilDoorbells,
+} from "./fixtures.ts";
 
 stopTime();
 
@@ -135,6 +144,34 @@ test("a contact with a name is told by it", async () => {
   expect((await stream.next())?.data.data).toEqual({ by: { type: "contact", id: null, name: "Ada" } });
   await stream.close();
   await page.close();
+});
+
+test("however many listen, it is one call of the organization, which writes nothing", async () => {
+  const { api, secret, chat, organizationId } = await newListenerWithChat();
+  const streams = [await listening(secret), await listening(secret), await listening(secret, "types=chat.typing")];
+  const organization = env.ORGANIZATIONS.getByName(organizationId);
+  const calls = [vi.spyOn(env.ORGANIZATIONS, "getByName"), vi.spyOn(env.CHATS, "getByName")];
+  const written = await objectWrites({ object: () => organization }, async () => {
+    await api("POST", `/chats/${chat.id}/typing`);
+    for (const stream of streams) expect((await stream.next())?.event).toBe("chat.typing");
+  });
+  expect(written).toEqual({ rows: 0, values: 0, alarms: 0 });
+  expect(calls.map(({ mock }) => mock.calls.map(([name]) => name))).toEqual([[organizationId], [chat.id]]);
+  for (const stream of streams) await stream.close();
+});
+
+test("the stream of a revoked key ends, and counts no longer as one that listens", async () => {
+  const { secret, keyId, organizationId } = await newListenerWithChat();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const news = JSON.stringify({ channelId: "chn_g000000000000000", doc: "{}" });
+  hurry();
+  const stream = await listening(secret, "types=chat.typing");
+  expect(await object.typing(news)).toBe(true);
+  expect((await stream.next())?.event).toBe("chat.typing");
+  expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
+  expect(await stream.next()).toBeNull();
+  await untilDoorbells(organizationId, 0);
+  expect(await object.typing(news)).toBe(false);
 });
 
 test("an address that can't be read costs the news alone", async () => {

@@ -251,3 +251,35 @@ test("once nothing more may be sent, no frame is written", async () => {
   expect(await stream.read()).toBeNull();
   await stream.over;
 });
+
+test("a client that reads nothing gets no second frame, and gives up its place as after a page", async () => {
+  const stream = opened();
+  stream.give(pageOf(1));
+  await turn();
+  stream.writeNow("behind a page\n\n");
+  expect(await stream.read()).toContain("message.created");
+  await turn();
+  stream.writeNow("first\n\n");
+  stream.writeNow("behind the first\n\n");
+  await stream.clock.pass(3_999);
+  expect(stream.stalls).toEqual([]);
+  await stream.clock.pass(1);
+  expect(stream.stalls).toEqual([false]);
+  expect(await stream.read()).toBe("first\n\n");
+  await turn();
+  expect([stream.stalls, stream.lost]).toEqual([[true], 0]);
+  stream.give(null);
+  expect(await stream.read()).toBeNull();
+  await stream.over;
+});
+
+test("a frame to a client that left ends the stream", async () => {
+  const stream = opened();
+  stream.give(pageOf(1));
+  await stream.read();
+  await turn();
+  await stream.leave();
+  stream.writeNow("first\n\n");
+  await stream.over;
+  expect([stream.lost, stream.isClosed, stream.clock.pending]).toEqual([1, true, 0]);
+});
