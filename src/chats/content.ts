@@ -3,6 +3,7 @@ import { isMediaType, type MessageType } from "../channels/adapter.ts";
 import { type Choices, type ContactCard, type Interactive, isEmoji, type Location } from "../channels/content.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, notBlank, notBlankIfGiven, notEmpty, optional, wellFormed } from "../http/fields.ts";
+import type { TemplateParts } from "../templates/components.ts";
 
 /** The fields of a send that say more than text: choices, a location, contact cards. */
 
@@ -29,6 +30,8 @@ export interface Extra {
   contacts?: ContactCard[] | undefined;
   /** The id of the message that it replies to. */
   replyTo?: string | undefined;
+  /** The values for the template's header and buttons. */
+  template?: TemplateParts | undefined;
 }
 
 /** The same before the chat has accepted it. Choices have a rendering only in a resend, which keeps the first one's. */
@@ -37,7 +40,10 @@ export type DraftExtra = Omit<Extra, "interactive"> & {
 };
 
 /** Apps show these texts in one line. */
-const oneLine = z.refine<string>((text) => !/\p{Cc}/u.test(text), "must be one line, without control characters");
+export const oneLine = z.refine<string>(
+  (text) => !/\p{Cc}/u.test(text),
+  "must be one line, without control characters",
+);
 
 const text = (max: number) => z.string().check(notBlank, wellFormed, oneLine, ...atMost(max));
 const textIfGiven = (max: number) => optional(z.string().check(notBlankIfGiven, wellFormed, oneLine, ...atMost(max)));
@@ -146,6 +152,7 @@ interface Combined {
   interactive?: Choices | undefined;
   location?: unknown;
   contacts?: unknown;
+  template?: unknown;
 }
 
 /** What a send can't have at once. */
@@ -156,6 +163,9 @@ export function combinationFaults(body: Combined): Fault[] {
     (field) => body[field] !== undefined,
   );
   for (const field of given.slice(1)) faults.push({ path: field, message: `can't be given with ${given[0]}` });
+  if (body.template !== undefined && body.templateId === undefined) {
+    faults.push({ path: "template", message: "can't be given without templateId" });
+  }
   const isMedia = type !== undefined && isMediaType(type);
   for (const field of given) {
     if (field !== "location" && field !== "contacts") continue;

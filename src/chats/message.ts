@@ -1,15 +1,16 @@
 import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import type { ContactCard, Interactive, Location } from "../channels/content.ts";
-import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, bodyId, instant, notBlank, notEmpty, optional, wellFormed } from "../http/fields.ts";
+import type { TemplateParts } from "../templates/components.ts";
 import { choicesBody, combinationFaults, contactsBody, type DraftExtra, locationBody } from "./content.ts";
+import { httpsUrl, noProto, variablesBody } from "./send-values.ts";
 import type { Variables } from "./template.ts";
+import { templatePartsBody } from "./template-body.ts";
 
 export const MAX_CONTENT = 4_096;
-const MAX_URL = 2_048;
 export const MAX_PAIRS = 20;
 export const MAX_KEY = 40;
 export const MAX_VALUE = 500;
@@ -69,6 +70,8 @@ export interface Message {
   interactive?: Interactive | undefined;
   location?: Location | undefined;
   contacts?: ContactCard[] | undefined;
+  /** The values for the template's header and buttons. */
+  template?: TemplateParts | undefined;
   /** The choice that the contact tapped. */
   choice?: TappedChoice | undefined;
   /** Set if the media is a sticker. */
@@ -108,12 +111,6 @@ export type ShownMessage = Omit<Message, "seq"> & { seq: number | null };
 export function expiryOf({ expiresAt }: Pick<Message, "expiresAt">): number | null {
   return expiresAt === undefined ? null : Date.parse(expiresAt);
 }
-
-/** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
-const noProto = z.refine(
-  (value: unknown) => !Object.hasOwn(Object(value), "__proto__"),
-  "must not have the key __proto__",
-);
 
 const metadataKey = z.string().check(notEmpty, ...atMost(MAX_KEY));
 const metadataValue = z.string("must be a string").check(wellFormed, ...atMost(MAX_VALUE));
@@ -157,26 +154,13 @@ export function mergedMetadata(
   return { faults: merged.error.issues.map(({ message }) => ({ path: "metadata", message })) };
 }
 
-/** An https URL without credentials. It goes to the networks; the service never fetches it. */
-const httpsUrl = z.string().check(
-  wellFormed,
-  ...atMost(MAX_URL),
-  // Without the flag `i`, because the OpenAPI document contains this pattern.
-  z.regex(/^[Hh][Tt][Tt][Pp][Ss]:\/\/[^\s\\]+$/, { error: "must be an https URL", abort: true }),
-  z.refine((text) => linkIn(text) === text, "must be an https URL"),
-);
-
-const stringOrNumber = z
-  .union([z.string(), z.number()], "must be a string or a number")
-  .check(z.refine((value) => typeof value === "number" || value.isWellFormed(), "must be well-formed Unicode"));
-
 /** The fields of a send, each valid by itself. */
 const sendFields = z.object({
   content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),
   senderId: optional(bodyId),
   templateId: optional(bodyId),
-  variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), stringOrNumber))),
+  variables: optional(variablesBody),
   mediaUrl: optional(httpsUrl),
   metadata,
   scheduledAt: optional(instant),
@@ -186,6 +170,7 @@ const sendFields = z.object({
   location: optional(locationBody),
   contacts: optional(contactsBody),
   replyTo: optional(bodyId),
+  template: optional(templatePartsBody),
 });
 
 /** The body of `POST /chats/{id}/messages`. */
@@ -209,12 +194,13 @@ export function typeOf(body: SendBody): MessageType {
 }
 
 /** What a message says besides text; undefined for nothing. The fields' order is always this one, not the body's. */
-export function extraOf({ interactive, location, contacts, replyTo }: DraftExtra): DraftExtra | undefined {
+export function extraOf({ interactive, location, contacts, replyTo, template }: DraftExtra): DraftExtra | undefined {
   const extra = {
     ...(interactive && { interactive }),
     ...(location && { location }),
     ...(contacts && { contacts }),
     ...(replyTo !== undefined && { replyTo }),
+    ...(template && { template }),
   };
   return Object.keys(extra).length > 0 ? extra : undefined;
 }

@@ -5,12 +5,12 @@ import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
-import { extraOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { extraOf, type SendBody, typeOf } from "./message.ts";
 import { timeFaults } from "./message-times.ts";
+import { preparedTemplate } from "./prepare-template.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
-import { fillTemplate } from "./template.ts";
 
 const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
@@ -61,15 +61,6 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
   const sender = { outcome: "prepared" as const, ...chosen };
   if (body.templateId === undefined) return { ...sender, text: body.content, template: null };
   if (!found?.template) return { outcome: "refused", code: "template_not_found" };
-  const { name, language } = found.template;
-  const filled = fillTemplate(found.template.body, body.variables ?? {}, MAX_CONTENT);
-  if ("missing" in filled) {
-    const faults = filled.missing.map((variable) => ({ path: `variables.${variable}`, message: "is required" }));
-    return { outcome: "refused", code: "validation_failed", faults };
-  }
-  if ("tooLong" in filled) {
-    const message = `fill the template to more than ${MAX_CONTENT} characters`;
-    return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
-  }
-  return { ...sender, text: filled.text, template: { name, language, parameters: filled.parameters } };
+  const prepared = preparedTemplate(found.template, body);
+  return prepared.outcome === "refused" ? prepared : { ...prepared, ...sender };
 }

@@ -1,15 +1,16 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { directory, isOutage } from "../db/client.ts";
 import { members, templates } from "../db/schema.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import type { DirectoryTemplate } from "./prepare-template.ts";
 
 /** What a send names: the member and the template, or null. */
 export interface SendData {
   sender: { name: string } | null;
-  template: { name: string; language: string; body: string } | null;
+  template: DirectoryTemplate | null;
 }
 
 interface Named {
@@ -27,7 +28,8 @@ const USABLE_MS = 3_600_000;
 const state = perIsolate(() => ({
   reads: new SingleFlight<SendData>(),
   senders: new BoundedMap<string, Held<NonNullable<SendData["sender"]>>>(10_000),
-  templates: new BoundedMap<string, Held<NonNullable<SendData["template"]>>>(1_000),
+  // At most 4 MB: a template has up to 12 KB of text, which may take twice as much memory.
+  templates: new BoundedMap<string, Held<DirectoryTemplate>>(160),
 }));
 
 /**
@@ -76,7 +78,13 @@ async function read(env: Env, organizationId: string, { senderId, templateId }: 
       .from(members)
       .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
     db
-      .select({ name: templates.name, language: templates.language, body: templates.body })
+      .select({
+        name: templates.name,
+        language: templates.language,
+        body: templates.body,
+        components: templates.components,
+        status: sql<string | null>`${templates.network} ->> '$.status'`,
+      })
       .from(templates)
       .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),
   ]);

@@ -122,6 +122,25 @@ export const newMessage: RequestBodySpec = {
     "contacts[].name": "The person's name.",
     "contacts[].phones":
       "1 to 5 phone numbers: digits, with at most a leading `+`. Spaces, dots, dashes, slashes and parentheses may stand between them.",
+    template:
+      "The values for the header and the buttons of a template that was synced from its network. They are checked against what the network approved. Only with `templateId`.",
+    "template.header":
+      "A header that is a text with a variable takes `variables`; an image, a video or a document takes `mediaUrl`; a location takes `location` with its `name` and `address`.",
+    "template.header.mediaUrl": "The https URL of the image, video or document.",
+    "template.header.fileName": "The name of the document.",
+    "template.header.variables": "The values for the placeholders of the header's text.",
+    "template.header.location": "The place.",
+    "template.header.location.latitude": "In degrees, from -90 to 90.",
+    "template.header.location.longitude": "In degrees, from -180 to 180.",
+    "template.header.location.name": "The name of the place. Required.",
+    "template.header.location.address": "The address of the place. Required.",
+    "template.buttons":
+      "The values of the buttons that take one. The code of an authentication template goes into its button by itself.",
+    "template.buttons[].index": "The index of the button, from 0, over all buttons.",
+    "template.buttons[].urlSuffix": "The end of the button's address, in place of its placeholder.",
+    "template.buttons[].payload":
+      "Your own id of a quick reply. It comes back as the `choice.id` of the contact's tap. Default: the title.",
+    "template.buttons[].code": "The code that the button copies.",
     replyTo:
       "The id of a message in this chat that this one replies to. It can't be a scheduled, failed or canceled one. If the network no longer has that message, this one is sent without the quote.",
   },

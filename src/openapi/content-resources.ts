@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RENDERINGS } from "../channels/content.ts";
-import { oneOf, text, textOrNull, time, timeIfSet } from "./typed-schema.ts";
+import { count, oneOf, text, textOrNull, time, timeIfSet } from "./typed-schema.ts";
 
 /** The fields of a message that say more than text and media. Each is absent if the message has none. */
 
@@ -68,6 +68,34 @@ export const contentFields = {
   interactive,
   location,
   contacts,
+  template: z
+    .object({
+      header: z
+        .object({
+          mediaUrl: z.string().optional().describe("The link of an image, a video or a document"),
+          fileName: z.string().optional().describe("The name of a document"),
+          variables: z
+            .record(z.string(), z.union([z.string(), z.number()]))
+            .optional()
+            .describe("The values of its text"),
+          location,
+        })
+        .optional()
+        .describe("The values of its header"),
+      buttons: z
+        .array(
+          z.object({
+            index: count.describe("The button's index"),
+            urlSuffix: z.string().optional().describe("The end of its address"),
+            payload: z.string().optional().describe("The `choice.id` of a tap"),
+            code: z.string().optional().describe("The code that it copies"),
+          }),
+        )
+        .optional()
+        .describe("The values of its buttons"),
+    })
+    .optional()
+    .describe("The values for the template's header and buttons"),
   choice: z
     .object({
       id: textOrNull(

@@ -149,6 +149,8 @@ const OF_MESSAGES = tagged("Messages", [
       "missing_field",
       "sender_not_found",
       "template_not_found",
+      "template_not_approved",
+      "template_not_supported",
       "chat_moved_on",
       "schedule_full",
       "chat_backlog",

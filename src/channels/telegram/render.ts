@@ -49,7 +49,7 @@ function callsOf(body: Body, messageId: string): Call[] {
   switch (body.kind) {
     case "text":
     case "template":
-      return [textCall(body.text)];
+      return splitText(body.text, MAX_TEXT).map(textCall);
     case "media":
       return mediaCalls(body, body.caption);
     case "choices": {

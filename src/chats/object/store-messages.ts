@@ -1,17 +1,15 @@
-import { isMediaType } from "../../channels/adapter.ts";
-import { ADAPTERS } from "../../channels/registry.ts";
-import { webSpec } from "../../channels/web/spec.ts";
 import type { Message } from "../message.ts";
 import type { ChatIdentity, Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
+import { forChannel } from "./for-channel.ts";
 import { replay } from "./idempotent-replay.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { inboundDedupe } from "./log/network-ids.ts";
-import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
+import { inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -58,8 +56,8 @@ export class MessageStore {
     if (noQuote) return noQuote;
     const { fingerprint } = draft;
     // Only visitors see who wrote: a network's app shows the company alone.
-    const prepared = isDelivered(identity) ? { ...draft.prepared, senderName: undefined } : draft.prepared;
-    const accepted = withRendering(identity, draft);
+    const sender = isDelivered(identity) ? { ...draft.prepared, senderName: undefined } : draft.prepared;
+    const { accepted, prepared } = forChannel(identity, draft, sender);
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -170,14 +168,4 @@ function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDr
 function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
   if (resendOf != null) return `resend:${resendOf}`;
   return idempotencyHash === null ? null : `key:${idempotencyHash}`;
-}
-
-/** The draft, its choices with the rendering of the chat's channel. */
-function withRendering({ channelKind, contactAddress: address }: ChatIdentity, draft: Draft): AcceptedDraft {
-  const { interactive, ...others } = draft.extra ?? {};
-  if (!interactive) return { ...draft, extra: others };
-  const hasMedia = isMediaType(draft.type);
-  const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
-  const rendering = interactive.rendering ?? channel.renderingOf(interactive, { address, hasMedia });
-  return { ...draft, extra: { interactive: { ...interactive, rendering }, ...others } };
 }

@@ -30,6 +30,8 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
     pageSize,
     lists: [] as URL[],
     messages: [] as Fields[],
+    /** Answers a message in place of accepting it, if it is set. */
+    refusal: null as (() => Response) | null,
     /** Answers in place of a list, if it is set. */
     answer: null as (() => Response) | null,
   };
@@ -38,6 +40,7 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
     if (!url.pathname.endsWith("/message_templates")) {
       const body = JSON.parse(init.body as string) as Fields;
       state.messages.push(body);
+      if (state.refusal) return state.refusal();
       const network = url.pathname.includes("/bot") ? "telegram" : "whatsapp";
       return accept({ network, to: String(body.to ?? body.chat_id) } as NetworkCall);
     }

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { templateObject } from "../../../src/channels/whatsapp/template.ts";
-import { templateAsText } from "../../../src/templates/as-text.ts";
 import { fillParts } from "../../../src/templates/check.ts";
 import type {
   TemplateButton,
@@ -9,6 +8,7 @@ import type {
   TemplateParameter,
   TemplateParts,
 } from "../../../src/templates/components.ts";
+import { templateAsText } from "../../../src/templates/object/as-text.ts";
 
 const LINK = "https://files.example/a.jpg";
 const PLACE = { latitude: 52.5, longitude: 13.4, name: "Office", address: "Main Street 1" };

@@ -13,6 +13,7 @@ const BLANK_EXTRAS = {
   location: undefined,
   contacts: undefined,
   replyTo: undefined,
+  template: undefined,
   choice: undefined,
   sticker: undefined,
   reactions: undefined,

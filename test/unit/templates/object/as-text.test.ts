@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { templateAsText } from "../../../src/templates/as-text.ts";
-import type { FilledParts } from "../../../src/templates/components.ts";
+import type { FilledParts } from "../../../../src/templates/components.ts";
+import { templateAsText } from "../../../../src/templates/object/as-text.ts";
 
 const NONE: FilledParts = { header: null, footer: null, buttons: [] };
 

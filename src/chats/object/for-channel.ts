@@ -1,0 +1,38 @@
+import { isMediaType } from "../../channels/adapter.ts";
+import type { Interactive } from "../../channels/content.ts";
+import { ADAPTERS } from "../../channels/registry.ts";
+import { webSpec } from "../../channels/web/spec.ts";
+import { quickRepliesOf, templateAsText } from "../../templates/object/as-text.ts";
+import type { ChatIdentity, Draft, Prepared } from "../rpc.ts";
+import type { AcceptedDraft } from "./log/new-message.ts";
+
+/**
+ * A draft in the form of its chat's channel: its choices with their rendering, and a whole template as text where the
+ * network has no templates. Its quick replies are choices everywhere, so that a tap is the same on all channels.
+ */
+export function forChannel(
+  { channelKind, contactAddress: address }: ChatIdentity,
+  draft: Draft,
+  prepared: Prepared,
+): { accepted: AcceptedDraft; prepared: Prepared } {
+  const { interactive, ...others } = draft.extra ?? {};
+  const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
+  const { template } = prepared;
+  const accept = (shown: Interactive | null, said = prepared) => ({
+    accepted: { ...draft, extra: { ...(shown && { interactive: shown }), ...others } },
+    prepared: said,
+  });
+  if (interactive) {
+    const hasMedia = isMediaType(draft.type);
+    const rendering = interactive.rendering ?? channel.renderingOf(interactive, { address, hasMedia });
+    return accept({ ...interactive, rendering });
+  }
+  if (!template?.parts) return accept(null);
+  if (channelKind !== "web" && ADAPTERS[channelKind].listTemplates) {
+    const choices = quickRepliesOf(template.parts);
+    return accept(choices && { ...choices, rendering: "buttons" });
+  }
+  const { text, interactive: choices } = templateAsText(template.parts, prepared.text);
+  const rendering = choices && channel.renderingOf(choices, { address, hasMedia: false });
+  return accept(choices && rendering && { ...choices, rendering }, { ...prepared, text, template: null });
+}
