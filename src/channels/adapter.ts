@@ -9,6 +9,7 @@
 import type { AddressVariable } from "../config.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter } from "../templates/components.ts";
 import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
+import type { FilesPort, MediaSource, MediaType, OutboundFile } from "./files.ts";
 import type { ChannelSpec } from "./spec.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
@@ -37,6 +38,8 @@ export interface Outbound {
   type: MessageType;
   content: string;
   mediaUrl: string | null;
+  /** The file that it sends; null if it has none of ours. */
+  file: OutboundFile | null;
   /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
   template: OutboundTemplate | null;
@@ -49,9 +52,6 @@ export interface Outbound {
   partsSent: readonly string[];
 }
 
-/** The types of messages with media. */
-export type MediaType = Exclude<MessageType, "TEXT" | "TEMPLATE">;
-
 /** Whether messages of a type have media. */
 export function isMediaType(type: MessageType): type is MediaType {
   return type !== "TEXT" && type !== "TEMPLATE";
@@ -60,10 +60,10 @@ export function isMediaType(type: MessageType): type is MediaType {
 /** What a message says, whatever the network. `text` of a template is for a network without templates. */
 export type Body =
   | { kind: "text"; text: string }
-  | { kind: "media"; type: MediaType; link: string; caption: string | null }
+  | { kind: "media"; type: MediaType; source: MediaSource; caption: string | null }
   | ({ kind: "template"; text: string } & OutboundTemplate)
   /** `media` stands above the text. */
-  | { kind: "choices"; text: string; media: { type: MediaType; link: string } | null; interactive: Interactive }
+  | { kind: "choices"; text: string; media: { type: MediaType; source: MediaSource } | null; interactive: Interactive }
   | { kind: "location"; location: Location }
   | { kind: "contacts"; contacts: ContactCard[] };
 
@@ -257,10 +257,16 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
   /** The parts that a message is sent in, in order. Each is one call. Depends only on the message. */
   render(message: Outgoing): Part[];
   /**
-   * Sends one part; never throws.
+   * Sends one part, and the file in it; never throws.
    * @param signal aborts at the attempt's deadline
    */
-  post(part: Part, credentials: Credentials, network: Network, signal: AbortSignal): Promise<PartOutcome>;
+  post(
+    part: Part,
+    credentials: Credentials,
+    network: Network,
+    signal: AbortSignal,
+    files: FilesPort,
+  ): Promise<PartOutcome>;
   /** Absent for a network that has nothing besides messages. */
   acts?: NetworkActs;
   /** Tells the network that a tap has arrived, so that its app stops waiting; never throws. */

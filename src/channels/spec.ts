@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
+import type { FileInfo } from "../files/file.ts";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
 import type { Choices, Rendering } from "./content.ts";
+import type { MediaType } from "./files.ts";
 
 /**
  * `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. `wabaId`: the
@@ -29,6 +31,11 @@ export interface ChannelSpec {
    * arguments: `address` is the contact's, `hasMedia` whether the choices stand below media.
    */
   renderingOf(choices: Choices, message: { address: string; hasMedia: boolean }): Rendering;
+  /**
+   * Why the channel does not take a file as a message of this type, as the end of an error message; null if it does.
+   * Every channel takes every file as a DOCUMENT.
+   */
+  takes(file: FileInfo, type: MediaType): string | null;
 }
 
 const MAX_SECRET = 1_024;

@@ -19,7 +19,7 @@ export async function readMedia(env: Env, caller: Caller, chatId: string, messag
   }
   const { media, channelId } = answer;
   const channel = await channelRecord(env, channelId);
-  if (!channel || channel.kind === "web") throw new ApiError("media_not_found");
+  if (!channel || channel.kind === "web" || "fileId" in media) throw new ApiError("media_not_found");
   const found = await ADAPTERS[channel.kind].media(media.id, channel.credentials, networkOf(env, channel.kind));
   if (found.outcome === "expired") throw new ApiError("media_expired");
   if (found.outcome === "unavailable") throw unavailable(`media: ${found.message}`);

@@ -1,6 +1,7 @@
 import type { InboundMessage, OutboundTemplate, Outcome, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
+import type { FileInfo } from "../files/file.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { LineDescription } from "../webhooks/rpc.ts";
 import type { ChatActivity } from "./chat.ts";
@@ -244,11 +245,17 @@ export interface AsOwner {
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */
 export type UsedTemplate = OutboundTemplate;
 
-/** The media of an inbound message, as the network identifies it. */
-export interface Media {
+/** The media of a message: a contact's, as the network identifies it, or one of our files. */
+export type Media = NetworkMedia | FileMedia;
+
+export interface NetworkMedia {
   id: string;
   contentType: string | null;
   fileName: string | null;
+}
+
+export interface FileMedia extends FileInfo {
+  fileId: string;
 }
 
 /** An attempt as the API shows it. */

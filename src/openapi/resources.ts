@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { FAILURES, NETWORKS, type NetworkKind } from "../channels/descriptions.ts";
+import { MEDIA_GONE } from "../channels/files.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
 import * as messages from "../chats/message.ts";
@@ -28,6 +29,7 @@ const limit = count.describe("The maximum number of rows on a page");
 
 const ERROR_CODES = [
   `\`${MEDIA_URL_REQUIRED}\` (a media message has no \`mediaUrl\`, and its \`content\` is not an https URL)`,
+  `\`${MEDIA_GONE}\` (its file no longer exists)`,
   ...Object.entries(NETWORKS).flatMap(([kind, { label }]) =>
     Object.entries(FAILURES[kind as NetworkKind] ?? {}).map(([code, meaning]) => `\`${code}\` (${label}: ${meaning})`),
   ),

@@ -28,7 +28,7 @@ export function faultsOfWhatsApp(part: unknown): string[] {
       return [
         ...common,
         ...("caption" in whole ? text("caption", whole.caption, type === "audio" ? -1 : 1_024) : []),
-        ...text("link", whole.link, 2_000),
+        ...("id" in whole ? text("id", whole.id, 160) : text("link", whole.link, 2_000)),
       ];
     case "interactive":
       return [...common, ...interactiveFaults(whole)];

@@ -14,6 +14,8 @@ export interface NetworkCall {
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its body
   body: any;
+  /** The file of a form. */
+  file: { field: string; name: string; type: string; sha256: string } | null;
   headers: Headers;
   url: string;
   /** When the call arrived, by the test's clock. */
@@ -30,7 +32,7 @@ export type Script = (call: NetworkCall, number: number) => Response | Promise<R
 export function fakeNetworks(script: Script = accept): NetworkCall[] {
   const calls: NetworkCall[] = [];
   vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
-    const call = callOf(input, init);
+    const call = await callOf(input, init);
     calls.push(call);
     return script(call, calls.length);
   });
@@ -41,8 +43,9 @@ export function fakeNetworks(script: Script = accept): NetworkCall[] {
 let sent = 1_000;
 
 /** Accepts every message, each with a new id. */
-export function accept({ network, to }: NetworkCall): Response {
+export function accept({ network, method, to }: NetworkCall): Response {
   const id = ++sent;
+  if (network === "whatsapp" && method === "media") return Response.json({ id: String(id) });
   if (network === "telegram") return Response.json({ ok: true, result: { message_id: id, chat: { id: to } } });
   const body = { messaging_product: "whatsapp", contacts: [{ input: to, wa_id: to }], messages: [{ id: wamid(id) }] };
   return Response.json(body);
@@ -106,18 +109,34 @@ function wamid(number: number | string): string {
   return `wamid.HBgN${number}`;
 }
 
-function callOf(url: string, init: RequestInit): NetworkCall {
+async function callOf(url: string, init: RequestInit): Promise<NetworkCall> {
   const headers = new Headers(init.headers);
-  const body = typeof init.body === "string" ? JSON.parse(init.body) : null;
+  const { body, file } =
+    typeof init.body === "string" ? { body: JSON.parse(init.body), file: null } : await formOf(init.body, headers);
   const telegram = /\/bot([^/]+)\/(.+)$/.exec(url);
   const at = Date.now();
   if (telegram) {
     const [, token = "", method = ""] = telegram;
     const text = body?.text ?? body?.caption ?? "";
-    return { network: "telegram", method, token, to: String(body?.chat_id), text, body, headers, url, at };
+    return { network: "telegram", method, token, to: String(body?.chat_id), text, body, file, headers, url, at };
   }
   const token = headers.get("Authorization")?.slice("Bearer ".length) ?? "";
   const method = url.slice(url.lastIndexOf("/") + 1);
   const text = body?.text?.body ?? body?.[body.type]?.caption ?? "";
-  return { network: "whatsapp", method, token, to: body?.to ?? body?.recipient, text, body, headers, url, at };
+  return { network: "whatsapp", method, token, to: body?.to ?? body?.recipient, text, body, file, headers, url, at };
+}
+
+/** A form that was read to its end, as a network does before it answers; without one, nothing. */
+async function formOf(form: RequestInit["body"], headers: Headers): Promise<Pick<NetworkCall, "body" | "file">> {
+  if (!(form instanceof ReadableStream)) return { body: null, file: null };
+  const body: Record<string, string> = {};
+  let file: NetworkCall["file"] = null;
+  for (const [field, value] of await new Response(form, { headers }).formData()) {
+    if (typeof value === "string") body[field] = value;
+    else {
+      const digest = await crypto.subtle.digest("SHA-256", await value.arrayBuffer());
+      file = { field, name: value.name, type: value.type, sha256: new Uint8Array(digest).toHex() };
+    }
+  }
+  return { body, file };
 }

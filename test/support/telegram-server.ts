@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { CallbackQuery } from "@grammyjs/types";
-import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
+import { close, type Fields, listen, type ReceivedFile, readBody, textIn } from "./fake-server.ts";
 import { faultsOfTelegram } from "./network-limits.ts";
 
 const SENDS: Record<string, string> = {
@@ -26,16 +26,16 @@ const DESCRIPTIONS: Record<number, string> = {
 /** Calls that only say yes. */
 const ACTS = ["setMessageReaction", "sendChatAction", "answerCallbackQuery"];
 
-/** A call of the bot. */
+/** A call of the bot, and the file in it. */
 interface BotCall {
   method: string;
   body: Fields;
+  file: ReceivedFile | null;
 }
 
 /** A message of the bot: its number in its chat, and the call that sent it. */
-export interface BotMessage {
+export interface BotMessage extends BotCall {
   number: number;
-  body: Fields;
 }
 
 /** What happens to a call: a status, or it takes effect and its connection is closed without a response. */
@@ -67,20 +67,20 @@ export async function telegramServer({ token = "" } = {}) {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, caller = "", method = ""] = /^\/bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
     const known = token === "" ? /^\d+:[\w-]+$/.test(caller) : caller === token;
-    const body = await readBody(request);
-    const fault = await self.weather?.({ method, body });
-    const reply =
-      typeof fault === "object" ? refusal(fault) : known ? carryOut(method, body) : refusal({ status: 401 });
+    const call = callOf(method, await readBody(request));
+    const fault = await self.weather?.(call);
+    const reply = typeof fault === "object" ? refusal(fault) : known ? carryOut(call) : refusal({ status: 401 });
     if (fault === "drop") return void response.destroy();
     response.writeHead(reply.status, { "Content-Type": "application/json" }).end(JSON.stringify(reply.body));
   }
 
-  function carryOut(method: string, body: Fields): { status: number; body: Fields } {
+  function carryOut(call: BotCall): { status: number; body: Fields } {
+    const { method, body } = call;
     const field = SENDS[method];
     if (field) {
-      const wrong = wrongIn(body, field) ?? faultsOfTelegram({ method, body })[0];
+      const wrong = wrongIn(call, field) ?? faultsOfTelegram({ method, body })[0];
       if (wrong) return refusal({ status: 400 }, `Bad Request: ${wrong}`);
-      self.taken?.({ number: ++lastMessage, body });
+      self.taken?.({ number: ++lastMessage, ...call });
       const result = { message_id: lastMessage, date: now(), chat: { id: Number(body.chat_id) }, text: body.text };
       return { status: 200, body: { ok: true, result } };
     }
@@ -156,9 +156,18 @@ function refusal({ status, parameters }: Exclude<Fault, string>, description?: s
   return { status, body: { ok: false, error_code: status, description: text, ...(parameters && { parameters }) } };
 }
 
+/** A call from what its request says. In a form, objects are JSON. */
+function callOf(method: string, { body, file }: { body: Fields; file: ReceivedFile | null }): BotCall {
+  if (!file) return { method, body, file };
+  const objects = ["reply_markup", "reply_parameters"].filter((field) => field in body);
+  const parsed = Object.fromEntries(objects.map((field) => [field, JSON.parse(textIn(body, field)) as unknown]));
+  return { method, body: { ...body, ...parsed }, file };
+}
+
 /** Telegram's error for a send, as far as the fake knows it. */
-function wrongIn(body: Fields, field: string): string | null {
+function wrongIn({ body, file }: BotCall, field: string): string | null {
   if (!/^-?\d+$/.test(String(body.chat_id))) return "chat not found";
+  if (file) return file.field === field && file.size > 0 ? null : `there is no ${field} in the request`;
   if (textIn(body, field).trim() === "") return field === "text" ? "message text is empty" : `there is no ${field}`;
   if (textIn(body, "text").length > 4_096) return "message is too long";
   if (textIn(body, "caption").length > 1_024) return "message caption is too long";

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { ServerInteractiveMessage } from "whatsapp-api-js/types";
-import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
+import { close, type Fields, listen, type ReceivedFile, readBody, textIn } from "./fake-server.ts";
 import { faultsOfWhatsApp } from "./network-limits.ts";
 
 /** An accepted message: its recipient, its text and its id. */
@@ -17,10 +17,14 @@ export interface TakenMessage {
   opaque: string;
   /** The whole request. */
   body: Fields;
+  /** The upload that it shows. */
+  file: ReceivedFile | null;
 }
 
 export interface WhatsAppServer {
   base: string;
+  /** What was uploaded, by the id of the upload. It forgets those that a test removes. */
+  uploads: Map<string, ReceivedFile>;
   /** The webhooks' secret and address, or null without a listener. */
   webhook: { url: string; appSecret: string; phoneNumberId: string } | null;
   /**
@@ -45,22 +49,42 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
+    const { body, file } = await readBody(request);
+    const isUpload = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/media$/.test(request.url ?? "");
     const isSend = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/messages$/.test(request.url ?? "");
     if (request.headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 190, "Invalid access token");
+    if (isUpload) {
+      takeUpload(response, body, file);
+      return;
+    }
     const text = textIn(objectIn(body, "text"), "body");
     const to = textIn(body, "to");
     const faults = faultsOfWhatsApp(body);
     if (!isSend || body.messaging_product !== "whatsapp" || to === "" || faults.length > 0) {
       return refuse(response, 400, 100, `Invalid parameter: ${faults.join(", ")}`);
     }
-    const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data"), body };
+    const mediaId = mediaIdIn(body);
+    const shown = self.uploads.get(mediaId) ?? null;
+    if (mediaId !== "" && !shown) return refuse(response, 400, 100, "Invalid parameter: the media does not exist");
+    const opaque = textIn(body, "biz_opaque_callback_data");
+    const message = { id: `wamid.${++last}`, to, text, opaque, body, file: shown };
     const met = await self.weather?.(message);
     if (met === "drop") return void response.destroy();
     // Too many messages to this contact, so only its chat waits.
     if (met === "busy") return refuse(response, 400, 131_056, "Pair rate limit hit");
     const contacts = [{ input: to, wa_id: to }];
     reply(response, 200, { messaging_product: "whatsapp", contacts, messages: [{ id: message.id }] });
+  }
+
+  function takeUpload(response: ServerResponse, body: Fields, file: ReceivedFile | null): void {
+    const isWhole = file?.field === "file" && file.size > 0 && file.type === body.type;
+    if (!isWhole || body.messaging_product !== "whatsapp") {
+      refuse(response, 400, 100, "Invalid parameter: file");
+      return;
+    }
+    const id = String(++last);
+    self.uploads.set(id, file);
+    reply(response, 200, { id });
   }
 
   async function post(value: Fields): Promise<number> {
@@ -78,6 +102,7 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
 
   const self: WhatsAppServer = {
     base: "",
+    uploads: new Map(),
     webhook: null,
     weather: null,
     tell({ id, to, opaque }, status) {
@@ -121,6 +146,13 @@ function optionsOf({ interactive }: Fields) {
   const buttons = (action?.buttons ?? []).map(({ reply }) => ({ ...reply, isRow: false }));
   const rows = (action?.sections ?? []).flatMap((section) => section.rows.map((row) => ({ ...row, isRow: true })));
   return [...buttons, ...rows];
+}
+
+/** The id of the upload that a message shows, alone or above choices; "" for none. */
+function mediaIdIn(body: Fields): string {
+  const above = objectIn(objectIn(body, "interactive"), "header");
+  const shown = Object.keys(above).length > 0 ? above : body;
+  return textIn(objectIn(shown, textIn(shown, "type")), "id");
 }
 
 interface Option {

@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
-import type { Network } from "../adapter.ts";
+import type { Network, PartRefusal } from "../adapter.ts";
+import type { FilesPort } from "../files.ts";
 import { lenient } from "../lenient.ts";
 import { parseJson, readText } from "../network-response.ts";
+import { postFile } from "../post-file.ts";
+import type { CallFile } from "./render.ts";
 
 /** More than enough for the longest message that Telegram echoes. A longer response is not from Telegram. */
 const MAX_ANSWER_BYTES = 256 * 1_024;
@@ -34,22 +37,50 @@ export async function call(
   method: string,
   body: Record<string, unknown>,
   token: string,
-  { base }: Network,
+  network: Network,
   signal: AbortSignal,
 ): Promise<TelegramAnswer> {
   try {
-    const response = await fetch(`${base}/bot${token}/${method}`, {
+    const response = await fetch(urlOf(method, token, network), {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
       redirect: "manual",
       signal,
     });
-    return parseAnswer(response, await readText(response, MAX_ANSWER_BYTES, signal), token);
+    return await readAnswer(response, token, signal);
   } catch {
     const description = signal.aborted ? "Telegram did not answer in time" : "The connection to Telegram failed";
     return { answer: "none", description };
   }
+}
+
+/** Like `call`, with one of our files in a field. A refusal: the file could not be sent, or no answer came. */
+export function callWithFile(
+  method: string,
+  body: Record<string, unknown>,
+  file: CallFile,
+  token: string,
+  network: Network,
+  signal: AbortSignal,
+  files: FilesPort,
+): Promise<TelegramAnswer | PartRefusal> {
+  const fields = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, formValue(value)]));
+  const post = { url: urlOf(method, token, network), fields, ...file };
+  return postFile(post, files, signal, (response) => readAnswer(response, token, signal));
+}
+
+/** Fields of a form are texts, and what is none is JSON in it. */
+function formValue(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function urlOf(method: string, token: string, { base }: Network): string {
+  return `${base}/bot${token}/${method}`;
+}
+
+async function readAnswer(response: Response, token: string, signal: AbortSignal): Promise<TelegramAnswer> {
+  return parseAnswer(response, await readText(response, MAX_ANSWER_BYTES, signal), token);
 }
 
 function parseAnswer({ ok, status, headers }: Response, text: string | null, token: string): TelegramAnswer {

@@ -1,4 +1,4 @@
-import type { Body, MediaType, Outgoing } from "../adapter.ts";
+import type { Body, Outgoing } from "../adapter.ts";
 import { choiceLines, detailLines, framedText, splitText } from "../choices-text.ts";
 import {
   type Choices,
@@ -8,6 +8,7 @@ import {
   type Rendering,
   tapData,
 } from "../content.ts";
+import type { MediaSource, MediaType, OutboundFile } from "../files.ts";
 
 const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;
@@ -15,21 +16,29 @@ const MAX_TEXT = 4_096;
 const FIELDS = { IMAGE: "photo", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 const METHODS = { photo: "sendPhoto", document: "sendDocument", audio: "sendAudio", video: "sendVideo" } as const;
 
+/** One of our files in a call, and the field that it is. */
+export interface CallFile {
+  field: string;
+  file: OutboundFile;
+}
+
 /** A call of the Bot API. `quote`: the id of the message that it replies to, in the form of `networkIdOf`. */
 export interface TelegramPart {
   method: string;
   body: { chat_id: string } & Record<string, unknown>;
+  file?: CallFile | undefined;
   quote?: string | undefined;
 }
 
 /** A call without the chat that it is for. */
-type Call = [method: string, fields: Record<string, unknown>];
+type Call = [method: string, fields: Record<string, unknown>, file?: CallFile | undefined];
 
 /** The calls for a message, in order. The quote is in the first one, the buttons are in the last. */
 export function renderForTelegram({ address, messageId, quote, body }: Outgoing): TelegramPart[] {
-  return callsOf(body, messageId).map(([method, fields], index) => ({
+  return callsOf(body, messageId).map(([method, fields, file], index) => ({
     method,
     body: { chat_id: address, ...fields },
+    ...(file && { file }),
     ...(index === 0 && quote !== null && { quote }),
   }));
 }
@@ -67,12 +76,22 @@ function callsOf(body: Body, messageId: string): Call[] {
 }
 
 /** A text too long for a caption is a second call. */
-function mediaCalls({ type, link }: { type: MediaType; link: string }, caption: string | null): Call[] {
+function mediaCalls(media: { type: MediaType; source: MediaSource }, caption: string | null): Call[] {
+  const [method, fields, file] = mediaCall(media);
+  if (caption === null) return [[method, fields, file]];
+  if (caption.length <= MAX_CAPTION) return [[method, { ...fields, caption: caption.toWellFormed() }, file]];
+  return [[method, fields, file], ...splitText(caption, MAX_TEXT).map(textCall)];
+}
+
+/** Telegram doesn't look into a video that it is sent: without its sides, apps show it as a square. */
+function mediaCall({ type, source }: { type: MediaType; source: MediaSource }): Call {
   const field = FIELDS[type];
   const method = METHODS[field];
-  if (caption === null) return [[method, { [field]: link }]];
-  if (caption.length <= MAX_CAPTION) return [[method, { [field]: link, caption: caption.toWellFormed() }]];
-  return [[method, { [field]: link }], ...splitText(caption, MAX_TEXT).map(textCall)];
+  if ("link" in source) return [method, { [field]: source.link }];
+  const { file } = source;
+  const { width, height } = file;
+  const sides = type === "VIDEO" && width !== null && height !== null && { width, height };
+  return [method, { ...sides }, { field, file }];
 }
 
 /** No parse_mode, because the text is not markup. `toWellFormed`, because Telegram refuses lone surrogates. */
@@ -82,8 +101,8 @@ function textCall(text: string): Call {
 
 function withMarkup(calls: Call[], markup: Record<string, unknown> | null): Call[] {
   const last = calls.length - 1;
-  return calls.map(([method, fields], index) =>
-    markup && index === last ? [method, { ...fields, reply_markup: markup }] : [method, fields],
+  return calls.map(([method, fields, file], index) =>
+    markup && index === last ? [method, { ...fields, reply_markup: markup }, file] : [method, fields, file],
   );
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { credential, networkSettings } from "../spec.ts";
+import { takenByTelegram } from "./file-limits.ts";
 import { telegramRendering } from "./render.ts";
 
 /** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */
@@ -15,4 +16,5 @@ export const telegramSpec = {
   },
   addressError: "must be a chat id: digits without leading zeros, with a leading - for a group",
   renderingOf: telegramRendering,
+  takes: takenByTelegram,
 };

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
 import { type Choices, hasDetails, type Rendering } from "../content.ts";
 import type { ChannelSpec } from "../spec.ts";
+import { takenByPage } from "./file-limits.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
 export const MAX_ORIGINS = 20;
@@ -37,4 +38,5 @@ export const webSpec: ChannelSpec = {
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
   addressError: "must be well-formed text that does not start with web_",
   renderingOf: webRendering,
+  takes: takenByPage,
 };

@@ -1,6 +1,6 @@
 import type { ActOutcome, ActTarget, Credentials, Network, NetworkAct } from "../adapter.ts";
 import { askWhatsApp } from "./post.ts";
-import { addressed, type WhatsAppPart } from "./render.ts";
+import { addressed, type WhatsAppBody } from "./render.ts";
 
 /** Shows a reaction, that a message was read, or that somebody writes; never throws. */
 export async function actOnWhatsApp(
@@ -12,12 +12,12 @@ export async function actOnWhatsApp(
 ): Promise<ActOutcome> {
   const body = bodyOf(act, target);
   if (!body) return { outcome: "not_shown" };
-  const answer = await askWhatsApp(body, credentials, network, signal);
+  const answer = await askWhatsApp(JSON.stringify(body), credentials, network, signal);
   return answer.outcome === "answered" ? { outcome: "done" } : answer;
 }
 
 /** Null if there is nothing to show it with: the sign of writing belongs to a message of the contact. */
-function bodyOf(act: NetworkAct, { chatId, address }: ActTarget): WhatsAppPart | null {
+function bodyOf(act: NetworkAct, { chatId, address }: ActTarget): WhatsAppBody | null {
   if (act.act === "react") {
     return {
       ...addressed(address),

@@ -30,6 +30,9 @@ const TEMPLATE = new Set([
 /** Errors about the channel: its token, permissions or account. 200 to 299 are also permissions. */
 const BROKEN = new Set([0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010]);
 
+/** Errors with which Meta refuses media: among others, an upload that it no longer has. */
+const ABOUT_MEDIA = new Set([100, 131008, 131009, 131052, 131053].map((code) => `network_${code}`));
+
 /** Meta's error in a response or a status. */
 export const metaError = z.object({
   code: z.int(),
@@ -45,6 +48,11 @@ export const errorAnswer = z.object({ error: metaError });
 function codeOf({ code }: MetaError): string {
   if (code === OUTSIDE_WINDOW) return "outside_messaging_window";
   return TEMPLATE.has(code) ? "template_rejected" : `network_${code}`;
+}
+
+/** Whether an error with the service's code `code` may be about the media of the message. */
+export function isAboutMedia(code: string): boolean {
+  return ABOUT_MEDIA.has(code);
 }
 
 /** Meta's text of an error. Meta quotes a malformed access token in it, so the token is removed. */

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
-import { retryAfterMs } from "../../http/retry-after.ts";
 import type { Credentials, Network, PartOutcome, PartRefusal } from "../adapter.ts";
+import type { FilesPort } from "../files.ts";
 import { lenient } from "../lenient.ts";
-import { discard } from "../network-response.ts";
-import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
-import { graphHeaders, graphUrl, readJson } from "./graph.ts";
+import { type Answered, notAccepted, readMetaAnswer } from "./answer.ts";
+import { isAboutMedia, refusalByStatus } from "./errors.ts";
+import { graphHeaders, graphUrl } from "./graph.ts";
 import type { WhatsAppPart } from "./render.ts";
+import { UPLOAD_MS, uploadToWhatsApp } from "./upload.ts";
 
 const id = lenient(z.string().check(z.minLength(1), z.maxLength(160)));
 const accepted = z.object({
@@ -13,14 +14,40 @@ const accepted = z.object({
   contacts: z.catch(z.array(z.object({ wa_id: id, user_id: id })), []),
 });
 
-/** Makes the call for a part; never throws. */
+/**
+ * Makes the call for a part; never throws. A file is uploaded before, unless Meta has it. An upload that Meta no longer
+ * knows is made anew: its refusal says that nothing was sent.
+ */
 export async function postToWhatsApp(
-  body: WhatsAppPart,
+  { body, file }: WhatsAppPart,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+  files: FilesPort,
+): Promise<PartOutcome> {
+  const post = (mediaId: string | null) => {
+    const json = JSON.stringify(body, (_, value) => (value !== undefined && value === file ? mediaId : value));
+    return postMessage(json, credentials, network, signal);
+  };
+  if (!file) return post(null);
+  const known = files.uploaded(file.id);
+  if (known && !(known.failedWith && isAboutMedia(known.failedWith))) {
+    const outcome = await post(known.networkId);
+    if (outcome.outcome !== "failed" || !isAboutMedia(outcome.code)) return outcome;
+  }
+  const uploaded = await uploadToWhatsApp(file, credentials, network, signal, files);
+  if (uploaded.outcome !== "uploaded") return uploaded;
+  files.keep(file.id, uploaded.id, UPLOAD_MS);
+  return post(uploaded.id);
+}
+
+async function postMessage(
+  json: string,
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
-  const answer = await askWhatsApp(body, credentials, network, signal);
+  const answer = await askWhatsApp(json, credentials, network, signal);
   if (answer.outcome !== "answered") return answer;
   const result = accepted.safeParse(answer.body);
   if (!result.success) return refusalByStatus(answer.status, answer.afterMs);
@@ -34,13 +61,13 @@ export async function postToWhatsApp(
   };
 }
 
-/** Calls `/messages`; never throws. `answered`: Meta accepted the request, and answered `body`. */
+/** Calls `/messages` with a JSON body; never throws. */
 export async function askWhatsApp(
-  body: WhatsAppPart,
+  json: string,
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
-): Promise<{ outcome: "answered"; body: unknown; status: number; afterMs: number | null } | PartRefusal> {
+): Promise<Answered | PartRefusal> {
   const headers = graphHeaders(credentials);
   headers.set("Content-Type", "application/json");
   if (signal.aborted) return notAccepted("deadline", "The attempt's deadline passed before the call");
@@ -49,30 +76,14 @@ export async function askWhatsApp(
     response = await fetch(graphUrl(network, `${credentials.phoneNumberId}/messages`), {
       method: "POST",
       headers,
-      body: JSON.stringify(body),
+      body: json,
       redirect: "manual",
       signal,
     });
   } catch {
     return refusalOfError(signal);
   }
-  if (response.status >= 300 && response.status < 400) {
-    discard(response);
-    return notAccepted("redirected", `The network answered ${response.status}, a redirect`);
-  }
-  const answer = await readJson(response, signal);
-  const { status } = response;
-  const afterMs = retryAfterMs(response.headers, Date.now());
-  const refused = errorAnswer.safeParse(answer);
-  if (refused.success) {
-    return refusalOf(refused.data.error, { status, afterMs, accessToken: credentials.accessToken });
-  }
-  if (!response.ok || answer === undefined) return refusalByStatus(status, afterMs);
-  return { outcome: "answered", body: answer, status, afterMs };
-}
-
-function notAccepted(code: string, message: string): PartRefusal {
-  return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
+  return readMetaAnswer(response, credentials, signal);
 }
 
 /**

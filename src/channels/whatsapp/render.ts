@@ -1,6 +1,7 @@
-import type { Body, MediaType, Outgoing } from "../adapter.ts";
+import type { Body, Outgoing } from "../adapter.ts";
 import { bySection, choiceLines, framedText, splitText } from "../choices-text.ts";
 import { type Choice, type Choices, type ContactCard, hasDetails, type Rendering, tapData } from "../content.ts";
+import { type MediaSource, type MediaType, type OutboundFile, sentNameOf } from "../files.ts";
 import { templateObject } from "./template.ts";
 
 const MAX_CAPTION = 1_024;
@@ -9,6 +10,7 @@ const MAX_TEXT = 4_096;
 const MAX_BODY = 1_024;
 const MAX_BUTTONS = 3;
 const MAX_BUTTON = 20;
+const MAX_NAME = 240;
 const MENU_TITLE = "Options";
 const WITH_LINK = /https?:\/\/\S/i;
 
@@ -16,21 +18,36 @@ const WITH_LINK = /https?:\/\/\S/i;
 type Fields = { type: string } & Record<string, unknown>;
 type ChoicesBody = Body & { kind: "choices" };
 
-/** The request body of a part. */
-export type WhatsAppPart = Record<string, unknown>;
+/** A request body. */
+export type WhatsAppBody = Record<string, unknown>;
+
+/** A request, and the file in it: where the body has the file itself, Meta gets the id of its upload. */
+export interface WhatsAppPart {
+  body: WhatsAppBody;
+  file?: OutboundFile | undefined;
+}
+
+type Media = { type: MediaType; source: MediaSource };
 
 /** The request bodies for a message, in order. The quote is in the first one, the buttons are in the last. */
 export function renderForWhatsApp({ address, chatId, messageId, quote, body }: Outgoing): WhatsAppPart[] {
   const common = { ...addressed(address), biz_opaque_callback_data: `${chatId}.${messageId}` };
+  const file = fileOf(body);
   return fieldsOf(body, messageId).map((fields, index) => ({
-    ...common,
-    ...(index === 0 && quote !== null && { context: { message_id: quote } }),
-    ...fields,
+    body: { ...common, ...(index === 0 && quote !== null && { context: { message_id: quote } }), ...fields },
+    // Media is always in the first part.
+    ...(index === 0 && file && { file }),
   }));
 }
 
+/** The file that a message shows. */
+function fileOf(body: Body): OutboundFile | null {
+  const source = body.kind === "media" ? body.source : body.kind === "choices" ? body.media?.source : null;
+  return source && "file" in source ? source.file : null;
+}
+
 /** The fields that say for whom a request body is. */
-export function addressed(address: string): WhatsAppPart {
+export function addressed(address: string): WhatsAppBody {
   return {
     messaging_product: "whatsapp",
     recipient_type: "individual",
@@ -65,7 +82,7 @@ function fieldsOf(body: Body, messageId: string): Fields[] {
     case "template":
       return [{ type: "template", template: templateObject(body, messageId) }];
     case "media":
-      return mediaFields(body.type, body.link, body.caption);
+      return mediaFields(body, body.caption);
     case "choices":
       return choicesFields(body, messageId);
     case "location":
@@ -76,10 +93,10 @@ function fieldsOf(body: Body, messageId: string): Fields[] {
 }
 
 /** A text that does not fit into the caption follows the media. */
-function mediaFields(type: MediaType, link: string, caption: string | null): Fields[] {
+function mediaFields({ type, source }: Media, caption: string | null): Fields[] {
   const isSeparate = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
-    ...mediaObject(type, link),
+    ...mediaObject(type, source),
     ...(caption !== null && !isSeparate && { caption: caption.toWellFormed() }),
   };
   const field = type.toLowerCase();
@@ -87,8 +104,10 @@ function mediaFields(type: MediaType, link: string, caption: string | null): Fie
   return [{ type: field, [field]: media }, ...texts.map(textFields)];
 }
 
-function mediaObject(type: MediaType, link: string) {
-  return { link, ...(type === "DOCUMENT" && fileNameOf(link)) };
+function mediaObject(type: MediaType, source: MediaSource) {
+  if ("link" in source) return { link: source.link, ...(type === "DOCUMENT" && fileNameOf(source.link)) };
+  const { file } = source;
+  return { id: file, ...(type === "DOCUMENT" && { filename: cutName(sentNameOf(file)) }) };
 }
 
 function textFields(body: string): Fields {
@@ -100,16 +119,16 @@ function choicesFields(body: ChoicesBody, messageId: string): Fields[] {
   const [first] = interactive.choices;
   if (interactive.rendering === "text") {
     const whole = framedText(interactive, text, choiceLines(interactive));
-    return media ? mediaFields(media.type, media.link, whole) : splitText(whole, MAX_TEXT).map(textFields);
+    return media ? mediaFields(media, whole) : splitText(whole, MAX_TEXT).map(textFields);
   }
-  const before = media ? mediaFields(media.type, media.link, null) : [];
+  const before = media ? mediaFields(media, null) : [];
   if (first?.type === "location") return [...before, ...locationRequest(interactive, text, first.title)];
   if (interactive.rendering === "list") {
     const action = { button: interactive.menuTitle ?? MENU_TITLE, sections: sectionsOf(interactive, messageId) };
     return [...before, interactiveFields("list", { ...frameOf(interactive), body: { text }, action })];
   }
   const field = media?.type.toLowerCase() ?? "";
-  const header = media && { header: { type: field, [field]: mediaObject(media.type, media.link) } };
+  const header = media && { header: { type: field, [field]: mediaObject(media.type, media.source) } };
   const frame = { ...frameOf(interactive), ...header, body: { text } };
   if (first?.type === "link") {
     const action = { name: "cta_url", parameters: { display_text: first.title, url: first.url } };
@@ -165,8 +184,12 @@ function fileNameOf(link: string): { filename: string } | undefined {
   const name = URL.parse(link)?.pathname.split("/").at(-1);
   if (!name) return undefined;
   try {
-    return { filename: decodeURIComponent(name).slice(0, 240).toWellFormed() };
+    return { filename: cutName(decodeURIComponent(name)) };
   } catch {
-    return { filename: name.slice(0, 240) };
+    return { filename: cutName(name) };
   }
+}
+
+function cutName(name: string): string {
+  return name.slice(0, MAX_NAME).toWellFormed();
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { optional } from "../../http/fields.ts";
 import { credential, networkSettings, secret } from "../spec.ts";
+import { takenByWhatsApp } from "./file-limits.ts";
 import { whatsappRendering } from "./render.ts";
 
 /** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
@@ -22,4 +23,5 @@ export const whatsappSpec = {
   },
   addressError: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
   renderingOf: whatsappRendering,
+  takes: takenByWhatsApp,
 };

@@ -6,7 +6,7 @@ import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
-import { actPort, channelPort, networkPort } from "./delivery/ports.ts";
+import { actPort, channelPort, fileStore, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
 import { EventLines } from "./event-lines.ts";
@@ -253,6 +253,7 @@ export class ChatParts {
       identity,
       channel: channelPort(this.#env, identity.channelId),
       network: networkPort(this.#env, identity.channelKind),
+      files: fileStore(this.#env, identity),
       exists: () => this.adoption.exists(identity.life),
       address: () => this.contact.current(identity),
       learn: (addresses, moved) => this.contact.learn(addresses, moved),

@@ -1,6 +1,12 @@
 import { onTestFinished, vi } from "vitest";
 
-/** One request as it went out. */
+/** What a form with a file says. */
+export interface SentForm {
+  fields: Record<string, string>;
+  file: { field: string; name: string; type: string; bytes: Uint8Array };
+}
+
+/** One request as it went out. A form is a `SentForm`. */
 export interface Sent {
   url: string;
   method: string | undefined;
@@ -20,7 +26,7 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
       method: init.method,
       headers: Object.fromEntries(new Headers(init.headers)),
       redirect: init.redirect,
-      body: typeof init.body === "string" ? JSON.parse(init.body) : init.body,
+      body: typeof init.body === "string" ? JSON.parse(init.body) : await formIn(init),
     });
     const reply = replies[sent.length - 1];
     if (!reply) throw new Error(`no reply to ${url}`);
@@ -28,6 +34,17 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   return sent;
+}
+
+/** Reads a form to its end, as a network does before it answers. Other bodies stay as they are. */
+async function formIn({ body, headers }: RequestInit): Promise<unknown> {
+  if (!(body instanceof ReadableStream)) return body;
+  const form: SentForm = { fields: {}, file: { field: "", name: "", type: "", bytes: new Uint8Array() } };
+  for (const [field, value] of await new Response(body, { headers: headers ?? {} }).formData()) {
+    if (typeof value === "string") form.fields[field] = value;
+    else form.file = { field, name: value.name, type: value.type, bytes: await value.bytes() };
+  }
+  return form;
 }
 
 /** The runtime's error for a connection that was refused, closed or reset: it is the same for all three. */

@@ -1,4 +1,5 @@
-import type { Adapter, Outbound } from "../../../src/channels/adapter.ts";
+import type { Adapter, Credentials, Network, Outbound } from "../../../src/channels/adapter.ts";
+import type { FilesPort, OutboundFile } from "../../../src/channels/files.ts";
 import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
 
 /** Makes messages to send to an address, texts unless told otherwise; `text` is `content` unless it is given. */
@@ -12,6 +13,7 @@ export function outboundTo(address: string): (fields?: Partial<Outbound>) => Out
       type: "TEXT",
       content,
       mediaUrl: null,
+      file: null,
       text: content,
       template: null,
       interactive: null,
@@ -29,8 +31,39 @@ export function sending(adapter: Adapter) {
   return {
     ...adapter,
     countParts: (message: Outbound) => countParts(adapter, message),
-    send: (message: Outbound, ...rest: SendArguments) => sendParts(adapter, message, ...rest),
+    send: (
+      message: Outbound,
+      credentials: Credentials,
+      network: Network,
+      signal: AbortSignal,
+      onPart?: (networkId: string) => void,
+      files: FilesPort = NO_FILES,
+    ) => sendParts(adapter, message, credentials, network, signal, files, onPart),
   };
 }
 
-type SendArguments = Parameters<typeof sendParts> extends [unknown, unknown, ...infer Rest] ? Rest : never;
+/** A file of 1,000 bytes, as a message sends it. */
+export const FILE: OutboundFile = {
+  ...{ id: "med_g0123456789ABCDE", contentType: "application/pdf", size: 1_000, fileName: "plan.pdf" },
+  ...{ width: null, height: null },
+};
+export const BYTES = Uint8Array.from({ length: FILE.size }, (_, index) => index % 256);
+
+/** The files of a message: `FILE`, unless told otherwise. `kept`: what the network's ids of uploads are. */
+export function files(fields: Partial<FilesPort> = {}) {
+  const kept: [string, string, number][] = [];
+  const port: FilesPort = {
+    open: async () => ({ body: new Blob([BYTES]).stream(), size: FILE.size }),
+    uploaded: () => null,
+    keep: (...each) => void kept.push(each),
+    ...fields,
+  };
+  return { ...port, kept };
+}
+
+/** The files of messages without any. */
+export const NO_FILES: FilesPort = {
+  open: () => Promise.reject(new Error("a file was opened")),
+  uploaded: () => null,
+  keep() {},
+};

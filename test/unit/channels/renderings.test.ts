@@ -6,6 +6,7 @@ import { telegram } from "../../../src/channels/telegram/adapter.ts";
 import { visitorMessage } from "../../../src/channels/web/render.ts";
 import { webSpec } from "../../../src/channels/web/spec.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
+import type { WhatsAppPart } from "../../../src/channels/whatsapp/render.ts";
 import {
   choicesBody,
   combinationFaults,
@@ -28,7 +29,7 @@ import {
 import { MAX_CONTENT, type Message } from "../../../src/chats/message.ts";
 import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
 import { faultsOfTelegram, faultsOfWhatsApp, textsIn } from "../../support/network-limits.ts";
-import { outboundTo } from "./outbound.ts";
+import { NO_FILES, outboundTo } from "./outbound.ts";
 
 /** What any valid message is on any channel: nothing of it is lost, no network refuses it, and it is always the same. */
 
@@ -186,11 +187,15 @@ function mustShow({ content, interactive, location, contacts, mediaUrl }: Said):
 }
 
 const CHANNELS: [string, Adapter, string, (part: unknown) => string[]][] = [
-  ["WhatsApp", whatsapp as Adapter, "4915112345678", faultsOfWhatsApp],
-  ["WhatsApp, to a user without a number", whatsapp as Adapter, "US.11815799212886844830", faultsOfWhatsApp],
+  ["WhatsApp", whatsapp as Adapter, "4915112345678", faultsOfRequest],
+  ["WhatsApp, to a user without a number", whatsapp as Adapter, "US.11815799212886844830", faultsOfRequest],
   ["a private chat of Telegram", telegram as Adapter, "42", faultsOfTelegram],
   ["a group of Telegram", telegram as Adapter, "-10042", faultsOfTelegram],
 ];
+
+function faultsOfRequest(part: unknown): string[] {
+  return faultsOfWhatsApp((part as WhatsAppPart).body);
+}
 
 /** The message as its chat has it. */
 function messageOf({ renderingOf }: Pick<Adapter, "renderingOf">, address: string, what: Said): Outbound {
@@ -209,7 +214,7 @@ async function partsOf(adapter: Adapter, message: Outbound): Promise<unknown[]> 
     parts.push(part);
     return { outcome: "sent", id: `id-${message.partsSent.length + parts.length}`, addresses: [] };
   };
-  await sendParts({ ...adapter, post }, message, {}, { base: "" }, new AbortController().signal);
+  await sendParts({ ...adapter, post }, message, {}, { base: "" }, new AbortController().signal, NO_FILES);
   return parts;
 }
 

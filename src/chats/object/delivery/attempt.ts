@@ -1,10 +1,12 @@
 import type { Credentials, Outbound, Outcome } from "../../../channels/adapter.ts";
+import type { FilesPort } from "../../../channels/files.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
 import type { Message } from "../../message.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { isSameAttempt, known, partsKept } from "./head.ts";
-import { type Known, type Parts, partOut } from "./parts.ts";
+import { type FileStore, fileOfMedia, type MessageFiles } from "./message-files.ts";
+import { type Known, type Parts, partOut, type Upload } from "./parts.ts";
 import type { ChannelAccess, Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
@@ -16,6 +18,7 @@ export type SendCall = (
   message: Outbound,
   credentials: Credentials,
   signal: AbortSignal,
+  files: FilesPort,
   onPart: (networkId: string) => void,
 ) => Promise<Outcome>;
 
@@ -30,6 +33,7 @@ export interface NetworkPort extends DeliveryPolicy {
 export interface OutboxHost extends ChannelAccess {
   log: DeliveryLog;
   network: NetworkPort;
+  files: FileStore;
   clock: Clock;
   /** False after the chat was deleted. Then the log is gone too. */
   exists(): boolean;
@@ -52,6 +56,7 @@ export async function callNetwork(
   started: Delivery,
   { credentials }: Granted,
   send: SendCall,
+  files: MessageFiles,
 ): Promise<Outcome> {
   const { log } = host;
   const message = outbound(host, head);
@@ -62,12 +67,14 @@ export async function callNetwork(
     if (sent.length === head.parts.of || !host.exists()) return;
     const current = log.delivered(head.seq);
     if (!isSameAttempt(current, started)) return;
-    const before = knownOf(host, current, head.parts.of);
+    const before = withUpload(knownOf(host, current, head.parts.of), files.upload);
     // The output gate delays the next call until this is on disk.
     save(host, current, before, partOut(before, sent.length - 1, id));
   };
   try {
-    return await withDeadline(host.clock, ATTEMPT_TIMEOUT_MS, (signal) => send(message, credentials, signal, onPart));
+    return await withDeadline(host.clock, ATTEMPT_TIMEOUT_MS, (signal) =>
+      send(message, credentials, signal, files, onPart),
+    );
   } catch {
     return { outcome: "unknown", message: NO_ANSWER, parts: [...sent] };
   }
@@ -76,6 +83,11 @@ export async function callNetwork(
 /** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
   return known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
+}
+
+/** The state with the upload of the message's file, which is stored with what the attempt sent. */
+export function withUpload(known: Known, upload: Upload | undefined): Known {
+  return upload ? { ...known, parts: { ...known.parts, upload } } : known;
 }
 
 /** Stores a message's new state, if it differs from the old one. */
@@ -87,13 +99,14 @@ export function save(host: OutboxHost, row: QueuedMessage, before: Known, after:
   } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
 }
 
-function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
+function outbound(host: OutboxHost, { seq, message, parts, template }: QueuedMessage): Outbound {
   const { chatId } = host.identity;
   const { id: messageId, type, content, mediaUrl, text, replyTo } = message;
   const { interactive = null, location = null, contacts = null } = message;
   const { messages } = host.log;
   const quoted = replyTo === undefined ? null : messages.byId(replyTo);
   const quote = quoted && messages.networkIds.of(quoted.seq);
-  const said = { type, content, mediaUrl, text, template, interactive, location, contacts };
+  const file = type === "TEXT" ? null : fileOfMedia(messages.mediaOf(seq));
+  const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
   return { chatId, messageId, address: host.address(), ...said, quote, partsSent: parts.ids };
 }

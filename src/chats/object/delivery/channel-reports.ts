@@ -1,4 +1,5 @@
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../../channels/adapter.ts";
+import { MEDIA_GONE } from "../../../channels/files.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
 import type { Message } from "../../message.ts";
 import type { Delivery } from "./retry.ts";
@@ -29,8 +30,8 @@ export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "pro
 
 /** Whether the outcome shows that the channel works. */
 function provesChannel(outcome: Outcome): boolean {
-  // The first code is set without a call to the network. The second comes from an answer about the channel.
-  if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MESSAGE_REFUSED].includes(outcome.code);
+  // The first two codes are set without a call to the network. The last comes from an answer about the channel.
+  if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MEDIA_GONE, MESSAGE_REFUSED].includes(outcome.code);
   return outcome.outcome === "sent" || outcome.outcome === "moved";
 }
 

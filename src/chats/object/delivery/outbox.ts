@@ -2,7 +2,7 @@ import type { Outcome } from "../../../channels/adapter.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
 import type { StatusNews } from "../../rpc.ts";
-import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
+import { callNetwork, knownOf, type OutboxHost, save, withUpload } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import { mayCancel } from "./cancelable.ts";
 import { brokenChannelReport } from "./channel-reports.ts";
@@ -21,7 +21,8 @@ import {
   STUCK,
   startAttempt,
 } from "./head.ts";
-import { applyNews } from "./parts.ts";
+import { MessageFiles } from "./message-files.ts";
+import { applyNews, type Upload } from "./parts.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
 import { type DeliveryError, isOverdue, notBegun, wakeAt } from "./retry.ts";
@@ -34,12 +35,13 @@ interface Sending {
   broken: string | null;
 }
 
-/** An attempt: its first part, the number of parts, the channel's epoch, and when it called the network. */
+/** An attempt: its first part, the number of parts, the channel's epoch, when it called the network, and its upload. */
 interface AttemptMade {
   first: number;
   of: number;
   epoch: number;
   calledAt: number;
+  upload: Upload | undefined;
 }
 
 /**
@@ -209,8 +211,9 @@ export class Outbox {
     const { parts } = knownOf(host, head);
     const sending: Sending = { seq: head.seq, broken: null };
     this.#sending = sending;
+    const files = new MessageFiles(log, head, host.files, clock);
     const calledAt = clock.now();
-    const answer = await callNetwork(host, { ...head, parts }, delivery, permit, send).finally(() => {
+    const answer = await callNetwork(host, { ...head, parts }, delivery, permit, send, files).finally(() => {
       this.#sending = null;
     });
     const brokenEpoch = head.delivery.brokenEpoch ?? null;
@@ -232,7 +235,7 @@ export class Outbox {
     const current = log.delivered(head.seq);
     if (isSameAttempt(current, delivery)) {
       const epoch = epochAfter(permit, outcome);
-      const attempt = { first: parts.ids.length, of: parts.of, epoch, calledAt };
+      const attempt = { first: parts.ids.length, of: parts.of, epoch, calledAt, upload: files.upload };
       sending.broken = this.#settle(host, current, outcome, attempt) ?? sending.broken;
     }
     const { broken: reason } = sending;
@@ -249,11 +252,11 @@ export class Outbox {
   #settle(host: OutboxHost, current: QueuedMessage, outcome: Outcome, attempt?: AttemptMade): string | null {
     const { clock, log, network } = host;
     const { message, seq } = current;
-    const before = knownOf(host, current, attempt?.of);
-    const now = clock.now();
-    const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
     // A message that was redacted is no longer queued.
     const isRedacted = message.status !== "QUEUED" && log.messages.isRedacted(seq);
+    const before = withUpload(knownOf(host, current, attempt?.of), isRedacted ? undefined : attempt?.upload);
+    const now = clock.now();
+    const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
     const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
     if (after.status !== message.status || after.error !== message.error) {
       host.change(message, after.status, after.error, after);

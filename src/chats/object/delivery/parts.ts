@@ -36,6 +36,15 @@ export interface Parts {
   lost?: number[];
   /** Early statuses: their ids are not known yet, because the answer to the send may still come. */
   early?: PartNews[];
+  /** The upload of the message's file; absent if its network has none. */
+  upload?: Upload;
+}
+
+/** A file's id at the network, which has it until then (Unix milliseconds). */
+export interface Upload {
+  file: string;
+  id: string;
+  until: number;
 }
 
 /** The parts as stored. `of` is absent before the first attempt and if there is one part. */

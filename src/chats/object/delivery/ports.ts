@@ -1,8 +1,10 @@
 import type { NetworkKind } from "../../../channels/descriptions.ts";
 import { ADAPTERS, networkOf } from "../../../channels/registry.ts";
+import { bucketOf, type ChatLife, fileKey } from "../../../files/bucket.ts";
 import { callObject } from "../../../platform/call-object.ts";
 import type { ActPort } from "../acts.ts";
 import type { NetworkPort } from "./attempt.ts";
+import type { FileStore } from "./message-files.ts";
 import type { ChannelPort } from "./permit.ts";
 import { countParts, sendParts } from "./send-parts.ts";
 
@@ -35,8 +37,22 @@ export function networkPort(env: Env, kind: NetworkKind): NetworkPort {
     countParts: (message) => countParts(adapter, message),
     connect() {
       const network = networkOf(env, kind);
-      return (message, credentials, signal, onPart) =>
-        sendParts(adapter, message, credentials, network, signal, onPart);
+      return (message, credentials, signal, files, onPart) =>
+        sendParts(adapter, message, credentials, network, signal, files, onPart);
+    },
+  };
+}
+
+/** The files of a chat in R2. Without buckets they are away. */
+export function fileStore(env: Env, chat: ChatLife): FileStore {
+  return {
+    async open(mediaId) {
+      try {
+        const bucket = bucketOf(env, chat.chatId);
+        return bucket ? ((await bucket.get(fileKey({ ...chat, mediaId }))) ?? "gone") : "away";
+      } catch {
+        return "away";
+      }
     },
   };
 }

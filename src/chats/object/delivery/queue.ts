@@ -8,6 +8,7 @@ import type { NetworkPort, OutboxHost } from "./attempt.ts";
 import { historyOf } from "./attempt-history.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { afterWake } from "./head.ts";
+import type { FileStore } from "./message-files.ts";
 import { Outbox } from "./outbox.ts";
 import type { ChannelPort } from "./permit.ts";
 import { type Delivery, newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
@@ -20,6 +21,7 @@ const AGAIN_AFTER_MS = 30_000;
 export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" | "address" | "learn" | "attempted"> {
   channel: ChannelPort;
   network: NetworkPort;
+  files: FileStore;
 }
 
 export interface QueuePorts {

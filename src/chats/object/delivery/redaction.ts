@@ -1,8 +1,9 @@
 import { withoutWords } from "../log/redaction.ts";
 import type { PartNews, StoredParts } from "./parts.ts";
 
-/** The parts of a redacted message, with their ids, statuses and error codes only. */
-export function partsWithoutWords({ states, early, ...rest }: StoredParts): StoredParts {
+/** The parts of a redacted message, with their ids, statuses and error codes only. Its upload is forgotten. */
+export function partsWithoutWords(parts: StoredParts): StoredParts {
+  const { states, early, upload: _, ...rest } = parts;
   return {
     ...rest,
     ...(states && {

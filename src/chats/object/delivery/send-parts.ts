@@ -9,6 +9,7 @@ import {
   type Outcome,
   type PartRefusal,
 } from "../../../channels/adapter.ts";
+import type { FilesPort, MediaSource } from "../../../channels/files.ts";
 import { linkedMedia } from "../../../channels/link.ts";
 
 type Renderer = Pick<Adapter, "render">;
@@ -30,6 +31,7 @@ export async function sendParts(
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
+  files: FilesPort,
   onPart?: (networkId: string) => void,
 ): Promise<Outcome> {
   const parts = [...message.partsSent];
@@ -37,7 +39,7 @@ export async function sendParts(
   if ("outcome" in body) return { ...body, parts };
   const addresses = new Set<string>();
   for (const part of adapter.render({ ...message, body }).slice(parts.length)) {
-    const result = await adapter.post(part, credentials, network, signal);
+    const result = await adapter.post(part, credentials, network, signal, files);
     if (result.outcome !== "sent") return { ...result, parts };
     parts.push(result.id);
     onPart?.(result.id);
@@ -49,18 +51,25 @@ export async function sendParts(
 
 /** Returns what a message says to a network, or why it can't be sent to any. */
 function bodyOf(message: Outbound): Body | PartRefusal {
-  const { type, content, mediaUrl, text, template, interactive, location, contacts } = message;
+  const { type, text, template, interactive, location, contacts } = message;
   if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
   if (location) return { kind: "location", location };
   if (contacts) return { kind: "contacts", contacts };
   if (!isMediaType(type)) {
     return interactive ? { kind: "choices", text, media: null, interactive } : { kind: "text", text };
   }
-  const linked = linkedMedia({ content, mediaUrl });
-  if (!linked) {
+  const shown = shownMedia(message);
+  if (!shown) {
     const reason = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
     return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason };
   }
-  if (!interactive) return { kind: "media", type, ...linked };
-  return { kind: "choices", text, media: { type, link: linked.link }, interactive };
+  if (!interactive) return { kind: "media", type, ...shown };
+  return { kind: "choices", text, media: { type, source: shown.source }, interactive };
+}
+
+/** The media of a message and its caption; null without any. Content that only names the media is no caption. */
+function shownMedia({ content, mediaUrl, file }: Outbound): { source: MediaSource; caption: string | null } | null {
+  if (file) return { source: { file }, caption: content.trim() === file.id ? null : content };
+  const linked = linkedMedia({ content, mediaUrl });
+  return linked && { source: { link: linked.link }, caption: linked.caption };
 }

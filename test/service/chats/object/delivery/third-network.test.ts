@@ -8,7 +8,7 @@ import { created, expectError, expectFaults, newKey, newOrganization } from "../
 import { reader } from "../../../inbound/fixtures.ts";
 
 /** What the pigeons carried away, and from where. */
-const carried: { message: Outgoing; ring: string; base: string }[] = [];
+const carried: { message: Outgoing; ring: string; base: string; bytes: string | null }[] = [];
 
 const pigeon: Adapter<Outgoing> = {
   credentials: z.object({ ringNumber: z.string().check(z.minLength(8)) }),
@@ -17,11 +17,15 @@ const pigeon: Adapter<Outgoing> = {
   address: (text) => (text.startsWith("loft ") ? text : null),
   addressError: "must be a loft",
   renderingOf: () => "text",
+  takes: (file, type) => (file.size > 20 && type !== "DOCUMENT" ? "is too heavy for a pigeon" : null),
   base: { variable: "PIGEON_API_BASE" as never, defaultUrl: "https://pigeon.test" },
   unknownWaitMs: 0,
   render: (message) => [message],
-  async post(message, { ringNumber = "" }, { base }) {
-    carried.push({ message, ring: ringNumber, base });
+  async post(message, { ringNumber = "" }, { base }, _signal, files) {
+    const { body } = message;
+    const file = body.kind === "media" && "file" in body.source ? await files.open(body.source.file.id) : null;
+    const bytes = file && typeof file === "object" ? await new Response(file.body).text() : file;
+    carried.push({ message, ring: ringNumber, base, bytes });
     return { outcome: "sent", id: "p1", addresses: [] };
   },
   async receive({ headers, body }, _credentials, verifyToken) {

@@ -1,0 +1,25 @@
+import type { FileInfo } from "../../files/file.ts";
+import { MEBIBYTE, type MediaType } from "../files.ts";
+
+const MAX_IMAGE = 10 * MEBIBYTE;
+/** Of a photo's width and height together, in pixels. */
+const MAX_SIDES = 10_000;
+const MAX_RATIO = 20;
+/** A GIF is no photo: as a document, apps play it. */
+const PHOTO = /^image\/(?:jpeg|png|webp)$/;
+
+/**
+ * Why Telegram does not take a file as this type; null if it does.
+ * @see https://core.telegram.org/bots/api#sendphoto
+ */
+export function takenByTelegram({ contentType, size, width, height }: FileInfo, type: MediaType): string | null {
+  if (type === "AUDIO") return contentType.startsWith("audio/") ? null : "is no audio";
+  if (type === "VIDEO") return contentType.startsWith("video/") ? null : "is no video";
+  if (type === "DOCUMENT") return null;
+  if (!PHOTO.test(contentType)) return "must be a JPEG, PNG or WebP to be an IMAGE on Telegram";
+  if (size > MAX_IMAGE) return "must have at most 10 MB to be an IMAGE on Telegram";
+  if (width === null || height === null) return null;
+  if (width + height > MAX_SIDES) return "must have sides of at most 10,000 pixels together to be an IMAGE on Telegram";
+  const isNarrow = Math.max(width, height) > MAX_RATIO * Math.min(width, height);
+  return isNarrow ? "must have a longer side of at most 20 times the shorter one to be an IMAGE on Telegram" : null;
+}

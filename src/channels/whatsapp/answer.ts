@@ -1,0 +1,37 @@
+import { retryAfterMs } from "../../http/retry-after.ts";
+import type { Credentials, PartRefusal } from "../adapter.ts";
+import { discard } from "../network-response.ts";
+import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
+import { readJson } from "./graph.ts";
+
+/** Meta accepted the request, and answered `body`. */
+export interface Answered {
+  outcome: "answered";
+  body: unknown;
+  status: number;
+  afterMs: number | null;
+}
+
+/** Reads Meta's answer to a POST; never throws. */
+export async function readMetaAnswer(
+  response: Response,
+  { accessToken }: Credentials,
+  signal: AbortSignal,
+): Promise<Answered | PartRefusal> {
+  const { status, ok, headers } = response;
+  if (status >= 300 && status < 400) {
+    discard(response);
+    return notAccepted("redirected", `The network answered ${status}, a redirect`);
+  }
+  const answer = await readJson(response, signal);
+  const afterMs = retryAfterMs(headers, Date.now());
+  const refused = errorAnswer.safeParse(answer);
+  if (refused.success) return refusalOf(refused.data.error, { status, afterMs, accessToken });
+  if (!ok || answer === undefined) return refusalByStatus(status, afterMs);
+  return { outcome: "answered", body: answer, status, afterMs };
+}
+
+/** Meta has certainly accepted nothing, and may accept it later. */
+export function notAccepted(code: string, message: string): PartRefusal {
+  return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
+}

@@ -1,0 +1,33 @@
+import * as z from "zod/mini";
+import type { Credentials, Network, PartRefusal } from "../adapter.ts";
+import type { FilesPort, OutboundFile } from "../files.ts";
+import { postFile } from "../post-file.ts";
+import { notAccepted, readMetaAnswer } from "./answer.ts";
+import { graphHeaders, graphUrl } from "./graph.ts";
+
+/** Meta keeps an upload for 30 days. */
+export const UPLOAD_MS = 29 * 86_400_000;
+
+const uploaded = z.object({ id: z.string().check(z.minLength(1), z.maxLength(128)) });
+
+/** Uploads a file; never throws. Without an answer nothing was sent either, so it is uploaded again. */
+export async function uploadToWhatsApp(
+  file: OutboundFile,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+  files: FilesPort,
+): Promise<{ outcome: "uploaded"; id: string } | PartRefusal> {
+  const post = {
+    url: graphUrl(network, `${credentials.phoneNumberId}/media`),
+    headers: graphHeaders(credentials),
+    fields: { messaging_product: "whatsapp", type: file.contentType },
+    field: "file",
+    file,
+  };
+  const answer = await postFile(post, files, signal, (response) => readMetaAnswer(response, credentials, signal));
+  if (answer.outcome === "unknown") return notAccepted("upload_unknown", answer.message);
+  if (answer.outcome !== "answered") return answer;
+  const { data } = uploaded.safeParse(answer.body);
+  return data ? { outcome: "uploaded", id: data.id } : notAccepted("upload_unknown", "The upload's answer has no id");
+}

@@ -1,0 +1,125 @@
+import type { ApiMethods } from "@grammyjs/types";
+import { expect, test } from "vitest";
+import type { Outbound } from "../../../../src/channels/adapter.ts";
+import type { FilesPort } from "../../../../src/channels/files.ts";
+import { connectionLost, fakeNetwork, type SentForm } from "../fake-network.ts";
+import { BYTES, FILE, files } from "../outbound.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN, telegram } from "./network.ts";
+
+type Body<M extends keyof ApiMethods<"file">> = Parameters<ApiMethods<"file">[M]>[0];
+
+function send(fields: Partial<Outbound>, port: FilesPort = files(), signal = new AbortController().signal) {
+  return telegram.send(outbound({ file: FILE, ...fields }), credentials, network, signal, undefined, port);
+}
+
+const sentForm = (sent: { body: unknown }[], index = 0) => sent[index]?.body as SentForm;
+
+test("a document's bytes are in its call, a form with the name and the type of the file", async () => {
+  const sent = fakeNetwork(accepted(7));
+  expect(await send({ type: "DOCUMENT", content: "Read" })).toMatchObject({
+    outcome: "sent",
+    parts: ["123456:42:7"],
+  });
+  expect(sent).toMatchObject([
+    {
+      url: `https://telegram.test/bot${TOKEN}/sendDocument`,
+      method: "POST",
+      headers: { "content-type": expect.stringMatching(/^multipart\/form-data; boundary=parley-[\da-f-]{36}$/) },
+      redirect: "manual",
+    },
+  ]);
+  const { fields, file } = sentForm(sent);
+  const body = { chat_id: "42", caption: "Read" } satisfies Omit<Body<"sendDocument">, "document">;
+  expect(fields).toEqual(body);
+  expect(file).toEqual({ field: "document", name: "plan.pdf", type: "application/pdf", bytes: BYTES });
+});
+
+const SIDES = { width: 640, height: 480 };
+
+test.each([
+  ["IMAGE", "image/png", "sendPhoto", "photo", {}],
+  ["AUDIO", "audio/mpeg", "sendAudio", "audio", {}],
+  ["VIDEO", "video/mp4", "sendVideo", "video", { width: "640", height: "480" }],
+] as const)("%s of the type %s goes out with %s", async (type, contentType, method, field, more) => {
+  const sent = fakeNetwork(accepted(7));
+  await send({ type, content: FILE.id, file: { ...FILE, ...SIDES, contentType } });
+  expect(sent[0]?.url).toBe(`https://telegram.test/bot${TOKEN}/${method satisfies keyof ApiMethods<"file">}`);
+  expect(sentForm(sent)).toMatchObject({ fields: { chat_id: "42", ...more }, file: { field, type: contentType } });
+  expect(sentForm(sent).fields).not.toHaveProperty("caption");
+});
+
+test("the quote and the buttons are JSON in the form", async () => {
+  const sent = fakeNetwork(accepted(7));
+  const choices = [{ type: "reply" as const, id: "own", title: "Yes" }];
+  await send({
+    ...{ type: "IMAGE", content: "Which?", quote: "123456:42:5" },
+    interactive: { choices, rendering: "buttons" },
+  });
+  const { fields } = sentForm(sent);
+  expect(JSON.parse(fields.reply_parameters ?? "")).toEqual({
+    message_id: 5,
+    allow_sending_without_reply: true,
+  } satisfies Body<"sendPhoto">["reply_parameters"]);
+  const buttons = [[{ text: "Yes", callback_data: "msg_g0123456789ABCDE:0" }]];
+  expect(JSON.parse(fields.reply_markup ?? "")).toEqual({
+    inline_keyboard: buttons,
+  } satisfies Body<"sendPhoto">["reply_markup"]);
+  expect(fields.caption).toBe("Which?");
+});
+
+test("a text too long for a caption follows the file, and a retry does not send the file again", async () => {
+  const long = "a".repeat(1_025);
+  const first = fakeNetwork(accepted(7), () => Promise.reject(connectionLost()));
+  expect(await send({ type: "IMAGE", content: long })).toMatchObject({ outcome: "unknown", parts: ["123456:42:7"] });
+  expect(first.map(({ url }) => url.split("/").at(-1))).toEqual(["sendPhoto", "sendMessage"]);
+  const again = fakeNetwork(accepted(8));
+  const open = () => Promise.reject(new Error("the file was opened"));
+  await send({ type: "IMAGE", content: long, partsSent: ["123456:42:7"] }, files({ open }));
+  expect(again.map(({ body }) => body)).toEqual([{ chat_id: "42", text: long }]);
+});
+
+test("a file that is gone fails the message, and one that can't be read is tried later: Telegram is not called", async () => {
+  const sent = fakeNetwork();
+  expect(await send({ type: "IMAGE" }, files({ open: async () => "gone" }))).toEqual({
+    ...{ outcome: "failed", code: "media_gone", message: "The file no longer exists", parts: [] },
+  });
+  expect(await send({ type: "IMAGE" }, files({ open: async () => "away" }))).toMatchObject({
+    ...{ outcome: "retry", code: "media_away", wholeChannel: false, parts: [] },
+  });
+  expect(sent).toEqual([]);
+});
+
+test("a file that is not there by the deadline is away, and is let go when it comes", async () => {
+  fakeNetwork();
+  const deadline = new AbortController();
+  const late = Promise.withResolvers<Awaited<ReturnType<FilesPort["open"]>>>();
+  const sending = send({ type: "IMAGE" }, files({ open: () => late.promise }), deadline.signal);
+  deadline.abort();
+  expect(await sending).toMatchObject({ outcome: "retry", code: "media_away" });
+  let isCanceled = false;
+  const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCanceled = true) });
+  late.resolve({ body, size: 1 });
+  await expect.poll(() => isCanceled).toBe(true);
+});
+
+test("a file that breaks off is tried again, because Telegram can't have taken it", async () => {
+  const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("R2 is away")) });
+  fakeNetwork(accepted(7));
+  const outcome = await send({ type: "IMAGE" }, files({ open: async () => ({ body, size: 1_000 }) }));
+  expect(outcome).toMatchObject({ outcome: "retry", code: "media_interrupted" });
+});
+
+test("a connection that is lost after the whole file leaves the outcome unknown", async () => {
+  fakeNetwork(() => Promise.reject(connectionLost()));
+  expect(await send({ type: "IMAGE" })).toMatchObject({
+    outcome: "unknown",
+    message: "The connection was lost before the network answered",
+  });
+});
+
+test("Telegram's refusal of a file is that of any call", async () => {
+  fakeNetwork(refused(413, "Request Entity Too Large"));
+  expect(await send({ type: "IMAGE" })).toMatchObject({ outcome: "failed", code: "network_413" });
+  fakeNetwork(refused(429, "Too Many Requests", { retry_after: 7 }));
+  expect(await send({ type: "IMAGE" })).toMatchObject({ outcome: "retry", afterMs: 7_000 });
+});
