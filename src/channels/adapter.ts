@@ -7,7 +7,13 @@
  */
 
 import type { AddressVariable } from "../config.ts";
-import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter } from "../templates/components.ts";
+import type {
+  FilledParts,
+  ListedTemplate,
+  TemplateKey,
+  TemplateParameter,
+  TemplateState,
+} from "../templates/components.ts";
 import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
 import type { FilesPort, MediaSource, MediaType, OutboundFile } from "./files.ts";
 import type { ChannelSpec } from "./spec.ts";
@@ -180,10 +186,19 @@ export interface AddressChange {
   to: string;
 }
 
+/** A network tells about a template of the account `wabaId`, at `at` (Unix milliseconds). */
+export interface TemplateNotice extends TemplateKey {
+  kind: "template";
+  wabaId: string;
+  at: number;
+  /** What holds now. Null: the templates must be read again to know. */
+  change: Partial<Pick<TemplateState, "status" | "category" | "quality" | "rejectedReason">> | null;
+}
+
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | ContactChange | StatusUpdate | AddressChange;
+  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice;
   /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
   receipt?: string | undefined;
 }

@@ -9,9 +9,17 @@ import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import { storeTemplateNotice } from "./store-template-notice.ts";
 
 /** The result for an item. The chat or message of an item may be unknown, for example because it was deleted. */
-export type StoreOutcome = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
+export type StoreOutcome =
+  | "stored"
+  | "repeated"
+  | "applied"
+  | "unknown_chat"
+  | "unknown_message"
+  | "unknown_template"
+  | "chat_full";
 
 /** Far above the networks' own limits. A longer text is cut: if it were refused, the network would repeat it for days. */
 const MAX_CONTENT = 65_536;
@@ -41,6 +49,8 @@ export async function storeItem(
       return storeStatus(env, channel, item);
     case "address":
       return storeAddressChange(env, channel, item);
+    case "template":
+      return storeTemplateNotice(env, channel, item);
     case "edit":
     case "revoke":
     case "reaction":

@@ -31,9 +31,7 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
     webhook.items.map(({ account }) => account),
   );
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
-  const byContact = Map.groupBy(webhook.items, ({ account, item }) =>
-    JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
-  );
+  const byContact = Map.groupBy(webhook.items, ({ account, item }) => JSON.stringify([account, subjectOf(item)]));
   await doEach(byContact.values(), async (items) => {
     const [{ account } = { account: null }] = items;
     let found = accounts.get(account);
@@ -42,6 +40,12 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
     if (channel) await storeInOrder(env, call, channel, items);
     else logWebhook(call, call.channel, `unknown_account, ${items.length} items`);
   });
+}
+
+/** The items about one contact are stored in order, and so are those about one template. */
+function subjectOf(item: InboundItem["item"]): string | null {
+  if (item.kind === "address") return item.from;
+  return item.kind === "template" ? item.name : item.address;
 }
 
 async function storeInOrder(env: Env, call: Call, channel: ChannelRecord, items: InboundItem[]): Promise<void> {

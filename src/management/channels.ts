@@ -101,6 +101,8 @@ export async function createChannel(
     erasingAt: null,
   };
   await insertWithRoom(env, view.scope, "channels", channel);
+  // Its object begins to sync its templates.
+  if (settings.wabaId !== undefined) await tryToReloadChannel(env, id);
   return { channel: await presentChannel(env, view, channel, undefined), ...(identitySecret && { identitySecret }) };
 }
 

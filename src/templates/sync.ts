@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, notExists, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import type { TemplateNotice } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { type Directory, directory } from "../db/client.ts";
@@ -7,6 +8,7 @@ import { insertion } from "../db/rows.ts";
 import { templates } from "../db/schema.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { hasRoomForRow } from "../management/row-ceilings.ts";
+import { isRecent } from "../platform/clock.ts";
 import type { ListedTemplate, StoredTemplateState } from "./components.ts";
 
 type TemplateRow = typeof templates.$inferSelect;
@@ -32,6 +34,8 @@ export type SyncAnswer =
 
 /** An account has at most 6,000 templates. */
 const MAX_PAGES = 70;
+/** No page is asked for later. */
+const DEADLINE_MS = 240_000;
 
 /**
  * Makes an organization's templates those of a channel's account at its network. A template of the organization with the
@@ -48,8 +52,10 @@ export async function syncTemplates(env: Env, channel: ChannelRecord): Promise<S
   const counts: SyncCounts = { created: 0, updated: 0, skipped: 0 };
   const listed = new Set<string>();
   let after: string | null = null;
+  const startedAt = Date.now();
   for (let page = 0; page < MAX_PAGES; page++) {
     const saidAt = wholeSeconds(Date.now());
+    if (!isRecent(startedAt, DEADLINE_MS)) return { outcome: "away", description: "The network is too slow" };
     const answer = await list({ wabaId, after }, credentials, networkOf(env, kind));
     if (answer.outcome !== "page") return answer;
     const found = new Map<string, ListedTemplate>();
@@ -69,21 +75,15 @@ export async function syncTemplates(env: Env, channel: ChannelRecord): Promise<S
   return { outcome: "synced", ...counts };
 }
 
-/** News that a network tells about one template; absent is what did not change. */
-export interface TemplateNews {
-  wabaId: string;
-  name: string;
-  language: string;
-  /** When the network said it, Unix milliseconds. */
-  at: number;
-  change: Partial<Pick<StoredTemplateState, "status" | "category" | "quality" | "rejectedReason">>;
-}
-
 /**
  * Stores what a network tells about a template, unless it has told something newer.
  * @returns whether the template is known
  */
-export async function storeTemplateNews(env: Env, organizationId: string, news: TemplateNews): Promise<boolean> {
+export async function storeTemplateNews(
+  env: Env,
+  organizationId: string,
+  news: Omit<TemplateNotice, "kind" | "change"> & { change: NonNullable<TemplateNotice["change"]> },
+): Promise<boolean> {
   const { wabaId, name, language, at, change } = news;
   const db = directory(env);
   const row = await db

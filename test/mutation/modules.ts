@@ -70,6 +70,7 @@ export const PURE = [
   "src/channels/whatsapp/upload.ts",
   "src/channels/whatsapp/template.ts",
   "src/channels/whatsapp/template-list.ts",
+  "src/channels/whatsapp/template-news.ts",
   "src/channels/whatsapp/webhook.ts",
   "src/chats/object/delivery/retry.ts",
   "src/chats/object/delivery/channel-reports.ts",

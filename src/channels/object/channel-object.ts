@@ -4,6 +4,7 @@ import { answerWithin, callObject } from "../../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
+import { syncTemplates } from "../../templates/sync.ts";
 import { type ChannelRecord, type ChannelRow, channelRecord } from "../record.ts";
 import { ADAPTERS } from "../registry.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
@@ -17,6 +18,7 @@ import {
   type ProbeReport,
   type SendingConfig,
 } from "./permits.ts";
+import { TemplateSyncs } from "./template-syncs.ts";
 import { WaitingChats } from "./waiting-chats.ts";
 
 const RETRY_MS = 15_000;
@@ -50,9 +52,20 @@ export class ChannelObject extends DurableObject<Env> {
       return this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS));
     },
   });
+  readonly #templates = new TemplateSyncs({
+    kv: this.ctx.storage.kv,
+    record: (channelId) => this.#record(channelId),
+    sync: (record) => syncTemplates(this.env, record),
+  });
   readonly #due = new DueWork(
     { name: "channel", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },
-    { health: this.#health, waiting: this.#waiting, newChats: this.#newChats, permits: this.#permits },
+    {
+      health: this.#health,
+      waiting: this.#waiting,
+      newChats: this.#newChats,
+      permits: this.#permits,
+      templates: this.#templates,
+    },
   );
   #lastRecord: ChannelRecord | null = null;
 
@@ -75,9 +88,15 @@ export class ChannelObject extends DurableObject<Env> {
   /** Reads the channel again after the operator changed it. New credentials are used at once. */
   async refresh(channelId: string): Promise<void> {
     const record = await channelRecord(this.env, channelId, { fresh: "now" });
-    this.#keep(record);
+    await this.#keep(record);
     const config = sendingConfigOf(record);
     if (config) await this.#permits.useCredentials(channelId, config.credentialsVersion);
+  }
+
+  /** The network has news of the templates. They are read again soon. */
+  async syncTemplatesSoon(channelId: string): Promise<void> {
+    this.#templates.soon(channelId);
+    await this.#alarm.by(this.#templates.dueAt());
   }
 
   /** Counts a new chat of a visitor from `network`, unless a limit is reached. */
@@ -121,16 +140,17 @@ export class ChannelObject extends DurableObject<Env> {
     const record = await channelRecord(this.env, channelId);
     // Reads can end in a different order than they started.
     const isOld = record !== null && this.#lastRecord !== null && record.readAt < this.#lastRecord.readAt;
-    if (!isOld) this.#keep(record);
+    if (!isOld) await this.#keep(record);
     return this.#lastRecord;
   }
 
   /** Keeps the record, and its row for isolates that need it while the directory is down. */
-  #keep(record: ChannelRecord | null): void {
+  async #keep(record: ChannelRecord | null): Promise<void> {
     if (record === this.#lastRecord) return;
     const isNew = record && JSON.stringify(record.row) !== JSON.stringify(this.#lastRecord?.row ?? this.storedRow());
     if (isNew) this.ctx.storage.kv.put("row", record.row);
     this.#lastRecord = record;
+    if (record && this.#templates.follow(record)) await this.#alarm.by(this.#templates.dueAt());
   }
 
   async #sendingConfig(channelId: string): Promise<SendingConfig | null> {

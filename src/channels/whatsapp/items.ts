@@ -4,11 +4,13 @@ import { lenient, textField } from "../lenient.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { message, messageItems } from "./messages.ts";
+import { isAboutTemplate, templateNotice } from "./template-news.ts";
 
 const anything = z.catch(z.array(z.unknown()), []);
 
 const envelope = z.object({ object: z.literal("whatsapp_business_account"), entry: z.array(z.unknown()) });
 const entry = z.object({ changes: z.array(z.unknown()) });
+const named = z.object({ field: z.string(), value: z.unknown() });
 const change = z.object({
   field: z.string(),
   value: z.object({
@@ -53,11 +55,24 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
   }
 
   read("body", envelope, parseBody(body), (call) => {
-    for (const each of call.entry) read("entry", entry, each, ({ changes }) => changes.forEach(readChange));
+    for (const each of call.entry) {
+      read("entry", entry, each, ({ changes }) => {
+        for (const one of changes) readChange(one, each);
+      });
+    }
   });
   return { items: received, notes };
 
-  function readChange(each: unknown): void {
+  /** @param from its entry */
+  function readChange(each: unknown, from: unknown): void {
+    const about = named.safeParse(each).data;
+    if (about && isAboutTemplate(about.field)) {
+      const item = templateNotice(about.field, about.value, from);
+      // The account of an item is a phone number, and a template has none.
+      if (item) received.push({ account: null, item });
+      else notes.push("template not understood");
+      return;
+    }
     read("change", change, each, ({ field, value }) => {
       if (field !== "messages") return void notes.push(`field ${loggable(field)} ignored`);
       const account = value.metadata?.phone_number_id ?? null;

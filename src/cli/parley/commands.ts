@@ -17,6 +17,7 @@ import { scheduledCommands } from "./commands/scheduled.ts";
 import { searchCommands } from "./commands/search.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
+import { templateCommands } from "./commands/templates.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
 import { commandsOf } from "./resource.ts";
 import { RESOURCES } from "./resources.ts";
@@ -30,6 +31,7 @@ export const COMMANDS: Command[] = [
   ...channelCommands,
   ...retentionCommands,
   ...commandsOf(RESOURCES.templates),
+  ...templateCommands,
   ...commandsOf(RESOURCES.chats),
   ...chatCommands,
   ...commandsOf(RESOURCES.keys),

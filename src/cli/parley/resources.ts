@@ -121,6 +121,7 @@ export const RESOURCES = {
         ]),
       ),
       "per-second": field("n", "settings.perSecond", `${networkKinds()}: messages per second`, wholeNumber),
+      "waba-id": field("id", "settings.wabaId", "whatsapp: the account that the templates are synced from"),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
       "max-origins": limitField("limits.origins", "web: the maximum number of origins; 20 by default"),
@@ -148,7 +149,14 @@ export const RESOURCES = {
     name: "templates",
     one: "template",
     scope: "either",
-    columns: { ID: "id", NAME: "name", LANGUAGE: "language", VARIABLES: "variables", CHANGED: "updatedAt" },
+    columns: {
+      ID: "id",
+      NAME: "name",
+      LANGUAGE: "language",
+      STATUS: "network.status",
+      VARIABLES: "variables",
+      CHANGED: "updatedAt",
+    },
     fields: {
       name: field("name", "name", "The name; on a network that approves templates, the name that it approved"),
       language: field("code", "language", "The language, for example en_US"),

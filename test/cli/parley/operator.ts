@@ -238,6 +238,18 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["members", "list"], env)).stdout).toContain("mbr_g1");
   });
 
+  test("templates sync says what it stored, and a channel takes its account", async () => {
+    const place = placeOf();
+    const path = "/admin/v1/channels/chn_g1/templates/sync";
+    const env = await fakeService(place, { [path]: { created: 2, updated: 1, skipped: 0 } });
+    const done = await place.run(["templates", "sync", "chn_g1"], env);
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    expect(done.stdout).toMatch(/^created +2\nupdated +1\nskipped +0$/m);
+    const { id } = await createChannel(await createOrganization(place.world), { kind: "whatsapp" });
+    const changed = await place.run(["channels", "change", id, "--waba-id", "102290129340398"]);
+    expect(changed.stdout).toMatch(/^settings\.wabaId +102290129340398$/m);
+  });
+
   test("without an answer of the service, the exit code is 1, with advice", async () => {
     const { code, stdout, stderr } = await placeOf().run(["organizations", "list"], {
       PARLEY_URL: "http://127.0.0.1:9",

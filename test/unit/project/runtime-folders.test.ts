@@ -27,6 +27,8 @@ const SHARED = new RegExp(
     "files/bucket\\.ts",
     "organizations/call-organization\\.ts",
     "chats/open-chat\\.ts",
+    "management/row-ceilings\\.ts",
+    "templates/sync\\.ts",
   ].join("|")})$`,
 );
 

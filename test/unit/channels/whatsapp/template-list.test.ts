@@ -34,6 +34,7 @@ test("a listed template is read without what the service does not need", () => {
     key: KEY,
     template: {
       ...KEY,
+      body: "Hi {{name}}",
       parameterFormat: "NAMED",
       components: [
         { type: "HEADER", format: "TEXT", text: "Order {{order}}" },

@@ -1,0 +1,80 @@
+import type { DuePart } from "../../platform/object/due-work.ts";
+import type { SyncAnswer } from "../../templates/sync.ts";
+import type { ChannelRecord } from "../record.ts";
+
+const DAY_MS = 86_400_000;
+/** After a sync that the network did not answer, or that failed. */
+const RETRY_MS = 3_600_000;
+/** After news of the network. However many there are, a sync begins at most once in this time. */
+const SOON_MS = 60_000;
+
+/** When the channel's templates are synced next, Unix milliseconds. */
+interface Plan {
+  channelId: string;
+  at: number;
+}
+
+interface SyncHost {
+  kv: Pick<SyncKvStorage, "get" | "put" | "delete">;
+  /** Null if the channel is being deleted. */
+  record(channelId: string): Promise<ChannelRecord | null>;
+  sync(record: ChannelRecord): Promise<SyncAnswer>;
+}
+
+/** Syncs the templates of a channel whose settings name an account: once a day, and soon after news of the network. */
+export class TemplateSyncs implements DuePart {
+  readonly #host: SyncHost;
+
+  constructor(host: SyncHost) {
+    this.#host = host;
+  }
+
+  /**
+   * The channel was read. Its plan begins and ends with the account in its settings.
+   * @returns whether there is a new plan
+   */
+  follow({ id, settings }: Pick<ChannelRecord, "id" | "settings">): boolean {
+    const isPlanned = this.#plan() !== undefined;
+    if ((settings.wabaId !== undefined) === isPlanned) return false;
+    if (isPlanned) this.#host.kv.delete("templates");
+    else this.#put(id, Date.now() + DAY_MS);
+    return !isPlanned;
+  }
+
+  /** The network has news. */
+  soon(channelId: string): void {
+    const at = Date.now() + SOON_MS;
+    if ((this.#plan()?.at ?? Number.POSITIVE_INFINITY) > at) this.#put(channelId, at);
+  }
+
+  dueAt(): number | null {
+    return this.#plan()?.at ?? null;
+  }
+
+  async run(now: number): Promise<void> {
+    const plan = this.#plan();
+    if (!plan || plan.at > now) return;
+    const { channelId } = plan;
+    // First, so that a sync that always fails is not repeated at once.
+    this.#put(channelId, now + RETRY_MS);
+    const record = await this.#host.record(channelId);
+    if (record?.settings.wabaId === undefined) {
+      this.#host.kv.delete("templates");
+      return;
+    }
+    const answer = await this.#host.sync(record);
+    const isUnfinished = answer.outcome === "away" || answer.outcome === "refused";
+    if (isUnfinished) console.warn({ event: "templates_not_synced", channelId, cause: answer.description });
+    const next = this.#plan();
+    // News that came meanwhile may be missing in what the network listed.
+    if (answer.outcome !== "away" && next && next.at >= now + RETRY_MS) this.#put(channelId, now + DAY_MS);
+  }
+
+  #plan(): Plan | undefined {
+    return this.#host.kv.get<Plan>("templates");
+  }
+
+  #put(channelId: string, at: number): void {
+    this.#host.kv.put("templates", { channelId, at } satisfies Plan);
+  }
+}

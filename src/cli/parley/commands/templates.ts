@@ -1,0 +1,15 @@
+import { command } from "../command.ts";
+
+/** The other actions on templates, besides those of every resource. */
+export const templateCommands = [
+  command({
+    name: "templates sync",
+    about: "Store the templates of a channel's account as its network has them",
+    details: "The channel's settings name the account: parley channels change chn_… --waba-id 102290129340398",
+    operands: ["channel"],
+    async run({ operands, service, out }) {
+      const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/templates/sync`);
+      out.record(body, body);
+    },
+  }),
+];

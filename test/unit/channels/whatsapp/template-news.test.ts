@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { templateNotice } from "../../../../src/channels/whatsapp/template-news.ts";
+
+const ENTRY = { id: "102290129340398", time: 1_790_000_000 };
+const NAMED = { message_template_id: 7, message_template_name: "order", message_template_language: "en-US" };
+const notice = (change: object | null) => ({
+  kind: "template",
+  wabaId: ENTRY.id,
+  name: "order",
+  language: "en_US",
+  at: 1_790_000_000_000,
+  change,
+});
+
+test.each<[string, object, object | null]>([
+  [
+    "message_template_status_update",
+    { event: "APPROVED", reason: "NONE" },
+    { status: "APPROVED", rejectedReason: null },
+  ],
+  [
+    "message_template_status_update",
+    { event: "REJECTED", reason: "INVALID_FORMAT" },
+    { status: "REJECTED", rejectedReason: "INVALID_FORMAT" },
+  ],
+  [
+    "message_template_status_update",
+    { event: "REJECTED", reason: "NONE" },
+    { status: "REJECTED", rejectedReason: null },
+  ],
+  ["message_template_status_update", { event: "PAUSED", reason: null }, { status: "PAUSED", rejectedReason: null }],
+  ["message_template_status_update", { event: "FLAGGED" }, null],
+  ["message_template_status_update", {}, null],
+  ["template_category_update", { previous_category: "UTILITY", new_category: "MARKETING" }, { category: "MARKETING" }],
+  ["template_category_update", { new_category: 7 }, null],
+  ["message_template_quality_update", { new_quality_score: "RED" }, { quality: "RED" }],
+  ["message_template_quality_update", { new_quality_score: "a b" }, null],
+  ["message_template_components_update", { message_template_element: "Hi" }, null],
+])("%s with %j", (field, value, change) => {
+  expect(templateNotice(field, { ...NAMED, ...value }, ENTRY)).toEqual(notice(change));
+});
+
+test.each<[unknown, unknown]>([
+  [null, ENTRY],
+  [{ ...NAMED, message_template_name: "A B" }, ENTRY],
+  [{ ...NAMED, message_template_language: 7 }, ENTRY],
+  [NAMED, { ...ENTRY, id: "a" }],
+  [NAMED, null],
+])("what can't be understood is no news: %j from %j", (value, from) => {
+  expect(templateNotice("message_template_status_update", value, from)).toBeNull();
+});
+
+test("without a time, the news are those of now", () => {
+  const before = Date.now();
+  const found = templateNotice("template_category_update", { ...NAMED, new_category: "UTILITY" }, { id: ENTRY.id });
+  expect(found?.at).toBeGreaterThanOrEqual(before);
+});
