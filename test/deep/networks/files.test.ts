@@ -77,7 +77,10 @@ test("WhatsApp receives 16 MiB as an upload, and the message shows it", async ()
   const server = await whatsappServer({ token: "an-access-token" });
   onTestFinished(() => server.close());
   const taken = new Promise((resolve) => {
-    server.weather = async (message) => void resolve(message);
+    server.weather = async (message) => {
+      resolve(message);
+      return undefined;
+    };
   });
   expect(await post("whatsapp", server.base)).toMatchObject({ outcome: "sent" });
   const [[id, upload] = []] = server.uploads;

@@ -1,5 +1,5 @@
 import type { ApiMethods } from "@grammyjs/types";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Outbound } from "../../../../src/channels/adapter.ts";
 import type { FilesPort } from "../../../../src/channels/files.ts";
 import { connectionLost, fakeNetwork, type SentForm } from "../fake-network.ts";
@@ -122,4 +122,14 @@ test("Telegram's refusal of a file is that of any call", async () => {
   expect(await send({ type: "IMAGE" })).toMatchObject({ outcome: "failed", code: "network_413" });
   fakeNetwork(refused(429, "Too Many Requests", { retry_after: 7 }));
   expect(await send({ type: "IMAGE" })).toMatchObject({ outcome: "retry", afterMs: 7_000 });
+});
+
+test("a network that refuses without reading lets the file go", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ ok: false, error_code: 401 }, { status: 401 }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  let isCanceled = false;
+  const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCanceled = true) });
+  const outcome = await send({ type: "IMAGE" }, files({ open: async () => ({ body, size: 1_000 }) }));
+  expect(outcome).toMatchObject({ outcome: "channel_broken" });
+  await expect.poll(() => isCanceled).toBe(true);
 });
