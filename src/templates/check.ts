@@ -1,5 +1,4 @@
 import { fillTemplate, placeholdersOf } from "../chats/template.ts";
-import type { ErrorCode, Fault } from "../http/errors.ts";
 import type {
   FilledButton,
   FilledParts,
@@ -24,9 +23,15 @@ type Header = Extract<TemplateComponent, { type: "HEADER" }>;
 type GivenButton = NonNullable<TemplateParts["buttons"]>[number];
 type ButtonValue = Exclude<keyof GivenButton, "index">;
 
+/** What is wrong at a path of the request. */
+interface Fault {
+  path: string;
+  message: string;
+}
+
 /** Why a template can't be sent. */
 interface Refusal {
-  code: ErrorCode;
+  code: "template_not_supported" | "template_not_approved";
   text: string;
 }
 

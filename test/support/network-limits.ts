@@ -32,6 +32,8 @@ export function faultsOfWhatsApp(part: unknown): string[] {
       ];
     case "interactive":
       return [...common, ...interactiveFaults(whole)];
+    case "template":
+      return [...common, ...templateFaults(whole)];
     case "location":
       return [
         ...common,
@@ -105,6 +107,45 @@ function interactiveFaults(whole: Fields): string[] {
         ]
       : []),
   ];
+}
+
+const PARAMETERS: Record<string, string> = { quick_reply: "payload", url: "text", copy_code: "coupon_code" };
+
+/** @see https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-message-templates */
+function templateFaults({ name, language, components = [] }: Fields): string[] {
+  const parts = components as { type: string; sub_type?: string; index?: number; parameters: Fields[] }[];
+  const buttons = parts.filter(({ type }) => type === "button");
+  const others = parts.filter(({ type }) => type !== "button");
+  return [
+    ...text("name", name, 512),
+    ...text("language", (language as Fields).code, 15),
+    ...count("components", parts.length, 12),
+    ...others.filter(({ type }) => !["header", "body"].includes(type)).map(({ type }) => `a component ${type}`),
+    ...distinct(
+      "components",
+      others.map(({ type }) => type),
+    ),
+    ...distinct(
+      "indexes",
+      buttons.map(({ index }) => String(index)),
+    ),
+    ...others.flatMap(({ parameters }) => parameters.flatMap((each) => parameterFaults(each))),
+    ...buttons.flatMap(({ sub_type = "", index, parameters: [only = {}, ...more] }) => {
+      const type = PARAMETERS[sub_type] ?? "";
+      return [
+        ...text("a button's value", only[type], sub_type === "copy_code" ? 15 : 2_000),
+        ...(Number.isInteger(index) && more.length === 0 ? [] : ["a button"]),
+      ];
+    }),
+  ];
+}
+
+function parameterFaults({ type, ...parameter }: Fields): string[] {
+  const value = parameter[String(type)];
+  if (type === "text")
+    return [...text("a parameter", value, 4_096), ...(/[\n\t]| {2}/.test(String(value)) ? ["white space"] : [])];
+  if (type === "location") return ["name", "address"].flatMap((key) => text(key, (value as Fields)[key], 4_096));
+  return text("a header's link", (value as Fields).link, 2_048);
 }
 
 /** What Telegram refuses in a call. @see https://core.telegram.org/bots/api */

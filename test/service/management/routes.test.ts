@@ -31,6 +31,7 @@ const ROUTES: [string, string, IdPrefix, object?][] = [
   ["POST", "/channels/:id/webhook", "chn"],
   ["POST", "/channels/:id/check", "chn"],
   ["POST", "/channels/:id/identity-secret", "chn"],
+  ["POST", "/channels/:id/templates/sync", "chn"],
   ["GET", "/templates/:id", "tpl"],
   ["PATCH", "/templates/:id", "tpl", { name: "mine" }],
   ["DELETE", "/templates/:id", "tpl"],

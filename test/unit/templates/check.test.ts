@@ -9,6 +9,7 @@ import type {
   TemplateParts,
 } from "../../../src/templates/components.ts";
 import { templateAsText } from "../../../src/templates/object/as-text.ts";
+import { faultsOfWhatsApp } from "../../support/network-limits.ts";
 
 const LINK = "https://files.example/a.jpg";
 const PLACE = { latitude: 52.5, longitude: 13.4, name: "Office", address: "Main Street 1" };
@@ -221,6 +222,8 @@ test("each template takes the values that it has, and each of them reaches the n
       if (!("filled" in answer)) throw new Error(JSON.stringify(answer));
       const parts = answer.filled;
       const sent = templateObject({ name: "a", language: "en", parameters, parts }, "msg_1");
+      const to = { type: "template", to: "1", biz_opaque_callback_data: "a", template: sent };
+      expect(faultsOfWhatsApp(to)).toEqual([]);
       const sentComponents = sent.components as { type: string; index?: number }[];
       const codes = parts.buttons.flatMap(({ type }, index) => (type === "OTP" ? [index] : []));
       const indexes = (given.buttons ?? []).map(({ index }) => index);

@@ -24,7 +24,8 @@ export function TemplateDialog({ chat, onSend }: { chat: Chat; onSend: (draft: D
         <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
       ) : (
         <Loaded resource={templates}>
-          {({ templates: all }) => {
+          {({ templates: every }) => {
+            const all = every.filter(({ network }) => !network || network.status === "APPROVED");
             const wanted = search.value.trim().toLowerCase();
             const found = all.filter(({ name, body }) => `${name} ${body}`.toLowerCase().includes(wanted));
             return all.length === 0 ? (

@@ -77,7 +77,8 @@ function Editor({ template }: { template: Template | null }) {
   const values = useSignal<Record<string, string>>({});
   const names = placeholdersOf(body.value);
   const fault = faultIn(body.value);
-  const canWrite = may("templates:write");
+  // What a network approved can be changed only there.
+  const canWrite = may("templates:write") && !template?.wabaId;
   return (
     <div class="grid">
       <Form
