@@ -63,11 +63,11 @@ export function isMediaType(type: MessageType): type is MediaType {
   return type !== "TEXT" && type !== "TEMPLATE";
 }
 
-/** What a message says, whatever the network. `text` of a template is for a network without templates. */
+/** What a message says, whatever the network. `file` of a template is for its header. */
 export type Body =
   | { kind: "text"; text: string }
   | { kind: "media"; type: MediaType; source: MediaSource; caption: string | null }
-  | ({ kind: "template"; text: string } & OutboundTemplate)
+  | ({ kind: "template"; text: string; file: OutboundFile | null } & OutboundTemplate)
   /** `media` stands above the text. */
   | { kind: "choices"; text: string; media: { type: MediaType; source: MediaSource } | null; interactive: Interactive }
   | { kind: "location"; location: Location }

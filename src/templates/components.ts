@@ -89,7 +89,8 @@ export interface TemplateParameter {
 export interface FilledParts {
   header:
     | { type: "text"; text: string; parameters: TemplateParameter[] }
-    | { type: "media"; format: "IMAGE" | "VIDEO" | "DOCUMENT"; link: string; fileName: string | null }
+    /** `link`: null for the message's own file. */
+    | { type: "media"; format: "IMAGE" | "VIDEO" | "DOCUMENT"; link: string | null; fileName: string | null }
     | { type: "location"; location: Location }
     | null;
   footer: string | null;

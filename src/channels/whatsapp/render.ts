@@ -42,6 +42,7 @@ export function renderForWhatsApp({ address, chatId, messageId, quote, body }: O
 
 /** The file that a message shows. */
 function fileOf(body: Body): OutboundFile | null {
+  if (body.kind === "template") return body.file;
   const source = body.kind === "media" ? body.source : body.kind === "choices" ? body.media?.source : null;
   return source && "file" in source ? source.file : null;
 }

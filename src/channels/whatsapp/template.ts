@@ -1,16 +1,20 @@
 import type { FilledButton, FilledParts, TemplateParameter } from "../../templates/components.ts";
 import type { OutboundTemplate } from "../adapter.ts";
 import { tapData } from "../content.ts";
+import { type OutboundFile, sentNameOf } from "../files.ts";
 
 /** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 type Component = Record<string, unknown>;
 
-/** The field `template` of a request body. */
-export function templateObject({ name, language, parameters, parts }: OutboundTemplate, messageId: string): Component {
+/** The field `template` of a request body. `file`: the message's own, for the header. */
+export function templateObject(
+  { name, language, parameters, parts, file = null }: OutboundTemplate & { file?: OutboundFile | null },
+  messageId: string,
+): Component {
   const components = [
-    ...(parts ? headerOf(parts.header) : []),
+    ...(parts ? headerOf(parts.header, file) : []),
     ...(parameters.length > 0 ? [{ type: "body", parameters: textParameters(parameters) }] : []),
     ...(parts ? buttonsOf(parts.buttons, messageId) : []),
   ];
@@ -28,17 +32,24 @@ function textParameters(parameters: readonly TemplateParameter[]): Component[] {
   }));
 }
 
-function headerOf(header: FilledParts["header"]): Component[] {
+function headerOf(header: FilledParts["header"], file: OutboundFile | null): Component[] {
   if (!header || (header.type === "text" && header.parameters.length === 0)) return [];
-  return [{ type: "header", parameters: headerParameters(header) }];
+  return [{ type: "header", parameters: headerParameters(header, file) }];
 }
 
-function headerParameters(header: NonNullable<FilledParts["header"]>): Component[] {
+function headerParameters(header: NonNullable<FilledParts["header"]>, file: OutboundFile | null): Component[] {
   if (header.type === "text") return textParameters(header.parameters);
   if (header.type === "location") return [{ type: "location", location: { ...header.location } }];
-  const { format, link, fileName } = header;
+  const { format, link } = header;
   const type = format.toLowerCase();
-  return [{ type, [type]: { link, ...(fileName !== null && { filename: fileName }) } }];
+  const isNamed = format === "DOCUMENT" && link === null && file !== null;
+  const fileName = header.fileName ?? (isNamed ? sentNameOf(file) : null);
+  return [
+    {
+      type,
+      [type]: { ...(link === null ? { id: file } : { link }), ...(fileName !== null && { filename: fileName }) },
+    },
+  ];
 }
 
 /** The buttons with a value. A tap on a quick reply brings the same as one on a choice. */

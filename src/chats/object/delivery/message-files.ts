@@ -18,25 +18,33 @@ export function fileOfMedia(media: Media | null): OutboundFile | null {
 /** The files of a message for one attempt, and its upload, which is stored with the attempt. */
 export class MessageFiles implements FilesPort {
   upload: Upload | undefined;
-  readonly #failedWith: string | null;
+  readonly #log: DeliveryLog;
+  readonly #repeated: string | undefined;
   readonly #clock: Pick<Clock, "now">;
   readonly open: FileStore["open"];
 
   constructor(log: DeliveryLog, { message, parts }: QueuedMessage, store: FileStore, clock: Pick<Clock, "now">) {
-    const repeated = parts.upload || message.resendOf === undefined ? null : log.messages.byId(message.resendOf);
-    const original = repeated && log.delivered(repeated.seq);
-    this.upload = parts.upload ?? original?.parts.upload;
-    this.#failedWith = original?.message.error?.code ?? null;
+    this.upload = parts.upload;
+    this.#log = log;
+    this.#repeated = message.resendOf;
     this.#clock = clock;
     this.open = (id) => store.open(id);
   }
 
   uploaded(id: string): { networkId: string; failedWith: string | null } | null {
+    const original = this.upload ? null : this.#original();
+    this.upload ??= original?.parts.upload;
     if (this.upload?.file !== id || this.upload.until <= this.#clock.now()) return null;
-    return { networkId: this.upload.id, failedWith: this.#failedWith };
+    return { networkId: this.upload.id, failedWith: original?.message.error?.code ?? null };
   }
 
   keep(id: string, networkId: string, forMs: number): void {
     this.upload = { file: id, id: networkId, until: this.#clock.now() + forMs };
+  }
+
+  /** The message that this one repeats; null if it repeats none, or retention has deleted that one. */
+  #original(): QueuedMessage | null {
+    const placed = this.#repeated === undefined ? null : this.#log.messages.byId(this.#repeated);
+    return placed && this.#log.delivered(placed.seq);
   }
 }

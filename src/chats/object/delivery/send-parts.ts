@@ -9,14 +9,14 @@ import {
   type Outcome,
   type PartRefusal,
 } from "../../../channels/adapter.ts";
-import type { FilesPort, MediaSource } from "../../../channels/files.ts";
+import { type FilesPort, type MediaSource, type MediaType, typeOfFile } from "../../../channels/files.ts";
 import { linkedMedia } from "../../../channels/link.ts";
 
-type Renderer = Pick<Adapter, "render">;
+type Renderer = Pick<Adapter, "render" | "takes">;
 
 /** How many calls a message needs in total, including the parts in `partsSent`; 1 if it can't be sent. */
 export function countParts(adapter: Renderer, message: Outbound): number {
-  const body = bodyOf(message);
+  const body = bodyOf(message, adapter);
   return "outcome" in body ? 1 : adapter.render({ ...message, body }).length;
 }
 
@@ -35,7 +35,7 @@ export async function sendParts(
   onPart?: (networkId: string) => void,
 ): Promise<Outcome> {
   const parts = [...message.partsSent];
-  const body = bodyOf(message);
+  const body = bodyOf(message, adapter);
   if ("outcome" in body) return { ...body, parts };
   const addresses = new Set<string>();
   for (const part of adapter.render({ ...message, body }).slice(parts.length)) {
@@ -50,12 +50,13 @@ export async function sendParts(
 }
 
 /** Returns what a message says to a network, or why it can't be sent to any. */
-function bodyOf(message: Outbound): Body | PartRefusal {
-  const { type, text, template, interactive, location, contacts } = message;
-  if (type === "TEMPLATE" && template) return { kind: "template", text, ...template };
+function bodyOf(message: Outbound, adapter: Renderer): Body | PartRefusal {
+  const { text, template, interactive, location, contacts, file } = message;
+  if (message.type === "TEMPLATE" && template) return { kind: "template", text, file, ...template };
   if (location) return { kind: "location", location };
   if (contacts) return { kind: "contacts", contacts };
-  if (!isMediaType(type)) {
+  const type = mediaTypeOf(message, adapter);
+  if (type === null) {
     return interactive ? { kind: "choices", text, media: null, interactive } : { kind: "text", text };
   }
   const shown = shownMedia(message);
@@ -67,8 +68,18 @@ function bodyOf(message: Outbound): Body | PartRefusal {
   return { kind: "choices", text, media: { type, source: shown.source }, interactive };
 }
 
+/** A template's file stands above its text, on a network without templates. */
+function mediaTypeOf({ type, file }: Outbound, adapter: Renderer): MediaType | null {
+  if (isMediaType(type)) return type;
+  return type === "TEMPLATE" && file ? typeOfFile(file, adapter) : null;
+}
+
 /** The media of a message and its caption; null without any. Content that only names the media is no caption. */
-function shownMedia({ content, mediaUrl, file }: Outbound): { source: MediaSource; caption: string | null } | null {
+function shownMedia({ type, content, mediaUrl, text, file }: Outbound): {
+  source: MediaSource;
+  caption: string | null;
+} | null {
+  if (file && type === "TEMPLATE") return { source: { file }, caption: text };
   if (file) return { source: { file }, caption: content.trim() === file.id ? null : content };
   const linked = linkedMedia({ content, mediaUrl });
   return linked && { source: { link: linked.link }, caption: linked.caption };

@@ -67,6 +67,17 @@ test("the quote and the buttons are JSON in the form", async () => {
   expect(fields.caption).toBe("Which?");
 });
 
+test("a template's file stands above its text and its buttons, with the type that Telegram takes it as", async () => {
+  const sent = fakeNetwork(accepted(7), accepted(8));
+  await send({ type: "TEMPLATE", content: "x", text: "Hi Ann", file: { ...FILE, contentType: "image/png" } });
+  const choices = [{ type: "reply" as const, id: "own", title: "Yes" }];
+  await send({ type: "TEMPLATE", text: "Hi Ann", interactive: { choices, rendering: "buttons" } });
+  expect(sent.map((_, index) => sentForm(sent, index))).toMatchObject([
+    { fields: { caption: "Hi Ann" }, file: { field: "photo" } },
+    { fields: { caption: "Hi Ann", reply_markup: expect.stringContaining("Yes") }, file: { field: "document" } },
+  ]);
+});
+
 test("a text too long for a caption follows the file, and a retry does not send the file again", async () => {
   const long = "a".repeat(1_025);
   const first = fakeNetwork(accepted(7), () => Promise.reject(connectionLost()));

@@ -78,6 +78,24 @@ test("above buttons, and before a list, there is the upload", async () => {
   expect(calls(list)).toMatchObject(["upload", { id: "1234" }, { type: "list" }]);
 });
 
+test("the header of a template shows the upload, with a document's name", async () => {
+  const header = { type: "media" as const, format: "DOCUMENT" as const, link: null, fileName: null };
+  const template = (fileName: string | null) => ({
+    ...{ name: "invoice", language: "en", parameters: [] },
+    parts: { header: { ...header, fileName }, footer: null, buttons: [] },
+  });
+  for (const [given, filename] of [
+    [null, "plan.pdf"],
+    ["Invoice.pdf", "Invoice.pdf"],
+  ] as const) {
+    const sent = fakeNetwork(uploaded("1234"), accepted("wamid.1"));
+    await send({ type: "TEMPLATE", template: template(given) });
+    const document = { id: "1234", filename } satisfies Json<Document>;
+    const components = [{ type: "header", parameters: [{ type: "document", document }] }];
+    expect(calls(sent)).toEqual(["upload", { name: "invoice", language: { code: "en" }, components }]);
+  }
+});
+
 test("a file that Meta has is not uploaded again, nor read", async () => {
   const sent = fakeNetwork(accepted("wamid.1"));
   const open = () => Promise.reject(new Error("the file was opened"));

@@ -1,12 +1,17 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
 import type { Adapter, Outgoing } from "../../../../../src/channels/adapter.ts";
+import { typeOfFile } from "../../../../../src/channels/files.ts";
 import * as registry from "../../../../../src/channels/registry.ts";
+import type { ChatIdentity } from "../../../../../src/chats/rpc.ts";
+import { fileKey } from "../../../../../src/files/bucket.ts";
 import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../support/harness.ts";
 import { reader } from "../../../inbound/fixtures.ts";
 
+/** Whether no pigeon takes off. */
+let isRaining = false;
 /** What the pigeons carried away, and from where. */
 const carried: { message: Outgoing; ring: string; base: string; bytes: string | null }[] = [];
 
@@ -25,6 +30,8 @@ const pigeon: Adapter<Outgoing> = {
     const { body } = message;
     const file = body.kind === "media" && "file" in body.source ? await files.open(body.source.file.id) : null;
     const bytes = file && typeof file === "object" ? await new Response(file.body).text() : file;
+    // Polls, because a promise that the test resolves would continue the object in the test's context.
+    while (isRaining) await scheduler.wait(1);
     carried.push({ message, ring: ringNumber, base, bytes });
     return { outcome: "sent", id: "p1", addresses: [] };
   },
@@ -109,4 +116,32 @@ test("a network that is in the registry alone brings messages, and carries the a
   const list = await api("GET", "/chats?channel=pigeon");
   expect(list.status, list.text).toBe(200);
   expect(list.body.pagination.total).toBe(1);
+});
+
+test("a network that is in the registry alone says which files it takes, and gets their bytes", async () => {
+  const { api, channel } = await dovecote();
+  const { id } = created(await api("POST", "/chats", { channelId: channel.id, contact: { address: "loft 8" } })).chat;
+  const path = `/chats/${id}/messages`;
+  isRaining = true;
+  created(await api("POST", path, { content: "Come home" }));
+  const link = "https://parley.test/a.txt";
+  created(await api("POST", path, { type: "DOCUMENT", content: link, mediaUrl: link }));
+  const file = { fileId: "med_g0123456789ABCDE", contentType: "text/plain", size: 5, fileName: "a.txt" };
+  const object = env.CHATS.getByName(id);
+  const life = await runInDurableObject(object, (_object, { storage }) => {
+    storage.sql.exec(
+      "update messages set media = ? where seq = 2",
+      JSON.stringify({ ...file, width: null, height: null }),
+    );
+    return storage.kv.get<ChatIdentity>("identity")?.life ?? 0;
+  });
+  await env.MEDIA.put(fileKey({ chatId: id, life, mediaId: file.fileId }), "seeds");
+  isRaining = false;
+  await runDurableObjectAlarm(object);
+  expect(carried.at(-1)).toMatchObject({
+    bytes: "seeds",
+    message: { body: { source: { file: { fileName: "a.txt" } } } },
+  });
+  expect(typeOfFile({ ...file, contentType: "image/png", width: 1, height: 1 }, pigeon)).toBe("IMAGE");
+  expect(typeOfFile({ ...file, contentType: "image/png", size: 21, width: 1, height: 1 }, pigeon)).toBe("DOCUMENT");
 });
