@@ -77,7 +77,8 @@ export async function syncTemplates(env: Env, channel: ChannelRecord): Promise<S
 
 /**
  * Stores what a network tells about a template, unless it has told something newer.
- * @returns whether the template is known
+ * @returns whether the stored state is what holds now. If not, the template is not known, or the news are late: what is
+ *   newer may have been about something else
  */
 export async function storeTemplateNews(
   env: Env,
@@ -99,15 +100,19 @@ export async function storeTemplateNews(
     )
     .get();
   if (!row?.network) return false;
-  const saidAt = wholeSeconds(at);
-  const network = { ...row.network, ...change };
-  if (isSame(network, row.network)) return true;
+  if (isSame({ ...row.network, ...change }, row.network)) return true;
   const now = Date.now();
-  await db
+  const saidAt = wholeSeconds(at);
+  // Field by field: other news may come at the same time.
+  const fields = Object.entries({ ...change, syncedAt: now, saidAt }).map(
+    ([key, value]) => sql`${`$.${key}`}, ${value}`,
+  );
+  const stored = await db
     .update(templates)
-    .set({ network: { ...network, syncedAt: now, saidAt }, updatedAt: now })
-    .where(and(eq(templates.id, row.id), wasSaidBy(saidAt)));
-  return true;
+    .set({ network: sql`json_set(${templates.network}, ${sql.join(fields, sql`, `)})`, updatedAt: now })
+    .where(and(eq(templates.id, row.id), wasSaidBy(saidAt)))
+    .returning({ id: templates.id });
+  return stored.length > 0;
 }
 
 /** One query for a page, and one batch if something differs. */

@@ -57,6 +57,29 @@ test("what Meta tells of a template is stored at once, without a call to Meta", 
   expect(meta.lists).toEqual([]);
 });
 
+test("news about two things that come at once are both stored", async () => {
+  const { tell, state } = await synced(listed("order"));
+  vi.advanceTimersByTime(5_000);
+  const answers = await Promise.all([
+    tell(STATUS, { event: "REJECTED", reason: "SCAM" }),
+    tell("message_template_quality_update", { new_quality_score: "RED" }),
+    tell("template_category_update", { new_category: "MARKETING" }),
+  ]);
+  expect(answers).toEqual([200, 200, 200]);
+  const expected = { status: "REJECTED", rejectedReason: "SCAM", quality: "RED", category: "MARKETING" };
+  expect(await state()).toMatchObject(expected);
+});
+
+test("news that are late make the channel read the templates again", async () => {
+  const { tell, state, ring, meta } = await synced(listed("order"));
+  vi.advanceTimersByTime(60_000);
+  await tell(STATUS, { event: "PAUSED" });
+  await tell("message_template_quality_update", { new_quality_score: "RED" }, { at: Date.now() - 30_000 });
+  meta.templates = [listed("order", { status: "PAUSED", quality_score: { score: "RED" } })];
+  await ring(60_000);
+  expect(await state()).toMatchObject({ status: "PAUSED", quality: "RED" });
+});
+
 test("older news change nothing, and the same news write nothing", async () => {
   const { tell, state } = await synced(listed("order"));
   vi.advanceTimersByTime(60_000);
