@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../../../../src/channels/adapter.ts";
+import { MEDIA_GONE } from "../../../../../src/channels/files.ts";
 import { brokenChannelReport, reportsOf } from "../../../../../src/chats/object/delivery/channel-reports.ts";
 import type { Delivery } from "../../../../../src/chats/object/delivery/retry.ts";
 import { broken, failed, retry, sent, unknown } from "./outcomes.ts";
@@ -44,6 +45,7 @@ test.each<[string, Outcome, boolean]>([
   ["a contact with a new address", { outcome: "moved", address: "2", parts: [] }, true],
   ["a refused message", failed(), true],
   ["a message that was never sent", failed(MEDIA_URL_REQUIRED), false],
+  ["a message whose file is gone", failed(MEDIA_GONE), false],
   ["an attempt without an answer", unknown(), false],
   ["a busy network", retry(), false],
 ])("whether %s shows that the channel works", (_what, outcome, works) => {
