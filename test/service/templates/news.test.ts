@@ -120,6 +120,16 @@ test.each<[string, string, object]>([
   ]);
 });
 
+test("news that never stop delay no reading", async () => {
+  const { tell, ring, meta } = await synced(listed("order"));
+  for (let n = 0; n < 3; n++) {
+    await tell(STATUS, { event: "FLAGGED" });
+    vi.advanceTimersByTime(20_000);
+  }
+  await ring(0);
+  expect(meta.lists).toHaveLength(1);
+});
+
 test("news of an account that no channel has, and of another organization's, change nothing", async () => {
   const { tell, state, meta } = await synced(listed("order"));
   const { organizationId } = await newOrganization();
