@@ -18,6 +18,7 @@ export async function readMedia(env: Env, caller: Caller, chatId: string, messag
     throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : "media_not_found");
   }
   const { media, channelId } = answer;
+  if ("fileId" in media) throw new ApiError("media_not_found");
   const channel = await channelRecord(env, channelId);
   if (!channel || channel.kind === "web" || "fileId" in media) throw new ApiError("media_not_found");
   const found = await ADAPTERS[channel.kind].media(media.id, channel.credentials, networkOf(env, channel.kind));

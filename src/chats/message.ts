@@ -72,6 +72,8 @@ export interface Message {
   contacts?: ContactCard[] | undefined;
   /** The values for the template's header and buttons. */
   template?: TemplateParts | undefined;
+  /** What the media is, as far as it is known. */
+  media?: ShownMedia | undefined;
   /** The choice that the contact tapped. */
   choice?: TappedChoice | undefined;
   /** Set if the media is a sticker. */
@@ -92,6 +94,15 @@ export interface TappedChoice {
   title: string;
   /** Null if the chat does not have the message. */
   messageId: string | null;
+}
+
+/** Media as the API shows it. `size` is in bytes, and the sides are in pixels. */
+export interface ShownMedia {
+  contentType: string;
+  size?: number | undefined;
+  fileName?: string | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
 }
 
 /** A reaction to a message. */

@@ -39,6 +39,10 @@ export interface Draft {
   resendOf?: string | null;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
   extra?: DraftExtra | undefined;
+  /** The id of the uploaded file that it sends; absent for none. A `type` of TEXT then stands for the fitting one. */
+  mediaId?: string | undefined;
+  /** The service's own address, for the URL of the message's `/media`; absent without a file. */
+  origin?: string | undefined;
   /** The sender and the text from the directory, or the reason why the message can't be sent. */
   prepared: Prepared | RefusedDraft;
 }
@@ -144,7 +148,7 @@ export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } |
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
-  | { outcome: "ok"; channelId: string; media: Media }
+  | { outcome: "ok"; channelId: string; life: number; media: Media }
   | { outcome: "no_message" | "no_media" }
   | Unknown;
 
@@ -244,6 +248,38 @@ export interface AsOwner {
 
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */
 export type UsedTemplate = OutboundTemplate;
+
+/**
+ * A file to reserve. `id`: for a new one, chosen by the Worker, so that a repeated call reserves once. `size`: in bytes.
+ * `idempotencyHash`: as in `Draft`.
+ */
+export interface FileRequest {
+  id: string;
+  size: number;
+  fileName: string | null;
+  idempotencyHash: string | null;
+}
+
+/**
+ * `reserved`: the bytes of `id` may be written, in this life of the chat. `stored`: a request with the same key has ended
+ * before; `doc` is what it was answered.
+ */
+export type ReserveAnswer =
+  | { outcome: "reserved"; id: string; life: number }
+  | { outcome: "stored"; doc: string }
+  | RefusedDraft
+  | Unknown;
+
+/** A reserved file whose bytes are stored. */
+export interface ConfirmRequest {
+  id: string;
+  life: number;
+  info: FileInfo;
+  idempotencyHash: string | null;
+}
+
+/** `doc` is the JSON that the client gets. `gone`: the reservation is over, or the chat was deleted: upload again. */
+export type ConfirmAnswer = { outcome: "ok"; doc: string } | { outcome: "gone" } | Unknown;
 
 /** The media of a message: a contact's, as the network identifies it, or one of our files. */
 export type Media = NetworkMedia | FileMedia;

@@ -52,7 +52,7 @@ export const ERRORS = {
     template_not_found: "Template not found",
     chat_not_found: "Chat not found",
     message_not_found: "Message not found",
-    media_not_found: "The message has no media",
+    media_not_found: "There is no such file",
     media_expired: "The network no longer has the media",
     key_not_found: "Key not found",
     webhook_not_found: "Webhook not found",
@@ -79,6 +79,9 @@ export const ERRORS = {
       "The organization or the channel has reached its limit of chats. Delete a chat, or ask the operator to raise limits.chats",
     member_limit:
       "The organization has reached its limit of members. Delete one, or ask the operator to raise limits.members",
+    upload_limit:
+      "The chat already has 100 unused files, or 256 MiB of them. Send one, or wait: an unused file goes after 24 hours",
+    media_used: "Another message names the file. Upload it again to send it again",
     template_limit:
       "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
     channel_limit:

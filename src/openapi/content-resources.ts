@@ -106,6 +106,16 @@ export const contentFields = {
     })
     .optional()
     .describe("The choice that the contact tapped"),
+  media: z
+    .object({
+      contentType: text("The media type, such as `image/jpeg`"),
+      size: z.int().optional().describe("In bytes"),
+      fileName: z.string().optional().describe("The file's name"),
+      width: z.int().optional().describe("In pixels, as it is shown"),
+      height: z.int().optional().describe("In pixels, as it is shown"),
+    })
+    .optional()
+    .describe("What the media is, as far as it is known"),
   sticker: z
     .object({ emoji: textOrNull("The emoji that the sticker stands for, if known") })
     .optional()

@@ -1,5 +1,6 @@
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
+import { MAX_UNUSED_FILES } from "../files/limits.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ROW_CEILINGS } from "../management/row-kinds.ts";
@@ -38,7 +39,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   chat_not_found:
     "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
   message_not_found: "The chat has no such message.",
-  media_not_found: "The message has no file from a contact.",
+  media_not_found: "The message has no file, or `mediaId` names none that a message of this chat can send.",
   media_expired: "The network no longer has this file.",
   key_not_found: "There is no such key.",
   webhook_not_found: "There is no such webhook, or it belongs to another organization.",
@@ -62,6 +63,8 @@ const MEANINGS: Record<ErrorCode, string> = {
     "The network refused the reaction, the read mark or the sign of writing. The text has its reason.",
   chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
   member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
+  upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. One goes after 24 hours.`,
+  media_used: "`mediaId` is a file that another message sends or has sent.",
   template_limit: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",

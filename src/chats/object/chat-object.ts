@@ -153,13 +153,32 @@ export class ChatObject extends EventfulObject {
     });
   }
 
-  /** Returns what is needed to fetch the media of an inbound message from its network. */
+  /** Returns where the media of a message is: at its network, or with us. */
   media(as: AsOwner, messageId: string): rpc.MediaPointer {
-    return this.parts.adoption.forOwner(as, ({ channelId }) => {
+    return this.parts.adoption.forOwner(as, ({ channelId, life }) => {
       const placed = this.parts.log.byId(messageId);
-      if (!placed) return { outcome: this.parts.scheduled.find(messageId) ? "no_media" : "no_message" };
-      const media = this.parts.log.mediaOf(placed.seq);
-      return media ? { outcome: "ok", channelId, media } : { outcome: "no_media" };
+      const unplaced = placed ? null : this.parts.scheduled.find(messageId);
+      if (!placed && !unplaced) return { outcome: "no_message" };
+      const media = placed ? this.parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
+      return media ? { outcome: "ok", channelId, life, media } : { outcome: "no_media" };
+    });
+  }
+
+  /** Makes room for a file; see `ChatFiles.reserve`. */
+  reserveFile(as: AsOwner, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      const answer = this.parts.files.reserve(identity, request);
+      if (answer.outcome === "reserved") await this.parts.due.standBy();
+      return answer;
+    });
+  }
+
+  /** The bytes of a file are stored; see `ChatFiles.confirm`. */
+  confirmFile(as: AsOwner, request: rpc.ConfirmRequest): Promise<rpc.ConfirmAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      const answer = this.parts.files.confirm(identity, request);
+      if (answer.outcome === "ok") await this.parts.due.standBy();
+      return answer;
     });
   }
 

@@ -10,6 +10,7 @@ import { actPort, channelPort, fileStore, networkPort } from "./delivery/ports.t
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
 import { EventLines } from "./event-lines.ts";
+import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
 import { limitReached } from "./log/limits.ts";
@@ -43,6 +44,7 @@ export class ChatParts {
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
   readonly scheduled: ScheduledMessages;
+  readonly files: ChatFiles;
   readonly store: MessageStore;
   readonly actions: MessageActions;
   readonly redactions: Redactions;
@@ -65,15 +67,29 @@ export class ChatParts {
     this.#env = env;
     const { storage } = ctx;
     const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
-    this.log = new MessageLog(storage, () => waitUntil(this.announce()));
+    this.log = new MessageLog(
+      storage,
+      () => waitUntil(this.announce()),
+      (media, messageId, now) => this.files.end(media, messageId, now),
+    );
     this.deliveries = new DeliveryLog(this.log);
     this.pages = new MessagePages(this.log);
     this.filteredPages = new FilteredPages(storage.sql, this.log);
     this.adoption = new Adoption(
       storage,
       () => this.log.prepare(),
-      ({ createdAt }) => this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt }),
+      ({ createdAt }, tombstone) => {
+        this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt });
+        if (tombstone?.filesOf !== undefined) this.files.follow(tombstone.life, tombstone.until);
+      },
     );
+    this.files = new ChatFiles({
+      env,
+      storage,
+      adoption: this.adoption,
+      log: this.log,
+      isUsed: (fileId) => this.log.showsFile(fileId) || this.scheduled.showsFile(fileId),
+    });
     this.alarm = new StandingAlarm(storage);
     this.contact = new ContactAddresses({
       env,
@@ -130,7 +146,8 @@ export class ChatParts {
       fillDetails: (identity, contact) => this.details.fill(identity, contact),
     });
     this.scheduled = new ScheduledMessages({
-      sql: storage.sql,
+      storage,
+      files: this.files,
       log: this.log,
       clock: SYSTEM_CLOCK,
       logger: console,
@@ -144,6 +161,7 @@ export class ChatParts {
       scheduled: this.scheduled,
       depth: () => this.depth(),
       visitors: this.visitors,
+      files: this.files,
       report: this.report,
     });
     this.actions = new MessageActions({
@@ -163,6 +181,7 @@ export class ChatParts {
       scheduled: this.scheduled,
       alarm: this.alarm,
       visitors: this.visitors,
+      files: this.files,
     });
     this.typing = new Typing({
       env,
@@ -201,7 +220,9 @@ export class ChatParts {
       report: () => this.report.settle(false),
       beforeDeletion: () => this.lines.forgetResponses(),
       isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
-      isIdle: (now) => !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.dueAt(now)]) === null,
+      isIdle: (now) =>
+        !this.visitors.isOnline &&
+        earliest([this.lines.dueAt(now), this.scheduled.dueAt(now), this.files.dueAt()]) === null,
       deleteChat: (identity) => this.erasure.deleteChat(identity),
     });
     this.erasure = new Erasure({
@@ -210,10 +231,11 @@ export class ChatParts {
       adoption: this.adoption,
       alarm: this.alarm,
       closeSockets: () => this.visitors.closeAll(),
+      hasFiles: () => this.files.hasAny,
       tellWebhooks: () => this.lines.ownerDeleted(),
       forget: () => this.due.forget(),
     });
-    const { lines, scheduled, queue, report, contact, retention, erasure, log } = this;
+    const { lines, scheduled, queue, report, contact, retention, erasure, files, log } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -223,7 +245,7 @@ export class ChatParts {
         backoff: { firstMs: REST_MS, maxMs: REST_MS },
       },
       // The queue delivers what takes its place now.
-      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, log },
+      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log },
     );
   }
 

@@ -4,6 +4,7 @@ import { answerWithin } from "../../platform/call-object.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatIdentity } from "../rpc.ts";
+import { deleteLife } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 
 const TOMBSTONE_MS = 600_000;
@@ -20,6 +21,8 @@ interface ErasureHost {
   closeSockets(): void;
   /** Tells the webhooks that the chat's events are gone. */
   tellWebhooks(): void;
+  /** Whether the chat ever had a file. */
+  hasFiles(): boolean;
   /** The storage was deleted. */
   forget(): void;
 }
@@ -32,14 +35,19 @@ export class Erasure implements DuePart {
     this.#host = host;
   }
 
-  /** The organization's object deletes the chat of `life`. Does nothing if the object holds a later life. */
+  /**
+   * The organization's object deletes the chat of `life`, and its files. Does nothing if the object holds a later life.
+   * @throws if the files can't be deleted: the call is repeated
+   */
   async erase(organizationId: string, life: number): Promise<void> {
     const { adoption } = this.#host;
     const newest = Math.max(adoption.identity()?.life ?? 0, adoption.tombstone()?.life ?? 0);
     if (newest > life) return;
     const until = Date.now() + TOMBSTONE_MS;
-    this.#bury({ organizationId, life, until });
+    const filesOf = this.#filesOf();
+    this.#bury({ organizationId, life, until, ...(filesOf !== undefined && { filesOf }) });
     await this.#host.alarm.set(until);
+    if (filesOf !== undefined) await deleteLife(this.#host.env, filesOf, life);
   }
 
   /**
@@ -48,7 +56,7 @@ export class Erasure implements DuePart {
    */
   async deleteChat({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
     const until = Date.now() + TOMBSTONE_MS;
-    this.#bury({ organizationId, life, until, untoldId: chatId });
+    this.#bury({ organizationId, life, until, untoldId: chatId, ...(this.#host.hasFiles() && { filesOf: chatId }) });
     await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
     await this.#tell();
   }
@@ -69,7 +77,18 @@ export class Erasure implements DuePart {
     const { adoption } = this.#host;
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
     if (tombstone?.untoldId !== undefined) return this.#tell();
-    if (tombstone && tombstone.until <= now) await this.#deleteAll();
+    if (!tombstone || tombstone.until > now) return;
+    const { life, filesOf } = tombstone;
+    // An upload that was under way may have written since.
+    if (filesOf !== undefined) await deleteLife(this.#host.env, filesOf, life);
+    // The chat may have been created again: then the new one deletes what came late.
+    if (!adoption.identity()) await this.#deleteAll();
+  }
+
+  #filesOf(): string | undefined {
+    const { adoption, hasFiles } = this.#host;
+    const identity = adoption.identity();
+    return identity ? (hasFiles() ? identity.chatId : undefined) : adoption.tombstone()?.filesOf;
   }
 
   async #deleteAll(): Promise<void> {
@@ -96,7 +115,7 @@ export class Erasure implements DuePart {
     const { adoption, alarm, env } = this.#host;
     const tombstone = adoption.tombstone();
     if (tombstone?.untoldId === undefined) return;
-    const { organizationId, life, untoldId } = tombstone;
+    const { organizationId, life, untoldId, filesOf } = tombstone;
     try {
       await answerWithin(CALL_TIMEOUT_MS, () =>
         callOrganization(env, organizationId, (organization) => organization.chatGone(untoldId, life)),
@@ -108,7 +127,7 @@ export class Erasure implements DuePart {
     // The chat may have been created again.
     if (adoption.tombstone()?.untoldId === undefined) return;
     const until = Date.now() + TOMBSTONE_MS;
-    adoption.bury({ organizationId, life, until });
+    adoption.bury({ organizationId, life, until, ...(filesOf !== undefined && { filesOf }) });
     await alarm.set(until);
   }
 }

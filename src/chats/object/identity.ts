@@ -8,6 +8,8 @@ export interface Tombstone extends Pick<ChatIdentity, "organizationId" | "life">
   until: number;
   /** The chat's id, if the chat deleted itself and its organization's object may not know. */
   untoldId?: string;
+  /** The chat's id, if it had files: late bytes of an upload go when the tombstone does. */
+  filesOf?: string;
 }
 
 /** The object's own tables, without those of the platform. */
@@ -17,14 +19,18 @@ const TABLES = "select name from sqlite_master where type = 'table' and substr(n
 export class Adoption {
   readonly #storage: DurableObjectStorage;
   readonly #prepare: () => void;
-  readonly #begin: (identity: ChatIdentity) => void;
+  readonly #begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void;
   #identity: ChatIdentity | undefined;
 
   /**
    * @param prepare prepares the storage of an adopted chat
-   * @param begin writes what a chat begins with, in the commit of its adoption
+   * @param begin writes what a chat begins with, in the commit of its adoption; `tombstone` is of the chat before it
    */
-  constructor(storage: DurableObjectStorage, prepare: () => void, begin: (identity: ChatIdentity) => void) {
+  constructor(
+    storage: DurableObjectStorage,
+    prepare: () => void,
+    begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void,
+  ) {
     this.#storage = storage;
     this.#prepare = prepare;
     this.#begin = begin;
@@ -71,10 +77,11 @@ export class Adoption {
 
   #adopt(identity: ChatIdentity): void {
     this.#storage.transactionSync(() => {
+      const tombstone = this.tombstone();
       this.#kv.delete("tombstone");
       this.#kv.put("identity", identity);
       this.#prepare();
-      this.#begin(identity);
+      this.#begin(identity, tombstone);
     });
   }
 

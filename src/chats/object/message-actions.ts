@@ -3,6 +3,7 @@ import type {
   AttemptsAnswer,
   CancelAnswer,
   ChatIdentity,
+  Media,
   MoveAnswer,
   MoveBody,
   Prepared,
@@ -14,6 +15,7 @@ import type {
 } from "../rpc.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
+import { isFileMedia } from "./files/chat-files.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { MessageStore } from "./store-messages.ts";
@@ -31,6 +33,7 @@ interface ActionHost {
 interface Original {
   message: ShownMessage;
   template: UsedTemplate | null;
+  media: Media | null;
   isRedacted: boolean;
 }
 
@@ -83,10 +86,19 @@ export class MessageActions {
     const extra = extraOf(message);
     const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id, extra };
     const prepared = preparedAgain(original, sender);
+    const file = isFileMedia(original.media) ? original.media : null;
     return this.#host.store.outbound(
       identity,
-      { ...call, ...same, idempotencyHash: null, fingerprint: null, prepared },
+      {
+        ...call,
+        ...same,
+        idempotencyHash: null,
+        fingerprint: null,
+        prepared,
+        ...(file && { origin: originOf(message) }),
+      },
       isRepeat,
+      file,
     );
   }
 
@@ -113,7 +125,8 @@ export class MessageActions {
     const row = log.byId(id);
     if (row) {
       const template = log.templateOf(row.seq);
-      return { message: JSON.parse(row.doc) as Message, template, isRedacted: row.redactedAt !== null };
+      const media = log.mediaOf(row.seq);
+      return { message: JSON.parse(row.doc) as Message, template, media, isRedacted: row.redactedAt !== null };
     }
     const unplaced = scheduled.find(id);
     return unplaced && { ...unplaced, isRedacted: unplaced.redactedBy !== null };
@@ -131,6 +144,11 @@ function preparedAgain(
   const senderName = sender.senderId === null ? message.sender?.name : sender.senderName;
   const senderId = sender.senderId ?? message.senderId ?? "";
   return { outcome: "prepared", senderId, senderName, text: message.text, template };
+}
+
+/** The service's address in the URL of a message's media. */
+function originOf({ mediaUrl }: ShownMessage): string {
+  return mediaUrl?.slice(0, Math.max(0, mediaUrl.indexOf("/api/v1/"))) ?? "";
 }
 
 /** Whether a message has the times that a change gives it. */

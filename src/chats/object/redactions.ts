@@ -1,11 +1,12 @@
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { Message } from "../message.ts";
-import type { MessageAnswer, RedactAnswer, Unknown } from "../rpc.ts";
+import type { RedactAnswer, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
 import type { EventLines } from "./event-lines.ts";
+import type { ChatFiles } from "./files/chat-files.ts";
 import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
@@ -23,6 +24,7 @@ interface RedactionHost {
   scheduled: Pick<ScheduledMessages, "redact">;
   alarm: StandingAlarm;
   visitors: Pick<VisitorSockets, "update">;
+  files: Pick<ChatFiles, "deleteNow">;
 }
 
 /** The JSON of the blank message. */
@@ -30,7 +32,7 @@ type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
 
 /**
  * Redactions of a chat's messages, and deletions by the contact. Each is answered once the list of chats shows nothing
- * of the text. Storage has the seqs of those that the list may not know yet, so that they can be repeated.
+ * of the text, and the bytes of a file are gone. Storage has the seqs of those that the list may not know yet, so that they can be repeated.
  */
 export class Redactions {
   readonly #host: RedactionHost;
@@ -91,19 +93,26 @@ export class Redactions {
   }
 
   /** The list of chats never shows a message without a place. */
-  #redactUnplaced(id: string, call: string): Exclude<MessageAnswer, Unknown> {
-    const answer = this.#host.scheduled.redact(id, call);
-    if (answer.outcome === "ok") this.#host.lines.forgetResponses();
-    return answer;
+  async #redactUnplaced(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
+    const { scheduled, lines, files, alarm } = this.#host;
+    const answer = scheduled.redact(id, call);
+    if (answer.outcome !== "ok") return answer;
+    lines.forgetResponses();
+    // If the bytes can't be deleted now, the alarm does it later.
+    await alarm.by(Date.now());
+    return (await files.deleteNow(id)) ? answer : { outcome: "not_reported" };
   }
 
   /** Reports the chat's state, in which the text is blank. */
   async #reported(seq: number, doc: string): Promise<Reported> {
-    const { kv, report, alarm } = this.#host;
+    const { kv, report, alarm, files } = this.#host;
     await alarm.by(report.changed());
     this.#underWay.add(seq);
-    const isReported = await report.settle(true).finally(() => this.#underWay.delete(seq));
-    if (!isReported) return { outcome: "not_reported" };
+    const { id } = JSON.parse(doc) as Message;
+    const [isReported, isDeleted] = await Promise.all([report.settle(true), files.deleteNow(id)]).finally(() =>
+      this.#underWay.delete(seq),
+    );
+    if (!isReported || !isDeleted) return { outcome: "not_reported" };
     kv.delete(unreportedKey(seq));
     return { outcome: "ok", doc };
   }

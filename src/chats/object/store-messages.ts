@@ -1,15 +1,30 @@
+import { isMediaType } from "../../channels/adapter.ts";
+import { typeOfFile } from "../../channels/files.ts";
+import { ADAPTERS } from "../../channels/registry.ts";
+import { webSpec } from "../../channels/web/spec.ts";
+import { pick } from "../../platform/pick.ts";
 import type { Message } from "../message.ts";
-import type { ChatIdentity, Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "../rpc.ts";
+import type {
+  ChatIdentity,
+  Draft,
+  FileMedia,
+  InboundDraft,
+  ReceiveAnswer,
+  RefusedDraft,
+  SendAnswer,
+  Unknown,
+} from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
+import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel } from "./for-channel.ts";
 import { replay } from "./idempotent-replay.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { inboundDedupe } from "./log/network-ids.ts";
-import { inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
+import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -24,7 +39,14 @@ interface StoreHost {
   /** How many messages wait for their network. */
   depth(): number;
   visitors: Pick<VisitorSockets, "show">;
+  files: Pick<ChatFiles, "find" | "share" | "use">;
   report: Pick<ChatReporter, "counted">;
+}
+
+/** What a draft says by its file. `text`: the message's text, if its content says nothing. */
+interface DraftFile extends Pick<AcceptedDraft, "takeFile" | "type"> {
+  media: FileMedia | null;
+  text?: string | undefined;
 }
 
 /** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
@@ -41,8 +63,9 @@ export class MessageStore {
    * Stores a message to the contact. A used idempotency key is checked first: it returns its first message even if the
    * sender or the template was deleted or the queue is full by now.
    * @param isRepeat an earlier call with this draft failed, and may have stored it
+   * @param repeated the file of the message that this one sends again; null if it has none
    */
-  outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
+  outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean, repeated: FileMedia | null = null): SendAnswer {
     const { log, scheduled } = this.#host;
     const dedupe = dedupeOf(draft);
     const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
@@ -54,10 +77,15 @@ export class MessageStore {
     if (movedOn) return movedOn;
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
+    const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft);
+    if ("outcome" in file) return file;
     const { fingerprint } = draft;
     // Only visitors see who wrote: a network's app shows the company alone.
-    const sender = isDelivered(identity) ? { ...draft.prepared, senderName: undefined } : draft.prepared;
-    const { accepted, prepared } = forChannel(identity, draft, sender);
+    const { senderName } = draft.prepared;
+    const text = file.text ?? draft.prepared.text;
+    const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
+    const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender);
+    const accepted = { ...shown, ...pick(file, "media", "takeFile") };
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -70,7 +98,8 @@ export class MessageStore {
     const position = nextPosition(log.newest(), identity, now);
     const message = outboundMessage(accepted, prepared, position, isDelivered(identity));
     const { template } = prepared;
-    const doc = this.#append(identity, { message, dedupe, fingerprint, template }, depth);
+    const row = { message, dedupe, fingerprint, template, ...pick(file, "media", "takeFile") };
+    const doc = this.#append(identity, row, depth);
     this.#calls.stored(draft, message.seq);
     return { outcome: "stored", doc, replayed: false };
   }
@@ -87,17 +116,37 @@ export class MessageStore {
   }
 
   /** @param depth the number of messages before it in the queue */
-  #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery" | "media">, depth: number): string {
+  #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery">, depth: number): string {
     const { log, queue } = this.#host;
     const { message } = row;
     const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
-    const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery), media: null });
+    const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery) });
     if (delivery) queue.stored(message.seq, delivery);
     else {
       this.#host.report.counted("sent");
       this.#host.visitors.show(message);
     }
     return doc;
+  }
+
+  /** The file that a draft names, and how it is sent; nothing for a draft without one. */
+  #fileOf({ channelKind }: ChatIdentity, { mediaId, type: given, content }: Draft): DraftFile | RefusedDraft {
+    if (mediaId === undefined) return { media: null, type: given };
+    const media = this.#host.files.find(mediaId);
+    if ("outcome" in media) return media;
+    const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
+    const type = isMediaType(given) ? given : typeOfFile(media, channel);
+    const message = channel.takes(media, type);
+    if (message !== null) {
+      return { outcome: "refused", code: "validation_failed", faults: [{ path: "mediaId", message }] };
+    }
+    const text = content === mediaId ? (media.fileName ?? media.contentType) : undefined;
+    return { media, type, text, takeFile: () => this.#host.files.use(media) };
+  }
+
+  /** The file of a message that is sent again. */
+  #repeatedFile({ type }: Draft, media: FileMedia): DraftFile {
+    return { media, type, takeFile: () => this.#host.files.share(media) };
   }
 
   /** The refusal of a message that replies to one that it can't; null if it may be stored. A resend may always. */

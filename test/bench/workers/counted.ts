@@ -56,7 +56,11 @@ export class ChatObject extends counting(service.ChatObject) {
   /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
   fill({ chatId, senderId, startsAt, from, count }: Messages): void {
     const { storage } = this.ctx;
-    const log = new MessageLog(storage, () => {});
+    const log = new MessageLog(
+      storage,
+      () => {},
+      () => {},
+    );
     if (
       !new Adoption(
         storage,

@@ -1,3 +1,6 @@
+import type { Media } from "../../rpc.ts";
+import type { EndMedia } from "./message-log.ts";
+
 /** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
 export interface Floor {
   seq: number;
@@ -18,12 +21,14 @@ const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };
  */
 export class LogFloor {
   readonly #storage: DurableObjectStorage;
+  readonly #endMedia: EndMedia;
   #copy: Floor | undefined;
   /** The time of the oldest message that is left; undefined if not read. */
   #oldestAt: number | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, endMedia: EndMedia) {
     this.#storage = storage;
+    this.#endMedia = endMedia;
   }
 
   /** The newest deleted message; zeros if none was deleted. */
@@ -77,6 +82,15 @@ export class LogFloor {
         kv.delete(redactionKey(row.seq));
         kv.delete(unreportedKey(row.seq));
       }
+      const files = sql
+        .exec<{ id: string; media: string }>(
+          `select doc ->> '$.id' as id, media from messages
+           where seq > ? and seq <= ? and media ->> '$.fileId' is not null`,
+          this.seq,
+          seq,
+        )
+        .toArray();
+      for (const { id, media } of files) this.#endMedia(JSON.parse(media) as Media, id, Date.now());
       sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);
       kv.put("floor", floor);
     });

@@ -8,7 +8,7 @@ import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
-import { NetworkIds } from "./network-ids.ts";
+import { NetworkIds, RECENT_MESSAGES } from "./network-ids.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
@@ -16,12 +16,16 @@ import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, out
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
 
+/** @param now Unix milliseconds */
+export type EndMedia = (media: Media | null, messageId: string, now: number) => void;
+
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
  * primary key; `documents` reads it.
  */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
+  readonly #endMedia: EndMedia;
   readonly #sql: SqlStorage;
   readonly documents: MessageDocuments;
   readonly events: EventLog;
@@ -37,14 +41,18 @@ export class MessageLog {
   #newest: { seq: number; at: number; queued: number } | undefined;
   #measured: { changes: number; bytes: number } | undefined;
 
-  /** @param onEvent called after an event was stored */
-  constructor(storage: DurableObjectStorage, onEvent: () => void) {
+  /**
+   * @param onEvent called after an event was stored
+   * @param endMedia called in the commit in which a message loses its media
+   */
+  constructor(storage: DurableObjectStorage, onEvent: () => void, endMedia: EndMedia) {
     this.#storage = storage;
+    this.#endMedia = endMedia;
     this.#sql = storage.sql;
     this.documents = new MessageDocuments(storage.sql);
     this.events = new EventLog(storage.sql, onEvent);
     this.queue = new QueueIndex(storage, () => this.newest());
-    this.floor = new LogFloor(storage);
+    this.floor = new LogFloor(storage, endMedia);
     this.heard = new HeardChanges(storage.sql);
     this.networkIds = new NetworkIds(storage.sql, () => this.newest());
   }
@@ -123,6 +131,7 @@ export class MessageLog {
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
     this.commit([{ type, seq: message.seq, note: null, at }], () => {
       row.scheduled?.remove();
+      row.takeFile?.();
       insertRow(this.#sql, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
@@ -253,6 +262,13 @@ export class MessageLog {
     return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
+  /** Whether one of the newest 1,000 messages shows a file of ours. */
+  showsFile(fileId: string): boolean {
+    const shows = "select 1 from messages where seq > ? and media ->> '$.fileId' = ?";
+    return this.#sql.exec(shows, this.newest().seq - RECENT_MESSAGES, fileId).toArray().length > 0;
+  }
+
+  /** The media of a message, as it is stored; null if it has none. */
   mediaOf(seq: number): Media | null {
     const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq).toArray();
     return row?.media ? (JSON.parse(row.media) as Media) : null;
@@ -274,6 +290,7 @@ export class MessageLog {
     this.commit([...failure, { type: "message.redacted", seq, note, at }], () => {
       if (call !== null) this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);
+      this.#endMedia(this.mediaOf(seq), message.id, at);
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
          where seq = ?`,

@@ -1,10 +1,16 @@
 import { messageId } from "../../../ids.ts";
 import type { Extra } from "../../content.ts";
-import type { Message, UnplacedMessage } from "../../message.ts";
-import type { ChatIdentity, Draft, InboundDraft, Prepared } from "../../rpc.ts";
+import type { Message, ShownMedia, UnplacedMessage } from "../../message.ts";
+import type { ChatIdentity, Draft, FileMedia, InboundDraft, Prepared } from "../../rpc.ts";
 
-/** A draft whose choices have their rendering. */
-export type AcceptedDraft = Omit<Draft, "extra"> & { extra?: Extra | undefined };
+/** A draft whose choices have their rendering, with the file that it sends. */
+export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
+  extra?: Extra | undefined;
+  /** Absent, or null, for none. */
+  media?: FileMedia | null;
+  /** Takes the file, in the commit that stores the message. */
+  takeFile?: (() => void) | undefined;
+};
 
 /** The chat, number and time of a new message. */
 interface MessagePosition {
@@ -37,6 +43,8 @@ export function scheduledMessage(
     expiresAt,
     resendOf,
     extra,
+    media,
+    origin,
   }: AcceptedDraft,
   { senderId, senderName, text }: Prepared,
   { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
@@ -48,7 +56,7 @@ export function scheduledMessage(
     direction: "OUTBOUND",
     type,
     content,
-    mediaUrl,
+    mediaUrl: media ? mediaUrlOf(origin, chatId, id) : mediaUrl,
     senderId,
     templateId,
     variables,
@@ -61,6 +69,7 @@ export function scheduledMessage(
     ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
     ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
     ...(resendOf != null && { resendOf }),
+    ...(media && { media: shownFile(media) }),
     ...(senderName !== undefined && { sender: { name: senderName } }),
     ...extra,
   };
@@ -91,7 +100,22 @@ export function outboundMessage(
   isQueued: boolean,
 ): Message {
   const message = placedMessage(scheduledMessage(draft, prepared, position), position, isQueued);
-  return { ...message, id: messageId(draft.id, message.seq) };
+  const id = messageId(draft.id, message.seq);
+  return { ...message, id, ...(draft.media && { mediaUrl: mediaUrlOf(draft.origin, position.chatId, id) }) };
+}
+
+/** The address of a message's media. @param origin the service's own; null if it is not known */
+function mediaUrlOf(origin: string | null | undefined, chatId: string, id: string): string {
+  return `${origin ?? ""}/api/v1/chats/${chatId}/messages/${id}/media`;
+}
+
+function shownFile({ contentType, size, fileName, width, height }: FileMedia): ShownMedia {
+  return {
+    contentType,
+    size,
+    ...(fileName !== null && { fileName }),
+    ...(width !== null && height !== null && { width, height }),
+  };
 }
 
 /** A new message from the contact. */
@@ -108,7 +132,7 @@ export function inboundMessage(
     direction: "INBOUND",
     type,
     content,
-    mediaUrl: media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
+    mediaUrl: media && mediaUrlOf(origin, chatId, id),
     senderId: null,
     templateId: null,
     variables: null,

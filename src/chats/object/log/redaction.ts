@@ -12,6 +12,7 @@ const BLANK_EXTRAS = {
   interactive: undefined,
   location: undefined,
   contacts: undefined,
+  media: undefined,
   replyTo: undefined,
   template: undefined,
   choice: undefined,

@@ -12,6 +12,8 @@ export interface NewMessage {
   /** JSON of `delivery/row.ts`; null if no network delivers the message. */
   delivery: string | null;
   media: Media | null;
+  /** Takes the file that the message names, in the same commit. */
+  takeFile?: (() => void) | undefined;
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */

@@ -48,7 +48,9 @@ export const CHAT_SCHEMA = [
      turn integer not null,
      dedupe text,
      fingerprint text,
-     template text
+     template text,
+     -- JSON of the file that it sends; null if it sends none.
+     media text
    ) without rowid;
    -- Messages that ended without a place, oldest first. They are kept for 30 days.
    create table unplaced (
@@ -58,10 +60,27 @@ export const CHAT_SCHEMA = [
      dedupe text,
      fingerprint text,
      template text,
+     media text,
      -- The name of the request that redacted it; null if it was not redacted.
      redacted_by text,
      -- Unix milliseconds.
      ended_at integer not null
    );
-   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;`,
+   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;
+   -- Files that no message shows, and those that several do. Their bytes are in R2.
+   create table files (
+     id text primary key,
+     -- JSON of files/file-rows.ts.
+     meta text not null,
+     -- When the bytes go, in Unix milliseconds.
+     delete_at integer not null
+   ) without rowid;
+   -- Uploads with an idempotency key.
+   create table uploads (
+     dedupe text primary key,
+     id text not null,
+     size integer not null,
+     -- What the client was answered; null while the upload is under way.
+     doc text
+   ) without rowid;`,
 ];

@@ -1,4 +1,6 @@
 import type { UnplacedMessage } from "../../message.ts";
+import type { Media } from "../../rpc.ts";
+import type { EndMedia } from "../log/message-log.ts";
 import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 
 /** A message that ended without a place. */
@@ -12,19 +14,25 @@ type EndedColumns = {
   dedupe: string | null;
   fingerprint: string | null;
   template: string | null;
+  media: string | null;
   redactedBy: string | null;
 };
 
-const COLUMNS = "doc, dedupe, fingerprint, template, redacted_by as redactedBy";
+const COLUMNS = "doc, dedupe, fingerprint, template, media, redacted_by as redactedBy";
 
 /** The messages that ended without a place. The table is only read if it has any. */
 export class EndedRows {
+  readonly #storage: DurableObjectStorage;
+  readonly #endMedia: EndMedia;
   readonly #sql: SqlStorage;
   /** When the oldest one ended, Unix milliseconds; null if there is none, undefined if not read. */
   #oldestAt: number | null | undefined;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  /** @param endMedia called in the commit in which a message is removed with its media */
+  constructor(storage: DurableObjectStorage, endMedia: EndMedia) {
+    this.#storage = storage;
+    this.#endMedia = endMedia;
+    this.#sql = storage.sql;
   }
 
   /** When the oldest one ended, Unix milliseconds; null if there is none. */
@@ -45,15 +53,16 @@ export class EndedRows {
   }
 
   /** @param endedAt Unix milliseconds */
-  insert({ message, dedupe, fingerprint, template, redactedBy }: EndedRow, endedAt: number): void {
+  insert({ message, dedupe, fingerprint, template, media, redactedBy }: EndedRow, endedAt: number): void {
     this.#sql.exec(
-      `insert into unplaced (id, doc, dedupe, fingerprint, template, redacted_by, ended_at)
-       values (?, ?, ?, ?, ?, ?, ?)`,
+      `insert into unplaced (id, doc, dedupe, fingerprint, template, media, redacted_by, ended_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
       message.id,
       JSON.stringify(message),
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
+      media && JSON.stringify(media),
       redactedBy,
       endedAt,
     );
@@ -63,7 +72,7 @@ export class EndedRows {
   /** Writes a blank message, and removes everything else that could reveal its text. */
   redact(message: UnplacedMessage, redactedBy: string): void {
     this.#sql.exec(
-      "update unplaced set doc = ?, fingerprint = null, template = null, redacted_by = ? where id = ?",
+      "update unplaced set doc = ?, fingerprint = null, template = null, media = null, redacted_by = ? where id = ?",
       JSON.stringify(message),
       redactedBy,
       message.id,
@@ -78,11 +87,24 @@ export class EndedRows {
   purge(isKept: (endedAt: number) => boolean, limit: number): boolean {
     let removed = 0;
     for (let at = this.oldestAt(); removed < limit && at !== null && !isKept(at); at = this.oldestAt()) {
-      this.#sql.exec("delete from unplaced where n = (select min(n) from unplaced)");
+      this.#removeOldest();
       this.#oldestAt = undefined;
       removed++;
     }
     return removed > 0;
+  }
+
+  /** A file that it showed goes with it, in one commit. */
+  #removeOldest(): void {
+    this.#storage.transactionSync(() => {
+      const [oldest] = this.#sql
+        .exec<{ n: number; id: string; media: string | null }>("select n, id, media from unplaced order by n limit 1")
+        .toArray();
+      if (!oldest) return;
+      const { n, id, media } = oldest;
+      if (media !== null) this.#endMedia(JSON.parse(media) as Media, id, Date.now());
+      this.#sql.exec("delete from unplaced where n = ?", n);
+    });
   }
 
   /** A change failed, or the storage was deleted. */

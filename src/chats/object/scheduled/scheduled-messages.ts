@@ -14,6 +14,7 @@ import type {
   Unknown,
 } from "../../rpc.ts";
 import { scheduleCursor } from "../../schedule-cursor.ts";
+import type { ChatFiles } from "../files/chat-files.ts";
 import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import { isFull } from "../log/limits.ts";
@@ -47,7 +48,8 @@ const PURGE_SIZE = 250;
 
 /** A chat, as its scheduled messages use it. */
 export interface SchedulingHost {
-  sql: SqlStorage;
+  storage: DurableObjectStorage;
+  files: Pick<ChatFiles, "end" | "giveBack">;
   log: MessageLog;
   clock: Pick<Clock, "now">;
   logger: Pick<Logger, "error">;
@@ -75,8 +77,8 @@ export class ScheduledMessages implements DuePart {
 
   constructor(host: SchedulingHost) {
     this.#host = host;
-    this.#rows = new ScheduledRows(host.sql);
-    this.ended = new EndedRows(host.sql);
+    this.#rows = new ScheduledRows(host.storage.sql);
+    this.ended = new EndedRows(host.storage, (media, messageId, now) => host.files.end(media, messageId, now));
   }
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
@@ -133,10 +135,14 @@ export class ScheduledMessages implements DuePart {
     if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const row = { message, dedupe, fingerprint: draft.fingerprint, template: prepared.template };
+    const { fingerprint, media = null } = draft;
+    const row = { message, dedupe, fingerprint, template: prepared.template, media };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
     const turn = this.#host.log.events.newest + 1;
-    this.#commit([scheduledEvent(message)], () => this.#rows.insert(row, { dueAt, turn }));
+    this.#commit([scheduledEvent(message)], () => {
+      draft.takeFile?.();
+      this.#rows.insert(row, { dueAt, turn });
+    });
     return JSON.stringify(message);
   }
 
@@ -144,6 +150,13 @@ export class ScheduledMessages implements DuePart {
   find(id: string): EndedRow | null {
     const scheduled = this.#rows.byId(id);
     return scheduled ? { ...scheduled, redactedBy: null } : this.ended.byId(id);
+  }
+
+  /** Whether a message without a place shows a file of ours. */
+  showsFile(fileId: string): boolean {
+    const shows =
+      "select 1 from (select media from scheduled union all select media from unplaced) where media ->> '$.fileId' = ?";
+    return this.#host.storage.sql.exec(shows, fileId).toArray().length > 0;
   }
 
   /** The message without a place that a call or an idempotency key stored first. */
@@ -252,8 +265,9 @@ export class ScheduledMessages implements DuePart {
     const row = this.find(id);
     if (row?.message.status === "CANCELED") return JSON.stringify(row.message);
     if (row?.message.status !== "SCHEDULED") return null;
-    const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });
-    this.#end({ ...row, message }, []);
+    const at = this.#host.clock.now();
+    const message = withStatus(row.message, { status: "CANCELED", error: null, at });
+    this.#end({ ...row, message, media: null }, [], () => this.#host.files.giveBack(row.media, id, at));
     return JSON.stringify(message);
   }
 
@@ -270,8 +284,14 @@ export class ScheduledMessages implements DuePart {
     this.#host.log.redactions++;
     const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
     if (row.message.status === "SCHEDULED") {
-      this.#end({ ...row, message, fingerprint: null, template: null, redactedBy: call }, [event]);
-    } else this.#commit([event], () => this.ended.redact(message, call));
+      const blank = { ...row, message, fingerprint: null, template: null, media: null, redactedBy: call };
+      this.#end(blank, [event], () => this.#host.files.end(row.media, id, at));
+    } else {
+      this.#commit([event], () => {
+        this.#host.files.end(row.media, id, at);
+        this.ended.redact(message, call);
+      });
+    }
     return ok(message);
   }
 
@@ -308,12 +328,17 @@ export class ScheduledMessages implements DuePart {
     }
   }
 
-  /** Moves a message from the scheduled ones to those that ended. @param events after the event of its status */
-  #end(row: EndedRow, events: NewEvent[]): void {
+  /**
+   * Moves a message from the scheduled ones to those that ended.
+   * @param events after the event of its status
+   * @param write what else the commit writes
+   */
+  #end(row: EndedRow, events: NewEvent[], write?: () => void): void {
     const { id, status, error, updatedAt } = row.message;
     const at = Date.parse(updatedAt);
     const note = { messageId: id, status, ...(error && { code: error.code }) };
     this.#commit([{ type: "message.status", seq: null, note, at }, ...events], () => {
+      write?.();
       this.#rows.remove(id);
       this.ended.insert(row, at);
     });

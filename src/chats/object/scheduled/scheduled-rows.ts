@@ -1,5 +1,5 @@
 import type { UnplacedMessage } from "../../message.ts";
-import type { Due, UsedTemplate } from "../../rpc.ts";
+import type { Due, Media, UsedTemplate } from "../../rpc.ts";
 
 /** A message without a place in the chat, and the columns that go with it. */
 export interface UnplacedRow {
@@ -7,6 +7,7 @@ export interface UnplacedRow {
   dedupe: string | null;
   fingerprint: string | null;
   template: UsedTemplate | null;
+  media: Media | null;
 }
 
 /** What an instance keeps in memory of a scheduled message. */
@@ -15,7 +16,13 @@ export interface ScheduledEntry extends Due {
   dedupe: string | null;
 }
 
-type Columns = { doc: string; dedupe: string | null; fingerprint: string | null; template: string | null };
+type Columns = {
+  doc: string;
+  dedupe: string | null;
+  fingerprint: string | null;
+  template: string | null;
+  media: string | null;
+};
 
 /**
  * The messages that wait for their time. An instance reads their times once, because each send asks for them. A change
@@ -46,16 +53,16 @@ export class ScheduledRows {
 
   read({ id }: ScheduledEntry): UnplacedRow {
     const [row] = this.#sql
-      .exec<Columns>("select doc, dedupe, fingerprint, template from scheduled where id = ?", id)
+      .exec<Columns>("select doc, dedupe, fingerprint, template, media from scheduled where id = ?", id)
       .toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return unplacedRow(row);
   }
 
-  insert({ message, dedupe, fingerprint, template }: UnplacedRow, { dueAt, turn }: Due): void {
+  insert({ message, dedupe, fingerprint, template, media }: UnplacedRow, { dueAt, turn }: Due): void {
     const { id } = message;
     this.#sql.exec(
-      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template) values (?, ?, ?, ?, ?, ?, ?)",
+      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media) values (?, ?, ?, ?, ?, ?, ?, ?)",
       id,
       JSON.stringify(message),
       dueAt,
@@ -63,6 +70,7 @@ export class ScheduledRows {
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
+      media && JSON.stringify(media),
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe });
   }
@@ -98,11 +106,12 @@ export class ScheduledRows {
   }
 }
 
-export function unplacedRow({ doc, dedupe, fingerprint, template }: Columns): UnplacedRow {
+export function unplacedRow({ doc, dedupe, fingerprint, template, media }: Columns): UnplacedRow {
   return {
     message: JSON.parse(doc) as UnplacedMessage,
     dedupe,
     fingerprint,
     template: template === null ? null : (JSON.parse(template) as UsedTemplate),
+    media: media === null ? null : (JSON.parse(media) as Media),
   };
 }

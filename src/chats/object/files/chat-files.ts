@@ -1,0 +1,244 @@
+import { bucketOf, fileKey, lifePrefix } from "../../../files/bucket.ts";
+import type { FileInfo } from "../../../files/file.ts";
+import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "../../../files/limits.ts";
+import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
+import { inTime } from "../../../platform/deadline.ts";
+import type { DuePart } from "../../../platform/object/due-work.ts";
+import type {
+  ChatIdentity,
+  ConfirmAnswer,
+  ConfirmRequest,
+  FileMedia,
+  FileRequest,
+  Media,
+  RefusedDraft,
+  ReserveAnswer,
+  Unknown,
+} from "../../rpc.ts";
+import type { Adoption } from "../identity.ts";
+import { isFull } from "../log/limits.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { FileRows, NEVER } from "./file-rows.ts";
+
+/** How many files R2 deletes in one call. */
+const STEP_SIZE = 1_000;
+const DEADLINE_MS = 10_000;
+/** Of deletions of a whole life in one run. */
+const MAX_STEPS = 100;
+/** Set in a chat that ever reserved a file: only then are there bytes to look for when the chat ends. */
+const HAS_FILES = "files";
+
+/** What files need of their chat. */
+interface FilesHost {
+  env: Env;
+  storage: DurableObjectStorage;
+  adoption: Pick<Adoption, "identity" | "exists">;
+  log: MessageLog;
+  /** Whether a message names the file; see `media_used`. */
+  isUsed(fileId: string): boolean;
+}
+
+/**
+ * The files of a chat. Their bytes are in R2, under the chat's life. The rows are only of files that no message shows:
+ * each has a time at which its bytes go. A row is written before its bytes are, and deleted after them, so what is cut off
+ * anywhere is found by its row, and nothing is ever searched for.
+ */
+export class ChatFiles implements DuePart {
+  readonly #host: FilesHost;
+  readonly rows: FileRows;
+
+  constructor(host: FilesHost) {
+    this.#host = host;
+    this.rows = new FileRows(host.storage.sql);
+  }
+
+  /** Makes room for a file. Its bytes may be written from now on, for some minutes. */
+  reserve(
+    { life }: ChatIdentity,
+    { id, size, fileName, idempotencyHash }: FileRequest,
+  ): Exclude<ReserveAnswer, Unknown> {
+    const { storage, log } = this.#host;
+    const now = Date.now();
+    const known = idempotencyHash === null ? null : this.rows.upload(idempotencyHash);
+    if (known && known.size !== size) return { outcome: "refused", code: "idempotency_mismatch" };
+    if (known?.doc) return { outcome: "stored", doc: known.doc };
+    // A file that is due is never used again: its bytes may be under deletion.
+    const standing = this.rows.byId(known?.id ?? id);
+    if (standing?.meta.state === "reserved" && standing.deleteAt > now) {
+      return { outcome: "reserved", id: standing.id, life };
+    }
+    if (isFull(log)) return { outcome: "refused", code: "chat_full" };
+    const { count, bytes } = this.rows.waiting(now);
+    if (count >= MAX_UNUSED_FILES || bytes + size > MAX_UNUSED_BYTES)
+      return { outcome: "refused", code: "upload_limit" };
+    storage.transactionSync(() => {
+      if (!storage.kv.get(HAS_FILES)) storage.kv.put(HAS_FILES, true);
+      this.rows.put({ id, meta: { state: "reserved", size, fileName }, deleteAt: now + RESERVED_MS });
+      if (idempotencyHash !== null) this.rows.putUpload(idempotencyHash, { id, size });
+    });
+    return { outcome: "reserved", id, life };
+  }
+
+  /** The bytes of a reserved file are stored: a message can name it. Repeating the call gets the same answer. */
+  confirm(
+    identity: ChatIdentity,
+    { id, life, info, idempotencyHash }: ConfirmRequest,
+  ): Exclude<ConfirmAnswer, Unknown> {
+    const now = Date.now();
+    const row = this.rows.byId(id);
+    if (!row || row.deleteAt <= now || identity.life !== life) return { outcome: "gone" };
+    const { meta } = row;
+    if (meta.state === "unused") return { outcome: "ok", doc: shownUpload(id, meta.info, row.deleteAt) };
+    if (meta.state !== "reserved") return { outcome: "gone" };
+    const deleteAt = now + UNUSED_MS;
+    const doc = shownUpload(id, info, deleteAt);
+    this.#host.storage.transactionSync(() => {
+      this.rows.put({ id, meta: { state: "unused", size: info.size, info }, deleteAt });
+      if (idempotencyHash !== null) this.rows.answered(id, idempotencyHash, doc);
+    });
+    return { outcome: "ok", doc };
+  }
+
+  /** The unused file that a message names, or why it can't be sent. */
+  find(fileId: string): FileMedia | RefusedDraft {
+    const row = this.rows.byId(fileId);
+    if (row?.meta.state === "unused" && row.deleteAt > Date.now()) return { fileId, ...row.meta.info };
+    const isUsed = !row && this.#host.isUsed(fileId);
+    return { outcome: "refused", code: isUsed ? "media_used" : "media_not_found" };
+  }
+
+  /** A message shows the file from now on, the first one. Part of the message's commit. */
+  use({ fileId }: FileMedia): void {
+    this.rows.remove(fileId);
+  }
+
+  /** A message that repeats another one shows the same file. Part of the message's commit. */
+  share({ fileId }: FileMedia): void {
+    const known = this.rows.byId(fileId)?.meta;
+    const messages = known?.state === "shared" ? known.messages + 1 : 2;
+    this.rows.put({ id: fileId, meta: { state: "shared", messages }, deleteAt: NEVER });
+  }
+
+  /**
+   * A message shows its media no more, as it is blank or deleted. The bytes of a file of ours go, unless another message
+   * shows it. Part of that commit.
+   */
+  end(media: Media | null, messageId: string, now: number): void {
+    if (!isFileMedia(media)) return;
+    const { fileId, size } = media;
+    const known = this.rows.byId(fileId)?.meta;
+    if (known?.state !== "shared") {
+      this.rows.put({ id: fileId, meta: { state: "ended", size, messageId }, deleteAt: now });
+    } else if (known.messages > 2) {
+      this.rows.put({ id: fileId, meta: { state: "shared", messages: known.messages - 1 }, deleteAt: NEVER });
+    } else this.rows.remove(fileId);
+  }
+
+  /** A message that was canceled before it had a place gives its file back, unless it shares it. Part of that commit. */
+  giveBack(media: Media | null, messageId: string, now: number): void {
+    if (!isFileMedia(media)) return;
+    const { fileId, ...info } = media;
+    if (this.rows.byId(fileId)) return this.end(media, messageId, now);
+    this.rows.put({ id: fileId, meta: { state: "unused", size: info.size, info }, deleteAt: now + UNUSED_MS });
+  }
+
+  /** The chat begins in the place of one that was deleted: late bytes of that one go at `deleteAt`. Part of that commit. */
+  follow(life: number, deleteAt: number): void {
+    this.#host.storage.kv.put(HAS_FILES, true);
+    this.rows.put({ id: `life ${life}`, meta: { state: "life", life }, deleteAt });
+  }
+
+  /** Deletes the bytes of a blank message's files now. @returns whether they are gone */
+  async deleteNow(messageId: string): Promise<boolean> {
+    const ids = this.rows.endedOf(messageId);
+    if (ids.length === 0) return true;
+    try {
+      return await this.#delete(ids);
+    } catch {
+      // The alarm tries again, and says why it can't.
+      return false;
+    }
+  }
+
+  /** When the next bytes go; null if none do, or nobody can delete them, as no bucket is bound. */
+  dueAt(): number | null {
+    const identity = this.#host.adoption.identity();
+    const nextAt = identity ? this.rows.nextAt() : null;
+    return identity && nextAt !== null && bucketOf(this.#host.env, identity.chatId) ? nextAt : null;
+  }
+
+  /** Deletes the bytes that are due, then their rows. @throws if R2 does not answer */
+  async run(now: number): Promise<void> {
+    const { adoption, env } = this.#host;
+    const identity = adoption.identity();
+    if (!identity || (this.dueAt() ?? NEVER) > now) return;
+    const { chatId, life } = identity;
+    const due = this.rows.due(now, STEP_SIZE);
+    const files = due.filter(({ meta }) => meta.state !== "life").map(({ id }) => id);
+    if (files.length > 0) await this.#delete(files);
+    for (const { id, meta } of due) {
+      if (meta.state !== "life") continue;
+      await deleteLife(env, chatId, meta.life);
+      if (!adoption.exists(life)) return;
+      this.rows.deleted([id], now);
+    }
+  }
+
+  /** The storage was deleted, or a write failed. */
+  forget(): void {
+    this.rows.forget();
+  }
+
+  /** Whether the chat ever reserved a file. */
+  get hasAny(): boolean {
+    return this.#host.storage.kv.get(HAS_FILES) === true;
+  }
+
+  /** @returns false if the chat was deleted meanwhile @throws if R2 does not answer */
+  async #delete(ids: string[]): Promise<boolean> {
+    const { adoption, env } = this.#host;
+    const identity = adoption.identity();
+    const bucket = identity && bucketOf(env, identity.chatId);
+    if (!identity) return false;
+    if (!bucket) throw new Error("No bucket is bound");
+    const { chatId, life } = identity;
+    const keys = ids.map((mediaId) => fileKey({ chatId, life, mediaId }));
+    await withinDeadline(bucket.delete(keys));
+    if (!adoption.exists(life)) return false;
+    this.rows.deleted(ids, Date.now());
+    return true;
+  }
+}
+
+/** Deletes all bytes of a life of a chat. @throws if R2 does not answer */
+export async function deleteLife(env: Env, chatId: string, life: number): Promise<void> {
+  const bucket = bucketOf(env, chatId);
+  if (!bucket) throw new Error("No bucket is bound");
+  const prefix = lifePrefix({ chatId, life });
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    const { objects } = await withinDeadline(bucket.list({ prefix, limit: STEP_SIZE }));
+    if (objects.length === 0) return;
+    await withinDeadline(bucket.delete(objects.map(({ key }) => key)));
+  }
+  throw new Error("More files are left to delete");
+}
+
+/** Whether a message's media is a file of ours. */
+export function isFileMedia(media: Media | null): media is FileMedia {
+  return media !== null && "fileId" in media;
+}
+
+async function withinDeadline<Value>(call: Promise<Value>): Promise<Value> {
+  const answer = await inTime(
+    SYSTEM_CLOCK,
+    DEADLINE_MS,
+    call.then((value) => ({ value })),
+  );
+  if (!answer) throw new Error("R2 does not answer");
+  return answer.value;
+}
+
+function shownUpload(id: string, { contentType, size, fileName, width, height }: FileInfo, deleteAt: number): string {
+  const expiresAt = new Date(deleteAt).toISOString();
+  return JSON.stringify({ id, contentType, size, fileName, width, height, expiresAt });
+}

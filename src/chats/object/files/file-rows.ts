@@ -1,0 +1,146 @@
+import type { FileInfo } from "../../../files/file.ts";
+
+/**
+ * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it any more,
+ * `messageId` was the last one. `shared`: so many messages show it, as some repeat others. `life`: all files of an earlier
+ * life of the chat.
+ */
+export type FileState =
+  | { state: "reserved"; size: number; fileName: string | null }
+  | { state: "unused"; size: number; info: FileInfo }
+  | { state: "ended"; size: number; messageId: string }
+  | { state: "shared"; messages: number }
+  | { state: "life"; life: number };
+
+/** What is stored of a file, if not exactly one message shows it. Its bytes go at `deleteAt`, Unix milliseconds. */
+export interface FileRow {
+  id: string;
+  meta: FileState;
+  deleteAt: number;
+}
+
+/** Shared files stay. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** An upload with an idempotency key. `doc`: what its client was answered; null while it is under way. */
+export interface UploadRow {
+  id: string;
+  size: number;
+  doc: string | null;
+}
+
+type FileColumns = { id: string; meta: string; deleteAt: number };
+
+const COLUMNS = "id, meta, delete_at as deleteAt";
+
+/** The files of a chat that not exactly one message shows, and its uploads with an idempotency key. */
+export class FileRows {
+  readonly #sql: SqlStorage;
+  /** When the next one goes, Unix milliseconds; null if there is none, undefined if not read. */
+  #nextAt: number | null | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** When the next one goes, Unix milliseconds; null if there is none. It can be in the past. */
+  nextAt(): number | null {
+    if (this.#nextAt === undefined) {
+      const [row] = this.#sql.exec<{ at: number | null }>("select min(delete_at) as at from files").toArray();
+      this.#nextAt = row?.at == null || row.at === NEVER ? null : row.at;
+    }
+    return this.#nextAt;
+  }
+
+  byId(id: string): FileRow | null {
+    const [row] = this.#sql.exec<FileColumns>(`select ${COLUMNS} from files where id = ?`, id).toArray();
+    return row ? fileRow(row) : null;
+  }
+
+  /** The files that wait for a message, and how many bytes they have. */
+  waiting(now: number): { count: number; bytes: number } {
+    const [row] = this.#sql
+      .exec<{ count: number; bytes: number | null }>(
+        `select count(*) as count, sum(meta ->> '$.size') as bytes from files
+         where delete_at > ? and meta ->> '$.state' in ('reserved', 'unused')`,
+        now,
+      )
+      .toArray();
+    return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
+  }
+
+  put({ id, meta, deleteAt }: FileRow): void {
+    this.#sql.exec(
+      "insert into files (id, meta, delete_at) values (?, ?, ?) on conflict (id) do update set meta = excluded.meta, delete_at = excluded.delete_at",
+      id,
+      JSON.stringify(meta),
+      deleteAt,
+    );
+    this.#nextAt = undefined;
+  }
+
+  /** A message shows the file now. */
+  remove(id: string): void {
+    this.#sql.exec("delete from files where id = ?", id);
+    this.#nextAt = undefined;
+  }
+
+  /** What must go now, at most `limit`. */
+  due(now: number, limit: number): FileRow[] {
+    return this.#sql
+      .exec<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? order by delete_at limit ?`, now, limit)
+      .toArray()
+      .map(fileRow);
+  }
+
+  /** The files of a message that is blank or gone. */
+  endedOf(messageId: string): string[] {
+    return this.#sql
+      .exec<{ id: string }>("select id from files where meta ->> '$.messageId' = ?", messageId)
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  /** Their bytes are gone. What is no longer due stays. */
+  deleted(ids: readonly string[], now: number): void {
+    this.#sql.exec(
+      "delete from files where delete_at <= ? and id in (select value from json_each(?))",
+      now,
+      JSON.stringify(ids),
+    );
+    this.#nextAt = undefined;
+  }
+
+  upload(dedupe: string): UploadRow | null {
+    const [row] = this.#sql
+      .exec<{ id: string; size: number; doc: string | null }>(
+        "select id, size, doc from uploads where dedupe = ?",
+        dedupe,
+      )
+      .toArray();
+    return row ?? null;
+  }
+
+  putUpload(dedupe: string, { id, size }: Omit<UploadRow, "doc">): void {
+    this.#sql.exec(
+      "insert into uploads (dedupe, id, size) values (?, ?, ?) on conflict (dedupe) do update set id = excluded.id",
+      dedupe,
+      id,
+      size,
+    );
+  }
+
+  /** An upload has ended: its key gets this answer from now on. */
+  answered(id: string, dedupe: string, doc: string): void {
+    this.#sql.exec("update uploads set doc = ? where dedupe = ? and id = ?", doc, dedupe, id);
+  }
+
+  /** A change failed, or the storage was deleted. */
+  forget(): void {
+    this.#nextAt = undefined;
+  }
+}
+
+function fileRow({ id, meta, deleteAt }: FileColumns): FileRow {
+  return { id, meta: JSON.parse(meta) as FileState, deleteAt };
+}
