@@ -98,7 +98,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     return c.json(await readAttempts(c.env, c.var.caller, ids));
   })
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
-    readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
+    readMedia(c.env, c.var.caller, { chatId: c.req.param("id"), messageId: c.req.param("messageId") }, c.req.raw),
   )
   .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {
     const body = c.req.valid("json");

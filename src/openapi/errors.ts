@@ -1,6 +1,6 @@
+import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
-import { MAX_UNUSED_FILES } from "../files/limits.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ROW_CEILINGS } from "../management/row-kinds.ts";

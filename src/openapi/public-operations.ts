@@ -93,6 +93,23 @@ const OF_CHATS = tagged("Chats", [
   },
 ]);
 
+const FILE_HEADERS = {
+  "Content-Disposition": {
+    description:
+      "`inline` for pictures, videos and sounds that browsers show, else `attachment`; with the file's name if there is one. What a network sends is always `attachment`.",
+    required: true,
+    schema: { type: "string", pattern: "^(attachment|inline)" },
+    example: "attachment; filename*=UTF-8''invoice.pdf",
+  },
+};
+
+const contentRange = {
+  description: "Which bytes the body has, and how many the file has.",
+  required: true,
+  schema: { type: "string", pattern: "^bytes (\\d+-\\d+|\\*)/\\d+$" },
+  example: "bytes 0-1023/48213",
+};
+
 const OF_MESSAGES = tagged("Messages", [
   {
     route: "GET /chats/{id}/messages",
@@ -170,20 +187,21 @@ const OF_MESSAGES = tagged("Messages", [
     id: "readMedia",
     summary: "Download media",
     description:
-      "Downloads the file that a contact sent, streamed from the network. The `mediaUrl` of an inbound message is the URL of this route.",
+      "Downloads the file of a message. What a contact sent is streamed from the network. The `mediaUrl` of a message with a file is the URL of this route. Files that were uploaded here can also be read in part (`Range`), and only if they are not known yet (`If-None-Match`).",
     responses: [
+      { status: 200, description: "The file.", contentType: "*/*", headers: FILE_HEADERS },
       {
-        status: 200,
-        description: "The file, with the content type that the network names.",
+        status: 206,
+        description: "The part of an uploaded file that `Range` asked for.",
         contentType: "*/*",
-        headers: {
-          "Content-Disposition": {
-            description: "Always `attachment`, with the file's name if the contact's message had one.",
-            required: true,
-            schema: { type: "string", pattern: "^attachment" },
-            example: "attachment; filename*=UTF-8''invoice.pdf",
-          },
-        },
+        headers: { ...FILE_HEADERS, "Content-Range": contentRange },
+      },
+      { status: 304, description: "The file is the one that `If-None-Match` names.", empty: true },
+      {
+        status: 416,
+        description: "The file has no such part.",
+        empty: true,
+        headers: { "Content-Range": { ...contentRange, example: "bytes */48213" } },
       },
     ],
     errors: ["media_not_found", "media_expired"],

@@ -84,8 +84,8 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a canceled message stays scheduled": {
     file: scheduled,
-    right: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    this.#end(`,
-    wrong: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    if (message.expiresAt === undefined) this.#end(`,
+    right: `const message = withStatus(row.message, { status: "CANCELED", error: null, at });\n    this.#end(`,
+    wrong: `const message = withStatus(row.message, { status: "CANCELED", error: null, at });\n    if (message.expiresAt === undefined) this.#end(`,
   },
   "an expired message takes its place": {
     file: decisions,
@@ -133,8 +133,8 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a redaction leaves the message scheduled": {
     file: scheduled,
-    right: '    if (row.message.status === "SCHEDULED") {\n      this.#end(',
-    wrong: '    if (row.message.status === "SCHEDULED") {\n      if (message.expiresAt === undefined) this.#end(',
+    right: "      this.#end(blank,",
+    wrong: "      if (message.expiresAt === undefined) this.#end(blank,",
   },
   "a due message fails at once if the queue has no room": {
     file: decisions,

@@ -51,7 +51,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a redaction is answered before the report": {
     file: redactions,
-    right: `if (!isReported) return { outcome: "not_reported" };`,
+    right: `if (!isReported || !isDeleted) return { outcome: "not_reported" };`,
     wrong: "",
   },
   "a report that failed is not repeated": {
@@ -91,8 +91,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "any alarm ends the time of a tombstone": {
     file: erasure,
-    right: "if (tombstone && tombstone.until <= now)",
-    wrong: "if (tombstone)",
+    right: "if (!tombstone || tombstone.until > now) return;",
+    wrong: "if (!tombstone) return;",
   },
   "a later life may be as great as the one before": {
     file: chatTable,

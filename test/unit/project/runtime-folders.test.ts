@@ -156,6 +156,7 @@ test("each shared module that is named exists", () => {
   for (const path of [
     "channels/record.ts",
     "channels/registry.ts",
+    "files/bucket.ts",
     "organizations/call-organization.ts",
     "chats/open-chat.ts",
   ]) {

@@ -1,6 +1,5 @@
 import { bucketOf, fileKey, lifePrefix } from "../../../files/bucket.ts";
 import type { FileInfo } from "../../../files/file.ts";
-import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "../../../files/limits.ts";
 import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
 import { inTime } from "../../../platform/deadline.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
@@ -19,6 +18,7 @@ import type { Adoption } from "../identity.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { FileRows, NEVER } from "./file-rows.ts";
+import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./limits.ts";
 
 /** How many files R2 deletes in one call. */
 const STEP_SIZE = 1_000;
@@ -138,8 +138,8 @@ export class ChatFiles implements DuePart {
   giveBack(media: Media | null, messageId: string, now: number): void {
     if (!isFileMedia(media)) return;
     const { fileId, ...info } = media;
-    if (this.rows.byId(fileId)) return this.end(media, messageId, now);
-    this.rows.put({ id: fileId, meta: { state: "unused", size: info.size, info }, deleteAt: now + UNUSED_MS });
+    if (this.rows.byId(fileId)) this.end(media, messageId, now);
+    else this.rows.put({ id: fileId, meta: { state: "unused", size: info.size, info }, deleteAt: now + UNUSED_MS });
   }
 
   /** The chat begins in the place of one that was deleted: late bytes of that one go at `deleteAt`. Part of that commit. */

@@ -1,5 +1,4 @@
 import type { Media } from "../../rpc.ts";
-import type { EndMedia } from "./message-log.ts";
 
 /** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
 export interface Floor {
@@ -12,6 +11,9 @@ export interface Floor {
 export interface OldMessage extends Floor {
   isWaiting: boolean;
 }
+
+/** A message shows its media no more: part of the commit that says so. @param now Unix milliseconds */
+export type EndMedia = (media: Media | null, messageId: string, now: number) => void;
 
 const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };
 

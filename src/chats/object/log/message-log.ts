@@ -5,7 +5,7 @@ import type { Media, UsedTemplate } from "../../rpc.ts";
 import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
-import { type Floor, LogFloor, redactionKey } from "./floor.ts";
+import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
 import { NetworkIds, RECENT_MESSAGES } from "./network-ids.ts";
@@ -15,9 +15,6 @@ import { redacted } from "./redaction.ts";
 import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
-
-/** @param now Unix milliseconds */
-export type EndMedia = (media: Media | null, messageId: string, now: number) => void;
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the

@@ -1,6 +1,6 @@
 import type { UnplacedMessage } from "../../message.ts";
 import type { Media } from "../../rpc.ts";
-import type { EndMedia } from "../log/message-log.ts";
+import type { EndMedia } from "../log/floor.ts";
 import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 
 /** A message that ended without a place. */

@@ -1,0 +1,88 @@
+import { unavailable } from "../http/errors.ts";
+import type { FileInfo } from "./file.ts";
+
+/** What browsers show without running anything in it. All else is a download. */
+const INLINE = /^(?:image\/(?:jpeg|png|gif|webp)|video\/(?:mp4|webm)|audio\/(?:mpeg|ogg))$/;
+const MAX_NAME = 255;
+
+interface Served {
+  bucket: R2Bucket;
+  key: string;
+  /** Identifies the bytes, which never change. */
+  etag: string;
+  info: FileInfo;
+}
+
+/**
+ * Serves a file: `GET` and `HEAD`, one range, and conditions on its `ETag`.
+ * @returns null if its bytes are gone
+ * @throws ApiError `unavailable` if R2 does not answer
+ * @see RFC 9110, 13 and 14
+ */
+export async function serveFile({ bucket, key, etag, info }: Served, request: Request): Promise<Response | null> {
+  const { contentType, fileName, size } = info;
+  const headers = fileHeaders(contentType, fileName, INLINE.test(contentType) ? "inline" : "attachment");
+  headers.set("ETag", `"${etag}"`);
+  headers.set("Accept-Ranges", "bytes");
+  if (isNamed(request.headers.get("If-None-Match"), etag)) return new Response(null, { status: 304, headers });
+  const range = rangeOf(request, etag, size);
+  if (range === "unsatisfiable") {
+    headers.set("Content-Range", `bytes */${size}`);
+    headers.delete("Content-Disposition");
+    return new Response(null, { status: 416, headers });
+  }
+  if (range) headers.set("Content-Range", `bytes ${range.offset}-${range.offset + range.length - 1}/${size}`);
+  headers.set("Content-Length", String(range?.length ?? size));
+  const init = { status: range ? 206 : 200, headers };
+  try {
+    if (request.method === "HEAD") return (await bucket.head(key)) && new Response(null, init);
+    const found = await bucket.get(key, range ? { range } : {});
+    return found && new Response(found.body, init);
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+/** Headers that keep a file from running as a page. @param kind whether a browser shows it or saves it */
+export function fileHeaders(
+  contentType: string,
+  fileName: string | null,
+  kind: "attachment" | "inline" = "attachment",
+): Headers {
+  return new Headers({
+    "Content-Type": contentType,
+    "Content-Disposition": disposition(kind, fileName),
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+  });
+}
+
+/** @see RFC 6266, 4.3; RFC 8187 for names that are not ASCII */
+function disposition(kind: "attachment" | "inline", fileName: string | null): string {
+  if (fileName === null) return kind;
+  const encoded = encodeURIComponent(fileName.slice(0, MAX_NAME).toWellFormed()).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  );
+  return `${kind}; filename*=UTF-8''${encoded}`;
+}
+
+/** The bytes that a request asks for; null for all of them. Several ranges, and what is no range, are ignored. */
+function rangeOf(
+  request: Request,
+  etag: string,
+  size: number,
+): { offset: number; length: number } | "unsatisfiable" | null {
+  const condition = request.headers.get("If-Range");
+  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(request.headers.get("Range") ?? "") ?? [];
+  if (from + to === "" || (condition !== null && condition !== `"${etag}"`)) return null;
+  const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? size : Math.min(size, Number(to) + 1);
+  if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
+  return offset >= size || end <= offset ? "unsatisfiable" : { offset, length: end - offset };
+}
+
+/** Whether `If-None-Match` names the file. */
+function isNamed(tags: string | null, etag: string): boolean {
+  return (tags ?? "").split(",").some((tag) => ["*", `"${etag}"`, `W/"${etag}"`].includes(tag.trim()));
+}
