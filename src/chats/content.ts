@@ -149,6 +149,7 @@ interface Combined {
   type?: MessageType | undefined;
   templateId?: string | undefined;
   mediaUrl?: string | undefined;
+  mediaId?: string | undefined;
   interactive?: Choices | undefined;
   location?: unknown;
   contacts?: unknown;
@@ -157,7 +158,7 @@ interface Combined {
 
 /** What a send can't have at once. */
 export function combinationFaults(body: Combined): Fault[] {
-  const { content, type, mediaUrl, interactive } = body;
+  const { content, type, mediaUrl, mediaId, interactive } = body;
   const faults: Fault[] = [];
   const given = (["templateId", "interactive", "location", "contacts"] as const).filter(
     (field) => body[field] !== undefined,
@@ -166,11 +167,18 @@ export function combinationFaults(body: Combined): Fault[] {
   if (body.template !== undefined && body.templateId === undefined) {
     faults.push({ path: "template", message: "can't be given without templateId" });
   }
-  const isMedia = type !== undefined && isMediaType(type);
+  const isMedia = mediaId !== undefined || (type !== undefined && isMediaType(type));
   for (const field of given) {
     if (field !== "location" && field !== "contacts") continue;
     if (mediaUrl !== undefined) faults.push({ path: "mediaUrl", message: `can't be given with ${field}` });
+    if (mediaId !== undefined) faults.push({ path: "mediaId", message: `can't be given with ${field}` });
     if (type !== undefined && type !== "TEXT") faults.push({ path: "type", message: `must be TEXT with ${field}` });
+  }
+  if (mediaId !== undefined) {
+    if (mediaUrl !== undefined) faults.push({ path: "mediaUrl", message: "can't be given with mediaId" });
+    if (body.templateId !== undefined) faults.push({ path: "mediaId", message: "can't be given with templateId" });
+    if (type !== undefined && !isMediaType(type))
+      faults.push({ path: "type", message: "must be a type of media with mediaId" });
   }
   if (!interactive) return faults;
   if (content.length > MAX_INTERACTIVE_CONTENT) {
@@ -182,9 +190,11 @@ export function combinationFaults(body: Combined): Fault[] {
   if (isMedia && interactive.header !== undefined) {
     faults.push({ path: "interactive.header", message: "can't be given with media, which stands in its place" });
   }
-  if (isMedia && mediaUrl === undefined) faults.push({ path: "mediaUrl", message: "is required with interactive" });
-  if (isMedia && content.trim() === mediaUrl) {
-    faults.push({ path: "content", message: "must be the text above the choices, not the link" });
+  if (isMedia && mediaUrl === undefined && mediaId === undefined) {
+    faults.push({ path: "mediaUrl", message: "is required with interactive" });
+  }
+  if (isMedia && [mediaUrl, mediaId].includes(content.trim())) {
+    faults.push({ path: "content", message: "must be the text of the choices, and not say the media again" });
   }
   return faults;
 }

@@ -43,6 +43,7 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
     ...(body.scheduledAt === undefined && body.expiresAt === undefined
       ? []
       : [body.scheduledAt ?? null, body.expiresAt ?? null]),
+    ...(body.mediaId === undefined ? [] : [{ mediaId: body.mediaId }]),
     // Parsed values have their fields in the order of the schema.
     ...(extra ? [extra] : []),
   ]);

@@ -173,6 +173,7 @@ const sendFields = z.object({
   templateId: optional(bodyId),
   variables: optional(variablesBody),
   mediaUrl: optional(httpsUrl),
+  mediaId: optional(bodyId),
   metadata,
   scheduledAt: optional(instant),
   expiresAt: optional(instant),

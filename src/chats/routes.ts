@@ -22,6 +22,7 @@ import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
 import { messagePatch, moveMessage } from "./move-message.ts";
 import { sendMessage } from "./send-message.ts";
+import { uploadMedia, uploadQuery } from "./upload-media.ts";
 
 const searchOfChats = auditedSearch(keyAccess, "chat.search", chatsQuery);
 const searchOfMessages = auditedSearch(keyAccess, "message.search", messagesQuery);
@@ -100,9 +101,19 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, { chatId: c.req.param("id"), messageId: c.req.param("messageId") }, c.req.raw),
   )
+  .post("/chats/:id/media", daily("messages:send", null, { query: uploadQuery }), async (c) => {
+    const { fileName = null } = c.req.valid("query");
+    const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
+    const { doc, replayed } = await uploadMedia(c.env, c.var.caller, c.req.param("id"), c.req.raw, given);
+    return json(c, `{"media":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
+  })
   .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
-    const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });
+    const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), {
+      body,
+      idempotencyKey,
+      url: c.req.url,
+    });
     return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });

@@ -16,6 +16,7 @@ const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
 /**
  * Stores a message for delivery. Concurrent sends in a chat are stored in one commit.
+ * @param request `url` is its own, for the address of a file that it sends
  * @returns the message's JSON; `replayed` if the idempotency key was used before
  */
 export async function sendMessage(
@@ -23,7 +24,7 @@ export async function sendMessage(
   ctx: Pick<ExecutionContext, "waitUntil">,
   caller: Caller,
   chatId: string,
-  { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
+  { body, idempotencyKey, url }: { body: SendBody; idempotencyKey: string | null; url: string },
 ): Promise<{ doc: string; replayed: boolean }> {
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
@@ -38,6 +39,7 @@ export async function sendMessage(
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
     extra: extraOf(body),
+    ...(body.mediaId !== undefined && { mediaId: body.mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),

@@ -105,6 +105,9 @@ export const ERRORS = {
   ...errors(410, "error", {
     cursor_expired: "The cursor is too old or from before a deletion. Start again with from=oldest",
   }),
+  ...errors(411, "message", {
+    length_required: "Content-Length is missing. Send it, and no Transfer-Encoding",
+  }),
   ...errors(413, "message", {
     body_too_large: "The request body is too large",
   }),

@@ -86,14 +86,14 @@ interface DailyEnv extends AdminEnv {
  * The first line of a route by which an organization's software writes all day, such as a send: its permission and body.
  * @param action the act that such a request of the operator in the console is. Null: nobody's leaves a row
  */
-export function daily<Body extends z.ZodMiniType>(
+export function daily<Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
   need: DailyNeed,
   action: AuditAction | null,
-  { body, mayBeEmpty = false }: Pick<Inputs<Body, never>, "body" | "mayBeEmpty"> = {},
-): MiddlewareHandler<DailyEnv, string, Pick<Validated<Body, z.ZodMiniObject>, "in" | "out">> {
+  { body, mayBeEmpty = false, query }: Inputs<Body, Query> = {},
+): MiddlewareHandler<DailyEnv, string, Pick<Validated<Body, Query>, "in" | "out">> {
   return inOrder([
     permit(need),
-    noQuery,
+    query ? validQuery(query) : noQuery,
     ...(body ? [validBody(body, { mayBeEmpty })] : []),
     ...(action ? [auditedForOperator(keyAccess, action)] : []),
   ]);

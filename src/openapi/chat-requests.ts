@@ -92,6 +92,8 @@ export const newMessage: RequestBodySpec = {
       "The values for the template's placeholders. A missing one is a 400. The service ignores variables that the template does not use.",
     mediaUrl:
       "The https URL of an IMAGE, DOCUMENT, AUDIO or VIDEO. Default: `content`, if it is an https URL. The service passes the URL to the network and never fetches it.",
+    mediaId:
+      "The id of an uploaded file, in place of a `mediaUrl`. Without a `type` the message gets the richest one that the channel takes for the file, else DOCUMENT. `content` is the caption; to send the file without one, repeat the `mediaId` there.",
     metadata: METADATA,
     scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
     expiresAt:

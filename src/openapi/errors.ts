@@ -1,6 +1,7 @@
 import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
+import { MAX_FILE_BYTES } from "../files/limits.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ROW_CEILINGS } from "../management/row-kinds.ts";
@@ -89,8 +90,10 @@ const MEANINGS: Record<ErrorCode, string> = {
   stream_limit: "The organization's keys have 10 open streams already.",
   cursor_expired:
     "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
-  body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB.`,
-  media_type: "The body has a `Content-Encoding`. Send it uncompressed.",
+  length_required: "An upload has no `Content-Length`, or a `Transfer-Encoding`.",
+  body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB, or a file more than ${MAX_FILE_BYTES / 1_048_576} MiB.`,
+  media_type:
+    "The body has a `Content-Encoding`: send it uncompressed. Or the first bytes of a file are not what `Content-Type` says.",
   idempotency_mismatch: "The `Idempotency-Key` was used in this chat with another body.",
   internal_error: "A fault of the service. Its log has the cause under the response's `X-Request-Id`.",
   unavailable:

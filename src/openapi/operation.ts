@@ -23,6 +23,8 @@ export interface OperationSpec {
   /** Headers that a client can send. */
   headers?: readonly RequestHeader[];
   body?: RequestBodySpec;
+  /** What the body is, if it is a file. */
+  file?: string;
   responses: readonly ResponseSpec[];
   /** The errors of this route, besides those of its group and those of the ids in its path. */
   errors?: readonly ErrorCode[];
@@ -120,7 +122,7 @@ const IDS: Record<string, { description: string; example: string; error: ErrorCo
 /** An operation in the form of OpenAPI. Adds what the operation refers to to `components`. */
 export function writeOperation(operation: OperationSpec, defaults: GroupDefaults, components: Components) {
   const { schemas } = components;
-  const { id, tag, summary, description, query, headers = [], body, responses } = operation;
+  const { id, tag, summary, description, query, headers = [], body, file, responses } = operation;
   const [method, path] = methodAndPath(operation);
   const permission = defaults.limited ? needOf(method, path) : undefined;
   return {
@@ -130,6 +132,7 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
     description: permission ? `${description}\n\n${needText(permission)}` : description,
     parameters: [...idsIn(path).map(pathParameter), ...queryParameters(query), ...headers.map(headerParameter)],
     ...(body && { requestBody: requestBody(body, schemas) }),
+    ...(file !== undefined && { requestBody: fileBody(file) }),
     responses: {
       ...Object.fromEntries(responses.map((response) => [response.status, writeResponse(response, defaults, schemas)])),
       ...errorResponses(errorsOf(operation, permission, defaults), defaults, components),
@@ -211,6 +214,11 @@ function queryParameters(query: Query | undefined) {
 
 function headerParameter({ name, description, schema, example }: RequestHeader) {
   return { name, in: "header", description, schema, example };
+}
+
+/** A body that is a file, as it is. */
+function fileBody(description: string) {
+  return { description, required: true, content: { "*/*": { schema: { type: "string", format: "binary" } } } };
 }
 
 function requestBody(body: RequestBodySpec, definitions: Definitions) {

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
+import { uploadQuery } from "../chats/upload-media.ts";
+import { MAX_FILE_BYTES } from "../files/limits.ts";
 import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";
@@ -110,6 +112,40 @@ const contentRange = {
   example: "bytes 0-1023/48213",
 };
 
+function idempotencyKey(
+  example: string,
+  description = "Makes an upload safe to repeat. The same key in the same chat returns the first file again.",
+) {
+  return {
+    name: "Idempotency-Key",
+    description: `${description} Keys never expire. The same key with another body is a 422. A key in quotes and the same key without quotes are two keys. A key can't contain a comma.`,
+    schema: { type: "string" as const, minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY, pattern: "^[^,]+$" },
+    example,
+  };
+}
+
+const uploadSchema = z
+  .object({
+    id: z.string().describe("The file's id, for `mediaId`"),
+    contentType: z.string().describe("What the file is"),
+    size: z.int().describe("In bytes"),
+    fileName: z.string().nullable().describe("The file's name. Null if none was given"),
+    width: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
+    height: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
+    expiresAt: z.iso.datetime().describe("When the file is deleted if no message names it"),
+  })
+  .meta({ id: "Media", title: "Media", description: "An uploaded file." });
+
+const exampleUpload = {
+  id: "med_gP4uT8mXc1VbKs2Z",
+  contentType: "application/pdf",
+  size: 48_213,
+  fileName: "invoice.pdf",
+  width: null,
+  height: null,
+  expiresAt: "2026-11-21T10:00:00.000Z",
+};
+
 const OF_MESSAGES = tagged("Messages", [
   {
     route: "GET /chats/{id}/messages",
@@ -137,13 +173,10 @@ const OF_MESSAGES = tagged("Messages", [
     description:
       "Stores a message, and then delivers it through the chat's channel. A chat sends one message at a time, in the order of `seq`. The message's `status` shows the result. If the network refuses the message, the status is `FAILED` and `error` says why.",
     headers: [
-      {
-        name: "Idempotency-Key",
-        description:
-          "Makes a send safe to repeat. The same key in the same chat returns the first message again, also for concurrent requests. Keys never expire. The same key with another body is a 422. A key in quotes and the same key without quotes are two keys. A key can't contain a comma.",
-        schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY, pattern: "^[^,]+$" },
-        example: "order-4711-shipped",
-      },
+      idempotencyKey(
+        "order-4711-shipped",
+        "Makes a send safe to repeat. The same key in the same chat returns the first message again, also for concurrent requests.",
+      ),
     ],
     body: newMessage,
     responses: [
@@ -169,6 +202,8 @@ const OF_MESSAGES = tagged("Messages", [
       "template_not_approved",
       "template_not_supported",
       "chat_moved_on",
+      "media_not_found",
+      "media_used",
       "schedule_full",
       "chat_backlog",
       "chat_full",
@@ -181,6 +216,32 @@ const OF_MESSAGES = tagged("Messages", [
     summary: "Read a message",
     description: "Returns one message with its status.",
     responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, status: "DELIVERED" } })],
+  },
+  {
+    route: "POST /chats/{id}/media",
+    id: "uploadMedia",
+    summary: "Upload a file",
+    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must be what \`Content-Type\` says; with \`application/octet-stream\` they decide. Nothing looks for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
+    query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as contacts see it." } },
+    headers: [idempotencyKey("order-4711-invoice")],
+    file: "The file.",
+    responses: [
+      jsonResponse(
+        201,
+        "The file.",
+        z.object({ media: uploadSchema }),
+        { media: exampleUpload },
+        {
+          "Idempotent-Replayed": {
+            description: "Present if an earlier request with this `Idempotency-Key` uploaded the file.",
+            required: false,
+            schema: { type: "string", const: "true" },
+            example: "true",
+          },
+        },
+      ),
+    ],
+    errors: ["chat_full", "upload_limit", "length_required", "body_too_large", "media_type", "idempotency_mismatch"],
   },
   {
     route: "GET /chats/{id}/messages/{messageId}/media",

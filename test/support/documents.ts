@@ -20,7 +20,7 @@ interface Described {
 
 interface DescribedOperation {
   parameters: { name: string; in: string; schema: Schema }[];
-  requestBody?: { required: boolean; content: { "application/json": { schema: Schema } } };
+  requestBody?: { required: boolean; content: { "application/json"?: { schema: Schema } } };
   responses: Record<string, Described & Reference>;
 }
 
@@ -170,10 +170,11 @@ function requestFaults(
     return faultsIn(`${name} ${parameter.name}`, () => schema, typed(value, schema)).map((fault) => `sent ${fault}`);
   });
   const { requestBody } = operation;
-  if (!requestBody || sent instanceof ReadableStream) return faults;
+  const ofJson = requestBody?.content["application/json"];
+  if (!requestBody || !ofJson || sent instanceof ReadableStream) return faults;
   if (sent === undefined || sent === "") return requestBody.required ? [...faults, "The body is missing"] : faults;
   const body = JSON.parse(typeof sent === "string" ? sent.replace(/^\uFEFF/, "") : JSON.stringify(sent));
-  const { schema } = requestBody.content["application/json"];
+  const { schema } = ofJson;
   const ofBody = faultsIn(`${name} body`, () => withDefinitions(schema, document), body);
   return [...faults, ...ofBody.map((fault) => `sent ${fault}`)];
 }

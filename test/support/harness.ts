@@ -37,7 +37,8 @@ export async function call(
   path: string,
   { body, headers = {}, bindings, host = HOST }: Call = {},
 ): Promise<Answer> {
-  const raw = body === undefined || typeof body === "string" || body instanceof ReadableStream;
+  const raw =
+    body === undefined || typeof body === "string" || body instanceof ReadableStream || body instanceof Uint8Array;
   const request = new Request(`https://${host}${path}`, {
     method,
     headers,

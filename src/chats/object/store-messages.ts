@@ -130,13 +130,14 @@ export class MessageStore {
   }
 
   /** The file that a draft names, and how it is sent; nothing for a draft without one. */
-  #fileOf({ channelKind }: ChatIdentity, { mediaId, type: given, content }: Draft): DraftFile | RefusedDraft {
+  #fileOf({ channelKind }: ChatIdentity, { mediaId, type: given, content, extra }: Draft): DraftFile | RefusedDraft {
     if (mediaId === undefined) return { media: null, type: given };
     const media = this.#host.files.find(mediaId);
     if ("outcome" in media) return media;
     const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
     const type = isMediaType(given) ? given : typeOfFile(media, channel);
-    const message = channel.takes(media, type);
+    const cantStand = extra?.interactive && type === "AUDIO" ? "is AUDIO, which can't stand above choices" : null;
+    const message = cantStand ?? channel.takes(media, type);
     if (message !== null) {
       return { outcome: "refused", code: "validation_failed", faults: [{ path: "mediaId", message }] };
     }

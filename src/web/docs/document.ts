@@ -18,7 +18,7 @@ export interface Operation {
   description: string;
   security?: object[];
   parameters: Parameter[];
-  requestBody?: { description: string; required: boolean; content: { "application/json": Media } };
+  requestBody?: { description: string; required: boolean; content: { "application/json"?: Media; "*/*"?: Media } };
   responses: Record<string, Response | Reference>;
 }
 

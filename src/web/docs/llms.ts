@@ -44,7 +44,7 @@ function part(document: OpenApi, json: string, level: string): string[] {
 function routeText(document: OpenApi, route: Route, secret: string): string {
   const { method, path, operation } = route;
   const { parameters, requestBody } = operation;
-  const schema = document.components.schemas[nameOf(requestBody?.content["application/json"].schema?.$ref ?? "")];
+  const schema = document.components.schemas[nameOf(requestBody?.content["application/json"]?.schema?.$ref ?? "")];
   const lines = [
     ...parameters.map(({ name, in: where, description }) => `- \`${name}\` (${where}): ${description}`),
     ...bodyLines(schema),

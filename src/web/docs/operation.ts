@@ -46,14 +46,14 @@ function parametersOf({ parameters }: Operation, { document }: Source): string {
 function bodyOf({ requestBody }: Operation, { document }: Source): string {
   if (!requestBody) return "";
   const { schemas } = document.components;
-  const { schema = {} } = requestBody.content["application/json"];
+  const { schema = {} } = requestBody.content["application/json"] ?? {};
   const whole = schemas[nameOf(schema.$ref ?? "")] ?? schema;
   return `<h3>Request body</h3>\n<p>${inline(requestBody.description)}</p>\n${fieldList(whole, { schemas, isResponse: false })}`;
 }
 
 /** The example bodies after the first one, which unfold. */
 function moreBodies({ requestBody }: Operation, { highlighter }: Source): string {
-  const [, ...more] = Object.values(requestBody?.content["application/json"].examples ?? {});
+  const [, ...more] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
   const blocks = more.map(({ summary, value }) => {
     const sample = { code: JSON.stringify(value, null, 2), language: "json", label: summary };
     return `<details><summary>${escapeHtml(summary)}</summary>${codeBlock(sample, highlighter)}</details>`;

@@ -21,11 +21,13 @@ export function samplesOf(route: Route, secret: string): Sample[] {
 export function curlOf(route: Route, secret: string): string {
   const { method, operation } = route;
   const body = bodyOf(route);
-  const isPlain = method === "GET" || (method === "POST" && body !== undefined);
+  const isFile = isFileBody(route);
+  const isPlain = method === "GET" || (method === "POST" && (isFile || body !== undefined));
   return [
     `curl ${isPlain ? "" : `-X ${method} `}"${addressOf(route)}"`,
     ...(operation.security ? [] : [`  -H "Authorization: Bearer $${secret}"`]),
     ...(body === undefined ? [] : [`  -d '${bodyText(body).replaceAll("'", `'\\''`)}'`]),
+    ...(isFile ? [`  -H "Content-Type: application/pdf"`, "  --data-binary @invoice.pdf"] : []),
   ].join(" \\\n");
 }
 
@@ -41,6 +43,7 @@ function fetchOf(route: Route, secret: string): string {
   const options = [
     ...(method === "GET" ? [] : [`  method: "${method}",`]),
     ...(operation.security ? [] : [`  headers: { Authorization: \`Bearer \${process.env.${secret}}\` },`]),
+    ...(isFileBody(route) ? [`  body: new Blob([await readFile("invoice.pdf")], { type: "application/pdf" }),`] : []),
     ...(body === undefined ? [] : [`  body: JSON.stringify(${literal(body)}),`]),
   ];
   const call =
@@ -70,6 +73,11 @@ function addressOf({ path, operation }: Route): string {
     .filter(({ in: kind, required, example }) => kind === "query" && required && example)
     .map(({ name, example = "" }) => `${name}=${encodeURIComponent(example)}`);
   return PLACEHOLDER + filled + (query.length > 0 ? `?${query.join("&")}` : "");
+}
+
+/** Whether the body is a file, as it is. */
+function isFileBody({ operation }: Route): boolean {
+  return operation.requestBody?.content["*/*"] !== undefined;
 }
 
 function bodyOf({ operation }: Route): unknown {

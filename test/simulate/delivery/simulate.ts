@@ -208,7 +208,7 @@ class Simulation {
       const media = of > 1 && { type: "IMAGE" as const, mediaUrl: "https://example.com/media" };
       const expiresAt = expiresAfterMs === null ? {} : { expiresAt: this.#world.now + expiresAfterMs };
       const body = { content: "text", metadata: {}, ...media, ...expiresAt } as SendBody;
-      const request = { body, idempotencyKey: null };
+      const request = { body, idempotencyKey: null, url: "https://parley.test/" };
       const { doc } = await this.#service.sendMessage(env, { waitUntil: () => {} }, CALLER, object.name, request);
       judge.acknowledged((JSON.parse(doc) as ShownMessage).seq ?? 0);
     });

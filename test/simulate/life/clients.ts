@@ -152,6 +152,10 @@ export class Clients extends Requests {
   #send({ chatId, ...request }: SendRequest): void {
     this.#content.said(request.body);
     const tries = request.idempotencyKey === null ? this.maxTries - 1 : 0;
-    this.request("send", ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, request), tries);
+    this.request(
+      "send",
+      ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, { ...request, url: "https://parley.test/" }),
+      tries,
+    );
   }
 }

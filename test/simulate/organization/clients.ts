@@ -66,9 +66,11 @@ export class Clients extends Requests {
         region: null,
       };
       const context = { waitUntil: () => {} };
-      const body = { body: { content, metadata: {} }, idempotencyKey: content } as Parameters<
-        Service["sendMessage"]
-      >[4];
+      const body = {
+        body: { content, metadata: {} },
+        idempotencyKey: content,
+        url: "https://parley.test/",
+      } as Parameters<Service["sendMessage"]>[4];
       const { doc } = await this.#service.sendMessage(env, context, caller, chatId, body);
       this.#judge.acknowledged.add((JSON.parse(doc) as { id: string }).id);
     });
