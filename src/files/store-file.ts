@@ -12,7 +12,7 @@ const DEADLINE_MS = 300_000;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A body that is read in two steps: its first bytes, which say what it is, and then all of it into the bucket. */
-export interface Upload {
+export interface IncomingFile {
   info: Pick<FileInfo, "contentType" | "size" | "width" | "height">;
   /** @throws ApiError `validation_failed` if the body is not as long as it said; `unavailable` if R2 does not take it */
   store(bucket: R2Bucket, key: string): Promise<void>;
@@ -24,7 +24,7 @@ export interface Upload {
  * @param declared its `Content-Type`, without parameters
  * @throws ApiError `media_type` if the bytes are not what the client says; `validation_failed` if the body ends early
  */
-export async function beginUpload(body: ReadableStream<Bytes>, size: number, declared: string): Promise<Upload> {
+export async function beginUpload(body: ReadableStream<Bytes>, size: number, declared: string): Promise<IncomingFile> {
   const reader = body.getReader();
   const late = setTimeout(() => void reader.cancel().catch(() => {}), DEADLINE_MS);
   const { promise: over, resolve: end } = Promise.withResolvers<void>();

@@ -24,6 +24,7 @@ import {
 import { MAX_AHEAD_DAYS } from "../../../src/chats/message-times.ts";
 import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
+import { MAX_UNUSED_FILES } from "../../../src/chats/object/files/limits.ts";
 import { MAX_EXAMINED } from "../../../src/chats/object/log/filtered-pages.ts";
 import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/object/log/limits.ts";
 import { MAX_SCHEDULED } from "../../../src/chats/object/scheduled/decisions.ts";
@@ -35,6 +36,7 @@ import { MAX_SOCKETS } from "../../../src/chats/object/visitors/visitor-sockets.
 import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-rows.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
+import { MAX_FILE_BYTES } from "../../../src/files/limits.ts";
 import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
 import { MAX_PAGE } from "../../../src/http/pagination.ts";
@@ -221,6 +223,8 @@ const CEILINGS: Record<string, number> = {
   "Entries that wait for an audit log that fails": MAX_WAITING_ACTS,
   "Problems that a 400 lists": MAX_FAULTS,
   "Bytes of a body": MAX_BODY,
+  "Bytes of a file": MAX_FILE_BYTES,
+  "Files of a chat that no message names": MAX_UNUSED_FILES,
   "Bytes of a network's call": MAX_CALL_BODY,
   "Failed requests of an address per minute": MAX_IN_A_MINUTE,
 };

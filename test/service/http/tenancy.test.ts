@@ -8,7 +8,7 @@ import { countHops } from "../../support/faults.ts";
 import { type Answer, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 import { TOMORROW } from "../../support/tomorrow.ts";
-import { IDEMPOTENCY, newTenant, type Tenant } from "./tenant.ts";
+import { IDEMPOTENCY, newTenant, type Tenant, UPLOAD } from "./tenant.ts";
 
 /** Two similar organizations: `ours` makes the requests, and `theirs` owns the resources that they ask for. */
 let ours: Tenant;
@@ -25,7 +25,7 @@ afterAll(() => {
 
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
-  id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
+  id: "chat" | "coldChat" | "message" | "sender" | "template" | "media" | "channel" | "address";
   method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE";
   path: (id: string) => string;
   body?: (id: string) => object;
@@ -40,7 +40,7 @@ function sendTo(id: "chat" | "coldChat", body: () => object, headers = {}): Swap
   return { id, method: "POST", path: (chat) => `/chats/${chat}/messages`, body, headers, status: 404 };
 }
 
-function sendInOurs(id: "sender" | "template", body: (id: string) => object): Swap {
+function sendInOurs(id: "media" | "sender" | "template", body: (id: string) => object): Swap {
   return { id, method: "POST", path: () => ofOurs(), body, status: 404 };
 }
 
@@ -68,6 +68,15 @@ const SWAPS: Record<string, Swap> = {
     status: 400,
   },
   "a chat as answered": { id: "chat", method: "POST", path: (id) => `/chats/${id}/answered`, status: 404 },
+  "an upload to a chat": {
+    id: "chat",
+    method: "POST",
+    path: (id) => `/chats/${id}/media`,
+    body: () => ({}),
+    headers: UPLOAD,
+    status: 404,
+  },
+  "a file of its chat in ours": sendInOurs("media", (id) => ({ content: "Hello", mediaId: id })),
   "a deletion of a chat": { id: "chat", method: "DELETE", path: (id) => `/chats/${id}`, status: 404 },
   "a redaction in a chat": {
     id: "chat",
@@ -253,6 +262,7 @@ const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
   message: "msg",
   sender: "mbr",
   template: "tpl",
+  media: "med",
   channel: "chn",
 };
 
@@ -312,7 +322,7 @@ test("the requests cover every route with an id in its path, and every field wit
   const ids = [sendBody, newChatBody].flatMap(({ shape }) =>
     Object.keys(shape).filter((field) => field.endsWith("Id")),
   );
-  expect(ids).toEqual(["senderId", "templateId", "channelId"]);
+  expect(ids).toEqual(["senderId", "templateId", "mediaId", "channelId"]);
   for (const field of ids) expect(text.map(({ body }) => body).join()).toContain(`"${field}"`);
 });
 

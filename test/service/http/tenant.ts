@@ -12,8 +12,13 @@ export interface Tenant {
   message: string;
   sender: string;
   template: string;
+  /** A file that no message sends yet. */
+  media: string;
   address: string;
 }
+
+/** The headers of an upload of `{}`. */
+export const UPLOAD = { "Content-Type": "application/octet-stream", "Content-Length": "2" };
 
 export const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
 
@@ -32,6 +37,7 @@ export async function newTenant(): Promise<Tenant> {
     message: first.body.message.id,
     sender: ownerId,
     template: await newTemplate(organizationId, "Hi {{name}}"),
+    media: (await api("POST", `/chats/${chat.id}/media`, {}, UPLOAD)).body.media.id,
     address: chat.contact.address,
   };
 }

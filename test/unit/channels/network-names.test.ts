@@ -19,6 +19,8 @@ const NAMING = {
   "src/openapi/examples.ts": "the examples are about one network",
   "src/openapi/message-operations.ts": "the examples are about one network",
   "src/openapi/operator/channels.ts": "the examples are about one network",
+  "src/openapi/operator/resources.ts": "it says which channels have the setting wabaId",
+  "src/cli/parley/resources.ts": "it says which channels have the setting wabaId",
 };
 
 const KINDS = Object.keys(NETWORKS) as NetworkKind[];

@@ -3,7 +3,7 @@ import { typeOfBytes } from "../../../src/files/sniff.ts";
 
 const bytes = (text: string) => Uint8Array.from([...text].map((char) => char.charCodeAt(0)));
 
-test.for([
+test.for<[head: string, type: string]>([
   ["\x89PNG\r\n\x1a\n", "image/png"],
   ["\xff\xd8\xff\xe1", "image/jpeg"],
   ["GIF89a", "image/gif"],
@@ -31,7 +31,7 @@ test.for([
   expect(typeOfBytes(bytes(head), "text/plain").type).toBeNull();
 });
 
-test.for([
+test.for<[head: string, type: string]>([
   ["\x89PNG\r\n\x1a\n", "image/jpeg"],
   ["<svg>", "image/png"],
   ["<html>", "video/mp4"],

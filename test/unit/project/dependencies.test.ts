@@ -85,8 +85,8 @@ const packagesOf = (isClient: boolean) => {
   return new Set(names.filter((name) => !name.startsWith("cloudflare:")).map((name) => name.split("/")[0]));
 };
 
-test("the service depends on three packages and the client on one, and no message reaches an origin behind its own zone", () => {
-  expect(packagesOf(false)).toEqual(new Set(["drizzle-orm", "hono", "zod"]));
+test("the service depends on four packages and the client on one, and no message reaches an origin behind its own zone", () => {
+  expect(packagesOf(false)).toEqual(new Set(["drizzle-orm", "hono", "image-size", "zod"]));
   expect(packagesOf(true)).toEqual(new Set(["openapi-fetch"]));
   const all = Object.keys(PLACES[0]?.dependencies ?? {});
   expect(new Set(all)).toEqual(packagesOf(false).union(packagesOf(true)));

@@ -1,7 +1,7 @@
 import type { FileInfo } from "../../../files/file.ts";
 
 /**
- * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it any more,
+ * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,
  * `messageId` was the last one. `shared`: so many messages show it, as some repeat others. `life`: all files of an earlier
  * life of the chat.
  */

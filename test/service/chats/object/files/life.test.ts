@@ -104,7 +104,7 @@ test("the same key gets the same file, however late, and never with another size
   expect(other).toMatchObject({ outcome: "refused", code: "idempotency_mismatch" });
 });
 
-test("a key whose first upload was cut off for good gets another file: the first one's bytes may be under deletion", async () => {
+test("a key whose first upload never ended gets another file: the first one's bytes may be under deletion", async () => {
   const chat = await newFileChat();
   const file = await chat.reserved({ idempotencyHash: "key" });
   pass(10 * MINUTE);
