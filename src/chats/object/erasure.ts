@@ -86,9 +86,10 @@ export class Erasure implements DuePart {
   }
 
   #filesOf(): string | undefined {
-    const { adoption, hasFiles } = this.#host;
+    const { adoption } = this.#host;
     const identity = adoption.identity();
-    return identity ? (hasFiles() ? identity.chatId : undefined) : adoption.tombstone()?.filesOf;
+    if (!identity) return adoption.tombstone()?.filesOf;
+    return this.#host.hasFiles() ? identity.chatId : undefined;
   }
 
   async #deleteAll(): Promise<void> {
