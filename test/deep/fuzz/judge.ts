@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
 import type { Told } from "./fixtures.ts";
 
-const FINE = [101, 200, 201, 202, 204, 302, 304, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 503];
+const FINE = [101, 200, 201, 202, 204, 302, 304, 400, 401, 403, 404, 405, 409, 410, 411, 413, 415, 422, 503];
 
 /** What no request may be answered with, whatever it is; null where all is as it must be. */
 export function faultOf(method: string, { status, headers, text, body }: Told): string | null {

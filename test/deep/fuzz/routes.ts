@@ -1,6 +1,6 @@
 import type fc from "fast-check";
 import { toJSONSchema } from "zod";
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import { auditQuery } from "../../../src/audit/list-entries.ts";
 import { reactionBody, readBody, typingBody } from "../../../src/chats/acts.ts";
 import { chatPatch } from "../../../src/chats/change-chat.ts";
@@ -9,6 +9,7 @@ import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
+import { uploadQuery } from "../../../src/chats/upload-media.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
@@ -44,6 +45,9 @@ export interface Shape {
   /** How often, to the others. */
   weight?: number;
 }
+
+/** An upload takes any bytes. */
+const FILE = z.object({ bytes: z.string() });
 
 const chat = ["cht"];
 const message = ["cht", "msg"];
@@ -94,6 +98,7 @@ function managementShapes(prefix: string, list: string, organization: string[]):
     [`DELETE ${prefix}/channels/:id`]: { ids: channel, ends: true },
     [`POST ${prefix}/channels/:id/webhook`]: { ids: channel },
     [`POST ${prefix}/channels/:id/check`]: { ids: channel },
+    [`POST ${prefix}/channels/:id/templates/sync`]: { ids: channel },
     [`POST ${prefix}/channels/:id/identity-secret`]: { ids: channel, body: overlapBody, ends: true },
     [`POST ${prefix}${list}/templates`]: { ids: organization, body: newTemplateBody, weight: 3 },
     [`GET ${prefix}${list}/templates`]: { ids: organization, query: pageQuery },
@@ -134,6 +139,7 @@ const PUBLIC: Record<string, Shape> = {
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },
+  "POST /api/v1/chats/:id/media": { ids: chat, query: uploadQuery, body: FILE, weight: 3 },
   "POST /api/v1/chats/:id/messages": { ids: chat, body: sendBody, weight: 20 },
   "PATCH /api/v1/chats/:id/messages/:messageId": { ids: message, body: messagePatch, weight: 3 },
   "POST /api/v1/chats/:id/messages/:messageId/cancel": { ids: message, weight: 3 },
