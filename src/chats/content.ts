@@ -194,7 +194,7 @@ export function combinationFaults(body: Combined): Fault[] {
     faults.push({ path: "mediaUrl", message: "is required with interactive" });
   }
   if (isMedia && [mediaUrl, mediaId].includes(content.trim())) {
-    faults.push({ path: "content", message: "must be the text of the choices, and not say the media again" });
+    faults.push({ path: "content", message: "must be the text above the choices, not the media" });
   }
   return faults;
 }

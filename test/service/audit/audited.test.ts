@@ -293,6 +293,7 @@ const DAILY = [
   "POST /chats",
   "PATCH /chats/:id",
   "POST /chats/:id/answered",
+  "POST /chats/:id/media",
   "POST /chats/:id/messages",
   "PATCH /chats/:id/messages/:messageId",
   "POST /chats/:id/messages/:messageId/cancel",

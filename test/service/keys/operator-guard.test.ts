@@ -69,6 +69,7 @@ const CONTRACT = [
   "POST /webhooks/:id/replays",
   "GET /webhooks/:id/replays/:replayId",
   "POST /channels/:id/check",
+  "POST /channels/:id/templates/sync",
   "POST /channels/:id/identity-secret",
   "POST /reseal",
 ];

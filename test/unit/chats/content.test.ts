@@ -134,7 +134,7 @@ test.each<[Fields, ...string[]]>([
   [{ interactive, type: "DOCUMENT" }, "mediaUrl: is required with interactive"],
   [
     { interactive, type: "IMAGE", mediaUrl, content: ` ${mediaUrl} ` },
-    "content: must be the text above the choices, not the link",
+    "content: must be the text above the choices, not the media",
   ],
 ])("%j is refused as a whole", (fields, ...faults) => {
   expect(faultsOf(fields)).toEqual(faults);
