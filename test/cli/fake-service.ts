@@ -37,7 +37,7 @@ export async function fakeService(body: object, status = 200) {
     const { pathname: path, searchParams } = new URL(request.url ?? "", "http://localhost");
     const token = request.headers.authorization ?? "";
     const query = Object.fromEntries(searchParams);
-    asked.push({ method: request.method ?? "", path, query, body: await readBody(request), token });
+    asked.push({ method: request.method ?? "", path, query, body: (await readBody(request)).body, token });
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
   });
   return { url, asked };
