@@ -27,7 +27,11 @@ test("parley audit shows how many requests an entry stands for", async () => {
   const entry = { id: "aud_1", at: "2026-11-20T10:00:00.000Z", actor, action: "chat.search", target: null };
   const entries = [{ ...entry, status: 200, requestId: "r", changed: [], count: 37 }];
   const { url } = await fakeService({ entries, pagination: { limit: 20, hasMore: false, cursor: null } });
-  const { stdout } = await run(["audit"], { PARLEY_URL: url, XDG_CONFIG_HOME: await newHome() });
+  const { stdout } = await run(["audit"], {
+    PARLEY_URL: url,
+    PARLEY_API_KEY: API_KEY,
+    XDG_CONFIG_HOME: await newHome(),
+  });
   expect(stdout).toMatch(/^WHEN +ACTOR +ACTOR'S ID +ACTION .*COUNT/);
   expect(stdout).toMatch(/chat\.search .* 37 /);
 });

@@ -15,5 +15,5 @@ test(`no request costs a second of CPU, as far as 200 that climb show (SEED=${SE
     shown,
   ).toEqual([]);
   // Requests that are refused show little.
-  expect(found.filter(({ status }) => status < 400).length, shown).toBeGreaterThan(FAMILIES.length / 4);
+  expect(found.filter(({ status }) => status < 400).length, shown).toBeGreaterThan(FAMILIES.length / 6);
 });

@@ -91,8 +91,11 @@ test("a chat stays while one of its events waits for a webhook", async () => {
   expect((await place.get()).body.messages).toEqual([]);
   isUp = true;
   await place.passDays(1);
-  const line = () => admin("GET", `/webhooks/${webhookId}/chats/${place.chatId}`);
-  await expect.poll(async () => (await line()).body.pending).toBe(0);
+  const pending = async () => {
+    await place.settle();
+    return (await admin("GET", `/webhooks/${webhookId}/chats/${place.chatId}`)).body.pending;
+  };
+  await expect.poll(pending).toBe(0);
   for (let day = 0; day < 10 && (await place.get()).status === 200; day++) await place.passDays(1);
   expectError(await place.get(), 404, "chat_not_found");
 });
