@@ -21,7 +21,7 @@ interface RedactionHost {
   queue: DeliveryQueue;
   report: ChatReporter;
   lines: Pick<EventLines, "forgetResponses">;
-  scheduled: Pick<ScheduledMessages, "redact">;
+  scheduled: Pick<ScheduledMessages, "ended" | "redact">;
   alarm: StandingAlarm;
   visitors: Pick<VisitorSockets, "update">;
   files: Pick<ChatFiles, "deleteNow">;
@@ -100,7 +100,9 @@ export class Redactions {
     lines.forgetResponses();
     // If the bytes can't be deleted now, the alarm does it later.
     await alarm.by(Date.now());
-    return (await files.deleteNow(id)) ? answer : { outcome: "not_reported" };
+    if (!(await files.deleteNow(id))) return { outcome: "not_reported" };
+    scheduled.ended.redactionAnswered(id, call);
+    return answer;
   }
 
   /** Reports the chat's state, in which the text is blank. */

@@ -3,6 +3,9 @@ import type { Media } from "../../rpc.ts";
 import type { EndMedia } from "../log/floor.ts";
 import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 
+/** Stands for a redaction whose file's bytes may still be there: each further redaction is its repeat. */
+export const UNANSWERED = "";
+
 /** A message that ended without a place. */
 export interface EndedRow extends UnplacedRow {
   /** The name of the request that redacted it; null if it was not redacted. */
@@ -77,6 +80,11 @@ export class EndedRows {
       redactedBy,
       message.id,
     );
+  }
+
+  /** The bytes of a redacted message are gone: from now on, only requests of this name repeat its redaction. */
+  redactionAnswered(id: string, call: string): void {
+    this.#sql.exec("update unplaced set redacted_by = ? where id = ? and redacted_by = ?", call, id, UNANSWERED);
   }
 
   /**

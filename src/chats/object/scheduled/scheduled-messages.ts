@@ -14,7 +14,7 @@ import type {
   Unknown,
 } from "../../rpc.ts";
 import { scheduleCursor } from "../../schedule-cursor.ts";
-import type { ChatFiles } from "../files/chat-files.ts";
+import { type ChatFiles, isFileMedia } from "../files/chat-files.ts";
 import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import { isFull } from "../log/limits.ts";
@@ -33,7 +33,7 @@ import {
   type Rest,
   SOON_MS,
 } from "./decisions.ts";
-import { type EndedRow, EndedRows } from "./ended-rows.ts";
+import { type EndedRow, EndedRows, UNANSWERED } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
 import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
 
@@ -279,17 +279,21 @@ export class ScheduledMessages implements DuePart {
     const at = this.#host.clock.now();
     const row = this.find(id);
     if (!row) return { outcome: "no_message" };
-    if (row.redactedBy !== null) return row.redactedBy === call ? ok(row.message) : { outcome: "no_message" };
+    const { redactedBy } = row;
+    if (redactedBy !== null) {
+      return redactedBy === call || redactedBy === UNANSWERED ? ok(row.message) : { outcome: "no_message" };
+    }
     const message = redacted(row.message, at);
     this.#host.log.redactions++;
     const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
+    const by = isFileMedia(row.media) ? UNANSWERED : call;
     if (row.message.status === "SCHEDULED") {
-      const blank = { ...row, message, fingerprint: null, template: null, media: null, redactedBy: call };
+      const blank = { ...row, message, fingerprint: null, template: null, media: null, redactedBy: by };
       this.#end(blank, [event], () => this.#host.files.end(row.media, id, at));
     } else {
       this.#commit([event], () => {
         this.#host.files.end(row.media, id, at);
-        this.ended.redact(message, call);
+        this.ended.redact(message, by);
       });
     }
     return ok(message);

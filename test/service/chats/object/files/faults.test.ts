@@ -1,0 +1,38 @@
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { admin } from "../../../../support/harness.ts";
+import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { DAY, type FileChat, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
+
+stopTheClock();
+
+const away = () => Promise.reject(new Error("R2 is away"));
+
+/** Lets the chat's alarm ring until it has nothing due. */
+async function settle({ object, ring }: Pick<FileChat, "object" | "ring">): Promise<void> {
+  for (let rings = 0; ((await alarmOf(object())) ?? Number.POSITIVE_INFINITY) <= Date.now() && rings < 10; rings++) {
+    await ring();
+  }
+}
+
+function redact(chatId: string, messageId: string) {
+  return admin("POST", `/chats/${chatId}/messages/${messageId}/redact`);
+}
+
+test("the redaction of a scheduled message is repeated until its bytes are gone, also if the alarm deleted them", async () => {
+  const chat = await newFileChat();
+  const scheduledAt = Date.now() + DAY;
+  const first = messageOf(await chat.send(await chat.upload(), { scheduledAt }));
+  const second = messageOf(await chat.send(await chat.upload(), { scheduledAt }));
+  const deletes = vi.spyOn(env.MEDIA, "delete").mockImplementation(away);
+  for (const { id } of [first, second]) expect((await redact(chat.chat.id, id)).status).toBe(503);
+  expect((await redact(chat.chat.id, first.id)).status).toBe(503);
+  deletes.mockRestore();
+  expect((await redact(chat.chat.id, first.id)).status).toBe(200);
+  expect(await chat.bytes()).toHaveLength(1);
+  pass(MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+  expect((await redact(chat.chat.id, second.id)).status).toBe(200);
+  expect((await redact(chat.chat.id, second.id)).status).toBe(404);
+});
