@@ -19,12 +19,17 @@ export function bucketOf(env: Env, chatId: string): R2Bucket | null {
   }
 }
 
-/** What the keys of a chat's files begin with. */
-export function lifePrefix({ chatId, life }: ChatLife): string {
-  return `${chatId}/${life}/`;
+/** What the keys of a chat's files begin with, in all its lives. */
+export function chatPrefix(chatId: string): string {
+  return `${chatId}/`;
 }
 
 /** The key of a file in its bucket. */
-export function fileKey({ mediaId, ...life }: ChatLife & { mediaId: string }): string {
-  return `${lifePrefix(life)}${mediaId}`;
+export function fileKey({ chatId, life, mediaId }: ChatLife & { mediaId: string }): string {
+  return `${chatPrefix(chatId)}${life}/${mediaId}`;
+}
+
+/** The life of the chat that a file's key names. */
+export function lifeOfKey(key: string): number {
+  return Number(key.split("/")[1]);
 }

@@ -4,7 +4,7 @@ import { answerWithin } from "../../platform/call-object.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatIdentity } from "../rpc.ts";
-import { deleteLife } from "./files/chat-files.ts";
+import { deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 
 const TOMBSTONE_MS = 600_000;
@@ -47,7 +47,7 @@ export class Erasure implements DuePart {
     const filesOf = this.#filesOf();
     this.#bury({ organizationId, life, until, ...(filesOf !== undefined && { filesOf }) });
     await this.#host.alarm.set(until);
-    if (filesOf !== undefined) await deleteLife(this.#host.env, filesOf, life);
+    if (filesOf !== undefined) await deleteLives(this.#host.env, filesOf, life);
   }
 
   /**
@@ -80,7 +80,7 @@ export class Erasure implements DuePart {
     if (!tombstone || tombstone.until > now) return;
     const { life, filesOf } = tombstone;
     // An upload that was under way may have written since.
-    if (filesOf !== undefined) await deleteLife(this.#host.env, filesOf, life);
+    if (filesOf !== undefined) await deleteLives(this.#host.env, filesOf, life);
     // The chat may have been created again: then the new one deletes what came late.
     if (!adoption.identity()) await this.#deleteAll();
   }

@@ -1,4 +1,4 @@
-import { bucketOf, fileKey, lifePrefix } from "../../../files/bucket.ts";
+import { bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
 import type { FileInfo } from "../../../files/file.ts";
 import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
 import { inTime } from "../../../platform/deadline.ts";
@@ -23,7 +23,7 @@ import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./li
 /** How many files R2 deletes in one call. */
 const STEP_SIZE = 1_000;
 const DEADLINE_MS = 10_000;
-/** Of deletions of a whole life in one run. */
+/** Of deletions of whole lives in one run. */
 const MAX_STEPS = 100;
 /** Set in a chat that ever reserved a file: only then are there bytes to look for when the chat ends. */
 const HAS_FILES = "files";
@@ -142,7 +142,7 @@ export class ChatFiles implements DuePart {
     else this.rows.put({ id: fileId, meta: { state: "unused", size: info.size, info }, deleteAt: now + UNUSED_MS });
   }
 
-  /** The chat begins in the place of one that was deleted: late bytes of that one go at `deleteAt`. Part of that commit. */
+  /** The chat begins in the place of deleted ones: their late bytes go at `deleteAt`. Part of that commit. */
   follow(life: number, deleteAt: number): void {
     this.#host.storage.kv.put(HAS_FILES, true);
     this.rows.put({ id: `life ${life}`, meta: { state: "life", life }, deleteAt });
@@ -177,10 +177,9 @@ export class ChatFiles implements DuePart {
     const files = due.filter(({ meta }) => meta.state !== "life").map(({ id }) => id);
     if (files.length > 0) await this.#delete(files);
     for (const { id, meta } of due) {
-      if (meta.state !== "life") continue;
-      await deleteLife(env, chatId, meta.life);
-      if (!adoption.exists(life)) return;
-      this.rows.deleted([id], now);
+      if (meta.state !== "life" || !adoption.exists(life)) continue;
+      await deleteLives(env, chatId, meta.life);
+      if (adoption.exists(life)) this.rows.deleted([id], now);
     }
   }
 
@@ -210,15 +209,17 @@ export class ChatFiles implements DuePart {
   }
 }
 
-/** Deletes all bytes of a life of a chat. @throws if R2 does not answer */
-export async function deleteLife(env: Env, chatId: string, life: number): Promise<void> {
+/** Deletes all bytes of a chat's lives up to the last one that was deleted. @throws if R2 does not answer */
+export async function deleteLives(env: Env, chatId: string, last: number): Promise<void> {
   const bucket = bucketOf(env, chatId);
   if (!bucket) throw new Error("No bucket is bound");
-  const prefix = lifePrefix({ chatId, life });
+  const prefix = chatPrefix(chatId);
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const { objects } = await withinDeadline(bucket.list({ prefix, limit: STEP_SIZE }));
-    if (objects.length === 0) return;
-    await withinDeadline(bucket.delete(objects.map(({ key }) => key)));
+    // R2 lists by keys, so those of a later life come last.
+    const keys = objects.map(({ key }) => key).filter((key) => lifeOfKey(key) <= last);
+    if (keys.length === 0) return;
+    await withinDeadline(bucket.delete(keys));
   }
   throw new Error("More files are left to delete");
 }

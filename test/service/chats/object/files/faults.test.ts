@@ -19,6 +19,13 @@ function redact(chatId: string, messageId: string) {
   return admin("POST", `/chats/${chatId}/messages/${messageId}/redact`);
 }
 
+/** The same contact's chat, in its next life. */
+async function again({ api, channelId, chat }: FileChat) {
+  const { address } = chat.contact;
+  const { body } = await api("POST", "/chats", { channelId, contact: { address } });
+  expect(body.chat.id).toBe(chat.id);
+}
+
 test("the redaction of a scheduled message is repeated until its bytes are gone, also if the alarm deleted them", async () => {
   const chat = await newFileChat();
   const scheduledAt = Date.now() + DAY;
@@ -35,4 +42,33 @@ test("the redaction of a scheduled message is repeated until its bytes are gone,
   expect(await chat.bytes()).toEqual([]);
   expect((await redact(chat.chat.id, second.id)).status).toBe(200);
   expect((await redact(chat.chat.id, second.id)).status).toBe(404);
+});
+
+test("a chat that is deleted twice in ten minutes leaves no late bytes of its first life", async () => {
+  const chat = await newFileChat();
+  const late = await chat.reserved();
+  expect((await admin("DELETE", `/chats/${chat.chat.id}`)).status).toBe(200);
+  await again(chat);
+  await chat.upload();
+  expect((await admin("DELETE", `/chats/${chat.chat.id}`)).status).toBe(200);
+  await chat.write(late);
+  pass(10 * MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+});
+
+test("a tombstone stays until R2 has deleted the bytes that came late", async () => {
+  const chat = await newFileChat();
+  const late = await chat.reserved();
+  expect((await admin("DELETE", `/chats/${chat.chat.id}`)).status).toBe(200);
+  await chat.write(late);
+  const lists = vi.spyOn(env.MEDIA, "list").mockImplementation(away);
+  pass(10 * MINUTE);
+  await settle(chat);
+  lists.mockRestore();
+  expect(await chat.bytes()).toHaveLength(1);
+  pass(MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+  expect(await alarmOf(chat.object())).toBeNull();
 });
