@@ -25,6 +25,10 @@ const STEP_SIZE = 1_000;
 const DEADLINE_MS = 10_000;
 /** Of deletions of whole lives in one run. */
 const MAX_STEPS = 100;
+/** How many calls of one run may fail: enough to find one file among `STEP_SIZE` that can't be deleted. */
+const MAX_FAILURES = 12;
+/** After that, a run that has failed ends. */
+const PATIENCE_MS = 30_000;
 /** Set in a chat that ever reserved a file: only then are there bytes to look for when the chat ends. */
 const HAS_FILES = "files";
 
@@ -167,7 +171,7 @@ export class ChatFiles implements DuePart {
     return identity && nextAt !== null && bucketOf(this.#host.env, identity.chatId) ? nextAt : null;
   }
 
-  /** Deletes the bytes that are due, then their rows. @throws if R2 does not answer */
+  /** Deletes the bytes that are due, then their rows. @throws if R2 does not delete all of them */
   async run(now: number): Promise<void> {
     const { adoption, env } = this.#host;
     const identity = adoption.identity();
@@ -175,12 +179,13 @@ export class ChatFiles implements DuePart {
     const { chatId, life } = identity;
     const due = this.rows.due(now, STEP_SIZE);
     const files = due.filter(({ meta }) => meta.state !== "life").map(({ id }) => id);
-    if (files.length > 0) await this.#delete(files);
+    const failure = files.length > 0 ? await this.#deleteInParts(files, now) : null;
     for (const { id, meta } of due) {
       if (meta.state !== "life" || !adoption.exists(life)) continue;
       await deleteLives(env, chatId, meta.life);
       if (adoption.exists(life)) this.rows.deleted([id], now);
     }
+    if (failure) throw failure.error;
   }
 
   /** The storage was deleted, or a write failed. */
@@ -191,6 +196,24 @@ export class ChatFiles implements DuePart {
   /** Whether the chat ever reserved a file. */
   get hasAny(): boolean {
     return this.#host.storage.kv.get(HAS_FILES) === true;
+  }
+
+  /** Deletes the bytes of files. Where R2 fails, it is asked for each half: one file must not hold up the others. */
+  async #deleteInParts(ids: string[], now: number): Promise<{ error: unknown } | null> {
+    const parts = [ids];
+    let failures = 0;
+    let failure: { error: unknown } | null = null;
+    for (let part = parts.pop(); part; part = parts.pop()) {
+      try {
+        if (!(await this.#delete(part))) return null;
+      } catch (error) {
+        failure = { error };
+        if (++failures === MAX_FAILURES || Date.now() > now + PATIENCE_MS) break;
+        const half = part.length >> 1;
+        if (half > 0) parts.push(part.slice(half), part.slice(0, half));
+      }
+    }
+    return failure;
   }
 
   /** @returns false if the chat was deleted meanwhile @throws if R2 does not answer */

@@ -44,6 +44,28 @@ test("the redaction of a scheduled message is repeated until its bytes are gone,
   expect((await redact(chat.chat.id, second.id)).status).toBe(404);
 });
 
+test("a file that R2 never deletes holds up no other one, and no earlier life of the chat", async () => {
+  const chat = await newFileChat();
+  const late = await chat.reserved();
+  expect((await admin("DELETE", `/chats/${chat.chat.id}`)).status).toBe(200);
+  await chat.write(late);
+  await again(chat);
+  const stuck = await chat.upload();
+  for (let count = 0; count < 5; count++) await chat.upload();
+  const remove = env.MEDIA.delete.bind(env.MEDIA);
+  const deletes = vi.spyOn(env.MEDIA, "delete").mockImplementation((keys) => {
+    return [keys].flat().some((key) => key.endsWith(stuck)) ? away() : remove(keys);
+  });
+  pass(DAY);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([stuck]);
+  expect((await chat.rows()).map(({ id }) => id)).toEqual([stuck]);
+  deletes.mockRestore();
+  pass(MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+});
+
 test("a chat that is deleted twice in ten minutes leaves no late bytes of its first life", async () => {
   const chat = await newFileChat();
   const late = await chat.reserved();
