@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { admin } from "../../../../support/harness.ts";
-import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { admin, send } from "../../../../support/harness.ts";
+import { alarmOf, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, type FileChat, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
 
 stopTheClock();
 
 const away = () => Promise.reject(new Error("R2 is away"));
+const silent = () => new Promise<never>(() => {});
 
 /** Lets the chat's alarm ring until it has nothing due. */
 async function settle({ object, ring }: Pick<FileChat, "object" | "ring">): Promise<void> {
@@ -26,6 +27,16 @@ async function again({ api, channelId, chat }: FileChat) {
   expect(body.chat.id).toBe(chat.id);
 }
 
+test("an object that is lost between the bytes and their confirmation leaves nothing for longer than ten minutes", async () => {
+  const chat = await newFileChat();
+  await chat.write(await chat.reserved());
+  await crash(chat.object());
+  expect(await chat.bytes()).toHaveLength(1);
+  pass(10 * MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+});
+
 test("the redaction of a scheduled message is repeated until its bytes are gone, also if the alarm deleted them", async () => {
   const chat = await newFileChat();
   const scheduledAt = Date.now() + DAY;
@@ -42,6 +53,22 @@ test("the redaction of a scheduled message is repeated until its bytes are gone,
   expect(await chat.bytes()).toEqual([]);
   expect((await redact(chat.chat.id, second.id)).status).toBe(200);
   expect((await redact(chat.chat.id, second.id)).status).toBe(404);
+});
+
+test("an R2 that says nothing ends a redaction with a 503, and holds up nothing else of the chat", async () => {
+  const chat = await newFileChat();
+  const { id } = messageOf(await chat.send(await chat.upload()));
+  const deletes = vi.spyOn(env.MEDIA, "delete").mockImplementation(silent);
+  const redaction = redact(chat.chat.id, id);
+  await vi.waitFor(() => expect(deletes).toHaveBeenCalled());
+  const ring = chat.ring();
+  expect((await send(chat.api, chat.chat.id)).status).toBe("SENT");
+  expect((await chat.reserve()).outcome).toBe("reserved");
+  expect((await redaction).status).toBe(503);
+  await ring;
+  deletes.mockRestore();
+  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect(await chat.bytes()).toEqual([]);
 });
 
 test("a file that R2 never deletes holds up no other one, and no earlier life of the chat", async () => {
@@ -93,4 +120,13 @@ test("a tombstone stays until R2 has deleted the bytes that came late", async ()
   await settle(chat);
   expect(await chat.bytes()).toEqual([]);
   expect(await alarmOf(chat.object())).toBeNull();
+});
+
+test("a file that a cancellation gave back is gone after a day, not when its message was to be sent", async () => {
+  const chat = await newFileChat();
+  const { id } = messageOf(await chat.send(await chat.upload(), { scheduledAt: Date.now() + 30 * DAY }));
+  expect((await chat.api("POST", `/chats/${chat.chat.id}/messages/${id}/cancel`)).status).toBe(200);
+  pass(DAY);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
 });
