@@ -170,8 +170,8 @@ export class ChangeJudge {
     this.#world.check("events", isBare, () => `the event of a reaction of the ${side} is ${event?.note}`);
     const key = `${side} ${id}`;
     const last = book.changedAt.get(key) ?? 0;
-    // The company's reactions come one after the other, by the chat's own clock.
-    const isLater = side === "organization" || (at ?? 0) >= last;
+    // The company's reactions and a page's come one after the other, by the chat's own clock, which may be set back.
+    const isLater = side === "organization" || book.isWeb || (at ?? 0) >= last;
     this.#world.check("reacted", isLater, () => `${id} has the reaction of ${at} after that of ${last}`);
     book.upTo(key, at ?? 0);
     this.#world.count(now ? `reaction of the ${side}` : `no reaction of the ${side}`);
