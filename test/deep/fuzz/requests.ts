@@ -83,7 +83,11 @@ function idsFor({ ids = [], ends = false }: Shape): fc.Arbitrary<string[]> {
 
 function queriesFor(shape: Shape): fc.Arbitrary<[string, string][]> {
   const drawn = valuesFor(shape.query)?.map((value) =>
-    Object.entries(value ?? {}).map(([name, each]): [string, string] => [name, String(each)]),
+    Object.entries(value ?? {}).map(([name, each]): [string, string] => [
+      name,
+      // An object may have no text of its own.
+      typeof each === "object" ? JSON.stringify(each) : String(each),
+    ]),
   );
   const names = fc.constantFrom("page", "limit", "before", "after", "channel", "contact", "__proto__", "hub.mode", "q");
   const others = fc.array(fc.tuple(names, fc.oneof(oddText, fc.constantFrom("1", "20"))), { maxLength: 3 });
