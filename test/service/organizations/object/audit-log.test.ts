@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newSortableId } from "../../../../src/ids.ts";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 import { type Manager, newManager } from "../../management/manager.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -90,7 +91,8 @@ test("the alarm deletes entries that are older than 400 days, 1,000 at a time", 
   const manager = await newManager();
   const object = env.ORGANIZATIONS.getByName(manager.organizationId);
   const kept = await idsIn(manager.organizationId);
-  const now = Date.now();
+  const now = TOMORROW;
+  vi.useFakeTimers({ now, toFake: ["Date"] });
   const old = Array.from({ length: 1_500 }, (_, index) => now - 401 * DAY_MS - index);
   await fill(manager, [...old, now - 399 * DAY_MS]);
   await runDurableObjectAlarm(object);
