@@ -3,13 +3,15 @@ import type { FileInfo } from "../files/file.ts";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
 import type { Choices, Rendering } from "./content.ts";
 import type { MediaType } from "./files.ts";
+import type { Uploads } from "./web/uploads.ts";
 
 /**
- * `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. `wabaId`: the
+ * `allowedOrigins`, and whose files are taken (`uploads`), on web channels; `perSecond`, the maximum number of calls per second, on the others. `wabaId`: the
  * account at the network that the channel's templates belong to.
  */
 export interface ChannelSettings {
   allowedOrigins?: string[] | undefined;
+  uploads?: Uploads | undefined;
   perSecond?: number | undefined;
   wabaId?: string | undefined;
 }

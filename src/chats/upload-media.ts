@@ -10,6 +10,7 @@ import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 import { idempotencyHashOf } from "./idempotency.ts";
+import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "./rpc.ts";
 
 /** Neither a path, nor characters that change how others are shown. */
 const plainName = z.refine<string>(
@@ -22,57 +23,89 @@ export const uploadQuery = z.object({
   fileName: optional(z.string().check(notBlankIfGiven, wellFormed, plainName, ...atMost(MAX_FILE_NAME))),
 });
 
-interface UploadRequest {
+export interface UploadRequest {
   fileName: string | null;
   idempotencyKey: string | null;
+}
+
+/** The chat that an upload is for, and who uploads. */
+export interface UploadTarget {
+  chatId: string;
+  maxBytes: number;
+  /** Called before a byte is read. @param id a repeated upload has the same one @throws ApiError to refuse the upload */
+  admit?(upload: { id: string; size: number }): Promise<void>;
+  reserve(file: FileRequest): Promise<Exclude<ReserveAnswer, Unknown>>;
+  confirm(confirmation: ConfirmRequest): Promise<Exclude<ConfirmAnswer, Unknown>>;
+}
+
+/** The JSON of a stored file; `replayed` if the idempotency key was used before. */
+interface StoredUpload {
+  doc: string;
+  replayed: boolean;
+}
+
+/** Stores a file that a message of the chat can name; see `storeUpload`. @throws ApiError also `chat_not_found` */
+export function uploadMedia(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  request: Request,
+  given: UploadRequest,
+): Promise<StoredUpload> {
+  const target: UploadTarget = {
+    chatId,
+    maxBytes: MAX_FILE_BYTES,
+    reserve: (file) => callChat(env, caller, chatId, (chat, as) => chat.reserveFile(as, file)),
+    confirm: (confirmation) => callChat(env, caller, chatId, (chat, as) => chat.confirmFile(as, confirmation)),
+  };
+  return storeUpload(env, target, request, given);
 }
 
 /**
  * Stores a file that a message of the chat can name. The chat reserves it before its bytes are written, and confirms it
  * after, so nothing is left behind wherever this is cut off.
- * @returns the file's JSON; `replayed` if the idempotency key was used before
- * @throws ApiError `length_required`, `body_too_large`, `media_type`, `validation_failed`, `chat_not_found`, `chat_full`,
- *   `upload_limit`, `idempotency_mismatch`; `unavailable` if R2 does not answer, or no bucket is bound
+ * @throws ApiError `length_required`, `body_too_large`, `media_type`, `validation_failed`, `chat_full`, `upload_limit`,
+ *   `idempotency_mismatch`; `unavailable` if R2 does not answer, or no bucket is bound
  */
-export async function uploadMedia(
+export async function storeUpload(
   env: Env,
-  caller: Caller,
-  chatId: string,
+  target: UploadTarget,
   request: Request,
   { fileName, idempotencyKey }: UploadRequest,
-): Promise<{ doc: string; replayed: boolean }> {
-  const size = sizeOf(request.headers);
+): Promise<StoredUpload> {
+  const { chatId } = target;
+  const size = sizeOf(request.headers, target.maxBytes);
   const bucket = bucketOf(env, chatId);
   if (!bucket) throw unavailable("media: no bucket is bound");
   if (!request.body) throw emptyBody();
+  const idempotencyHash = idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey);
+  const id = newId("med", jurisdictionOf(chatId));
+  await target.admit?.({ id: idempotencyHash ?? id, size });
   const upload = await beginUpload(
     request.body as ReadableStream<Uint8Array<ArrayBuffer>>,
     size,
     plainType(request.headers.get("Content-Type")),
   );
-  const idempotencyHash = idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey);
-  const id = newId("med", jurisdictionOf(chatId));
-  const file = { id, size, fileName, idempotencyHash };
-  const reserved = await callChat(env, caller, chatId, (chat, as) => chat.reserveFile(as, file));
+  const reserved = await target.reserve({ id, size, fileName, idempotencyHash });
   if (reserved.outcome === "refused") throw new ApiError(reserved.code);
   if (reserved.outcome === "stored") return { doc: reserved.doc, replayed: true };
   const { life } = reserved;
   await upload.store(bucket, fileKey({ chatId, life, mediaId: reserved.id }));
   const confirmation = { id: reserved.id, life, info: { ...upload.info, fileName }, idempotencyHash };
-  const confirmed = await callChat(env, caller, chatId, (chat, as) => chat.confirmFile(as, confirmation));
+  const confirmed = await target.confirm(confirmation);
   if (confirmed.outcome === "gone") throw unavailable("media: the reservation is over");
   return { doc: confirmed.doc, replayed: false };
 }
 
 /** The `Content-Length`, judged before a byte is read. */
-function sizeOf(headers: Headers): number {
+function sizeOf(headers: Headers, maxBytes: number): number {
   const length = headers.get("Content-Length");
   if (headers.has("Transfer-Encoding") || length === null || !/^\d{1,15}$/.test(length)) {
     throw new ApiError("length_required");
   }
   const size = Number(length);
   if (size === 0) throw emptyBody();
-  if (size > MAX_FILE_BYTES) throw new ApiError("body_too_large");
+  if (size > maxBytes) throw new ApiError("body_too_large");
   return size;
 }
 

@@ -1,3 +1,4 @@
+import { MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
@@ -15,6 +16,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   invalid_api_key:
     "The key or token is unknown, mistyped, revoked or expired. Check that all of it is sent and that it belongs to this service, or create a new one.",
   not_signed_in: "Console: there is no session, or it has ended.",
+  wrong_identity: "A visitor's token is malformed, or the hash of a user of your site is wrong or has expired.",
   wrong_token: "Console: the operator's token is wrong.",
   link_invalid: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
   access_invalid: "Console: the request has no valid token of Cloudflare Access.",
@@ -28,8 +30,10 @@ const MEANINGS: Record<ErrorCode, string> = {
   self_service_off: "The operator has not allowed the organization's keys to manage keys.",
   quota_exceeded:
     "The key's quota for this calendar month (UTC) is used up. Wait for the next month, or raise the key's `monthlyQuota`.",
+  wrong_origin: "A visitor's page is on a site that the channel's `allowedOrigins` do not name.",
+  uploads_off: "The channel's `uploads` are `off`, or `verified` and the visitor is anonymous.",
   rate_limited:
-    "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
+    "The key's window is used up, one address failed to authenticate too often, or a visitor uploaded too much. Wait `Retry-After` seconds.",
   validation_failed: "The body, a parameter or a header is wrong. `errors` lists each problem.",
   missing_field: "One required field is missing, null or blank, and nothing else is wrong.",
   organization_not_found: "There is no such organization.",
@@ -91,7 +95,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   cursor_expired:
     "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
   length_required: "An upload has no `Content-Length`, or a `Transfer-Encoding`.",
-  body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB, or a file more than ${MAX_FILE_BYTES / 1_048_576} MiB.`,
+  body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB, or a file more than ${MAX_FILE_BYTES / 1_048_576} MiB, a visitor's more than ${MAX_VISITOR_FILE_BYTES / 1_048_576} MiB.`,
   media_type:
     "The body has a `Content-Encoding`: send it uncompressed. Or the first bytes of a file are not what `Content-Type` says.",
   idempotency_mismatch: "The `Idempotency-Key` was used in this chat with another body.",

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
 import { uploadQuery } from "../chats/upload-media.ts";
 import { MAX_FILE_BYTES } from "../files/limits.ts";
 import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
@@ -14,6 +13,7 @@ import {
   paginationSchema,
   usageSchema,
 } from "./resources.ts";
+import { ERRORS_OF_UPLOADS, idempotencyKey, storedFile } from "./uploads.ts";
 import { walkPaginationSchema } from "./webhook-resources.ts";
 
 const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
@@ -112,40 +112,6 @@ const contentRange = {
   example: "bytes 0-1023/48213",
 };
 
-function idempotencyKey(
-  example: string,
-  description = "Makes an upload safe to repeat. The same key in the same chat returns the first file again.",
-) {
-  return {
-    name: "Idempotency-Key",
-    description: `${description} Keys never expire. The same key with another body is a 422. A key in quotes and the same key without quotes are two keys. A key can't contain a comma.`,
-    schema: { type: "string" as const, minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY, pattern: "^[^,]+$" },
-    example,
-  };
-}
-
-const uploadSchema = z
-  .object({
-    id: z.string().describe("The file's id, for `mediaId`"),
-    contentType: z.string().describe("What the file is"),
-    size: z.int().describe("In bytes"),
-    fileName: z.string().nullable().describe("The file's name. Null if none was given"),
-    width: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
-    height: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
-    expiresAt: z.iso.datetime().describe("When the file is deleted if no message names it"),
-  })
-  .meta({ id: "Media", title: "Media", description: "An uploaded file." });
-
-const exampleUpload = {
-  id: "med_gP4uT8mXc1VbKs2Z",
-  contentType: "application/pdf",
-  size: 48_213,
-  fileName: "invoice.pdf",
-  width: null,
-  height: null,
-  expiresAt: "2026-11-21T10:00:00.000Z",
-};
-
 const OF_MESSAGES = tagged("Messages", [
   {
     route: "GET /chats/{id}/messages",
@@ -225,23 +191,8 @@ const OF_MESSAGES = tagged("Messages", [
     query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as contacts see it." } },
     headers: [idempotencyKey("order-4711-invoice")],
     file: "The file.",
-    responses: [
-      jsonResponse(
-        201,
-        "The file.",
-        z.object({ media: uploadSchema }),
-        { media: exampleUpload },
-        {
-          "Idempotent-Replayed": {
-            description: "Present if an earlier request with this `Idempotency-Key` uploaded the file.",
-            required: false,
-            schema: { type: "string", const: "true" },
-            example: "true",
-          },
-        },
-      ),
-    ],
-    errors: ["chat_full", "upload_limit", "length_required", "body_too_large", "media_type", "idempotency_mismatch"],
+    responses: [storedFile],
+    errors: ERRORS_OF_UPLOADS,
   },
   {
     route: "GET /chats/{id}/messages/{messageId}/media",

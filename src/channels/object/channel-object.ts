@@ -19,13 +19,14 @@ import {
   type SendingConfig,
 } from "./permits.ts";
 import { TemplateSyncs } from "./template-syncs.ts";
+import { type UploadDecision, UploadLimit, type VisitorUpload } from "./upload-limit.ts";
 import { WaitingChats } from "./waiting-chats.ts";
 
 const RETRY_MS = 15_000;
 const WAKE_TIMEOUT_MS = 5_000;
 
 /**
- * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
+ * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats and what visitors upload.
  */
 export class ChannelObject extends DurableObject<Env> {
   readonly #health = new HealthReporter({
@@ -35,6 +36,7 @@ export class ChannelObject extends DurableObject<Env> {
     organizationOf: async (channelId) => (await this.#record(channelId))?.organizationId ?? null,
   });
   readonly #newChats = new NewChatLimit(this.ctx.storage);
+  readonly #uploads = new UploadLimit(this.ctx.storage);
   readonly #waiting = new WaitingChats(
     this.ctx.storage.kv,
     () => this.#permits.pace,
@@ -63,6 +65,7 @@ export class ChannelObject extends DurableObject<Env> {
       health: this.#health,
       waiting: this.#waiting,
       newChats: this.#newChats,
+      uploads: this.#uploads,
       permits: this.#permits,
       templates: this.#templates,
     },
@@ -104,6 +107,13 @@ export class ChannelObject extends DurableObject<Env> {
     const now = Date.now();
     const decision = this.#newChats.count(network, chatId, now);
     await this.#alarm.by(this.#newChats.dueAt());
+    return decision;
+  }
+
+  /** Counts a visitor's upload, unless a limit is reached. */
+  async admitUpload(upload: VisitorUpload): Promise<UploadDecision> {
+    const decision = this.#uploads.count(upload, Date.now());
+    await this.#alarm.by(this.#uploads.dueAt());
     return decision;
   }
 

@@ -1,17 +1,8 @@
 import { clientBlock } from "../../http/client-network.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
+import { MAX_NEW_CHATS } from "../web/visitor-limits.ts";
 
 const WINDOW_MS = 60_000;
-
-/**
- * How many new chats visitors may start per minute.
- * - `network`: an IPv4 address, or the /64 of one IPv6 subscriber. Enough for a household or a small office.
- * - `block`: an IPv6 /48. One customer can have a whole /48 with its 65,536 networks, but a mobile carrier puts many
- *   phones into one, so ten full networks are allowed.
- * - `channel`: all visitors together. Each new chat permanently adds rows to the organization's object. Ten per second is
- *   more than a busy site needs, and limits how many rows this object stores.
- */
-export const MAX_NEW_CHATS = { network: 5, block: 50, channel: 600 } as const;
 
 /** Whether a new chat is allowed; if not, `retryAfter` is in seconds. */
 export type NewChatDecision = { ok: true } | { ok: false; retryAfter: number };

@@ -1,11 +1,13 @@
 import type { Region } from "../../db/schema.ts";
 import { clientNetwork } from "../../http/client-network.ts";
 import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
+import type { ChannelSettings } from "../spec.ts";
 import { webChatId } from "./chat-id.ts";
 import { addressOfToken, type Claim, matchingSecret, readClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { type SocketRefusal, secretFingerprint } from "./socket-policy.ts";
-import type { Visitor } from "./visitor.ts";
+import { webSpec } from "./spec.ts";
+import type { ConnectingVisitor, Visitor } from "./visitor.ts";
 
 /** A web channel; null if no web channel has this id. */
 export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {
@@ -13,28 +15,35 @@ export async function webChannel(env: Env, channelId: string): Promise<ChannelRe
   return record?.kind === "web" ? record : null;
 }
 
+/** Why a visitor is not let in. */
+export type VisitorRefusal = Extract<SocketRefusal, "no_channel" | "wrong_origin" | "wrong_identity">;
+
+/** A visitor who was let in, and the region of the channel's organization. */
+interface Admitted {
+  visitor: Visitor;
+  region: Region | null;
+}
+
 /**
- * Decides whether to accept a visitor's socket: checks the channel, then the origin, then the identity. Writes nothing.
+ * Decides whether to let a visitor in: checks the channel, then the origin, then the identity. Writes nothing.
+ * @param claim who the visitor claims to be; null if the request doesn't say
  * @throws if the directory or a secret can't be read
  */
 export async function admitVisitor(
   env: Env,
   channelId: string,
   request: Request,
-): Promise<{ visitor: Visitor; region: Region | null } | SocketRefusal> {
+  claim: Claim | null,
+): Promise<Admitted | VisitorRefusal> {
   const record = await webChannel(env, channelId);
   if (!record) return "no_channel";
-  const url = new URL(request.url);
+  const ownOrigin = new URL(request.url).origin;
   const origin = request.headers.get("Origin");
-  const allowing = await recordAllowing(env, channelId, origin, url.origin);
+  const allowing = await recordAllowing(env, channelId, origin, ownOrigin);
   if (!allowing) return "wrong_origin";
-  const claim = readClaim(request.headers.get("Sec-WebSocket-Protocol"));
   const identity = claim && (await verifyClaim(env, channelId, claim));
   if (!identity) return "wrong_identity";
   const { address, fingerprint } = identity;
-  const after = numberIn(url, "after");
-  const events = numberIn(url, "events");
-  if (Number.isNaN(after) || Number.isNaN(events)) return "bad_request";
   return {
     region: record.region,
     visitor: {
@@ -43,11 +52,35 @@ export async function admitVisitor(
       channelId,
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
-      admission: { origin, ownOrigin: url.origin, fingerprint, readAt: allowing.readAt },
-      after: after ?? 0,
-      events,
+      admission: { origin, ownOrigin, fingerprint, readAt: allowing.readAt },
+      hasUploads: mayUpload(allowing.settings, fingerprint !== null),
     },
   };
+}
+
+/** Decides whether to accept a visitor's socket; see `admitVisitor`. */
+export async function admitSocket(
+  env: Env,
+  channelId: string,
+  request: Request,
+): Promise<{ visitor: ConnectingVisitor; region: Region | null } | SocketRefusal> {
+  const admitted = await admitVisitor(
+    env,
+    channelId,
+    request,
+    readClaim(request.headers.get("Sec-WebSocket-Protocol")),
+  );
+  if (typeof admitted === "string") return admitted;
+  const url = new URL(request.url);
+  const after = numberIn(url, "after");
+  const events = numberIn(url, "events");
+  if (Number.isNaN(after) || Number.isNaN(events)) return "bad_request";
+  return { ...admitted, visitor: { ...admitted.visitor, after: after ?? 0, events } };
+}
+
+/** @param isVerified whether the site vouches for the visitor */
+function mayUpload({ uploads = webSpec.defaults.uploads }: ChannelSettings, isVerified: boolean): boolean {
+  return uploads === "everyone" || (uploads === "verified" && isVerified);
 }
 
 /** A number in the query; null if it is not given, `NaN` if it is given twice or is none. */

@@ -34,10 +34,14 @@ export type Claim = { kind: "token"; token: string } | UserClaim;
 export function readClaim(header: string | null): Claim | null {
   const protocols = header?.split(",").map((protocol) => protocol.trim());
   if (protocols?.length !== 2 || !protocols.includes(PROTOCOL)) return null;
-  const claim = protocols.find((protocol) => protocol !== PROTOCOL);
-  const token = claim?.match(TOKEN)?.[1];
+  return parseClaim(protocols.find((protocol) => protocol !== PROTOCOL) ?? "");
+}
+
+/** A claim as the socket's second subprotocol has it, and the token of `Authorization: Bearer`; null for anything else. */
+export function parseClaim(text: string): Claim | null {
+  const token = text.match(TOKEN)?.[1];
   if (token) return { kind: "token", token };
-  const [, encoded, hash, expires] = claim?.match(USER) ?? claim?.match(DATED_USER) ?? [];
+  const [, encoded, hash, expires] = text.match(USER) ?? text.match(DATED_USER) ?? [];
   const user = encoded ? decodeUser(encoded) : null;
   if (user === null || !hash) return null;
   return { kind: "user", user, hash: Uint8Array.fromHex(hash), expires: expires ? Number(expires) : null };

@@ -1,13 +1,19 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
+import { readIdempotencyKey } from "../../chats/idempotency.ts";
+import { uploadQuery } from "../../chats/upload-media.ts";
+import { uploadOfVisitor } from "../../chats/visitor-upload.ts";
 import { isOverAbuseLimit, tooManyRequests } from "../../http/abuse-limit.ts";
-import { ApiError } from "../../http/errors.ts";
+import { bearerToken } from "../../http/bearer.ts";
+import { ApiError, type ErrorCode } from "../../http/errors.ts";
 import { PLAIN_PAGE_HEADERS } from "../../http/html.ts";
-import { fault } from "../../http/validation.ts";
+import type { RequestVariables } from "../../http/request-log.ts";
+import { createJsonResponse } from "../../http/response.ts";
+import { fault, readQuery } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
-import { admitVisitor, webChannel } from "./admit.ts";
-import { PROTOCOL } from "./identity.ts";
+import { admitSocket, admitVisitor, type VisitorRefusal, webChannel } from "./admit.ts";
+import { PROTOCOL, parseClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
 import { SOCKET_REFUSALS, type SocketRefusal } from "./socket-policy.ts";
@@ -24,13 +30,35 @@ const AVAILABILITY_HEADERS = {
   Vary: "Origin",
 };
 
-type WebContext = Context<{ Bindings: Env }>;
+/** Who may not upload a file, by why a visitor is not let in. */
+const UPLOAD_REFUSALS: Record<VisitorRefusal, ErrorCode> = {
+  no_channel: "channel_not_found",
+  wrong_origin: "wrong_origin",
+  wrong_identity: "wrong_identity",
+};
+
+/** A page of any site may upload, if the channel allows its origin: that is checked here, and not by the browser. */
+const UPLOAD_PREFLIGHT = {
+  "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key",
+  "Access-Control-Allow-Methods": "POST",
+  "Access-Control-Max-Age": "86400",
+};
+
+type WebEnv = { Bindings: Env; Variables: RequestVariables };
+type WebContext = Context<WebEnv>;
+
+/** Lets pages of any site read the answers, refusals too. */
+const readableAnywhere: MiddlewareHandler<WebEnv> = async (c, next) => {
+  await next();
+  c.res.headers.set("Access-Control-Allow-Origin", "*");
+  c.res.headers.set("Access-Control-Expose-Headers", "Idempotent-Replayed, Retry-After");
+};
 
 /**
- * The visitors' routes under /web: the page, its socket, and whether a widget may show the chat on the calling site
- * (`{ available: boolean }`). None of them requires a key.
+ * The visitors' routes under /web: the page, its socket, its uploads, and whether a widget may show the chat on the calling
+ * site (`{ available: boolean }`). None of them requires a key.
  */
-export const webRoutes = new Hono<{ Bindings: Env }>()
+export const webRoutes = new Hono<WebEnv>()
   .get("/:channelId", async (c) => {
     if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const record = await webChannel(c.env, c.req.param("channelId"));
@@ -53,6 +81,19 @@ export const webRoutes = new Hono<{ Bindings: Env }>()
     if (!isUpgrade) throw fault("Upgrade", "must be websocket");
     const socket = await openSocket(c, c.req.param("channelId"));
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
+  })
+  .options("/:channelId/media", readableAnywhere, (c) => c.body(null, 204, UPLOAD_PREFLIGHT))
+  .post("/:channelId/media", readableAnywhere, async (c) => {
+    if (await isOverAbuseLimit(c)) throw tooManyRequests();
+    const claim = parseClaim(bearerToken(c));
+    if (!claim) throw new ApiError("wrong_identity");
+    const admitted = await admitVisitor(c.env, c.req.param("channelId"), c.req.raw, claim);
+    if (typeof admitted === "string") throw new ApiError(UPLOAD_REFUSALS[admitted]);
+    const { fileName = null } = readQuery(c, uploadQuery);
+    const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
+    const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given);
+    const headers: Record<string, string> = replayed ? { "Idempotent-Replayed": "true" } : {};
+    return createJsonResponse(`{"media":${doc}}`, 201, c.get("responseHeaders"), headers);
   });
 
 /** A 404: a page for browsers, a JSON error for programs. */
@@ -67,7 +108,7 @@ function noChannel(c: WebContext): Response {
 async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
   try {
     if (await isOverAbuseLimit(c)) return refusedSocket("try_later");
-    const admitted = await admitVisitor(c.env, channelId, c.req.raw);
+    const admitted = await admitSocket(c.env, channelId, c.req.raw);
     if (typeof admitted === "string") return refusedSocket(admitted);
     const { visitor, region } = admitted;
     // A new request, so that no header of the visitor can pass for a verified one, and no token is forwarded.

@@ -3,6 +3,7 @@ import { atMost, optional } from "../../http/fields.ts";
 import { type Choices, hasDetails, type Rendering } from "../content.ts";
 import type { ChannelSpec } from "../spec.ts";
 import { takenByPage } from "./file-limits.ts";
+import { UPLOADS } from "./uploads.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
 export const MAX_ORIGINS = 20;
@@ -32,8 +33,11 @@ function webRendering({ choices }: Choices): Rendering {
 /** A web chat needs no credentials. Its contacts are the site's users and anonymous visitors. */
 export const webSpec: ChannelSpec = {
   credentials: z.object({}),
-  settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(MOST_ORIGINS))) }),
-  defaults: { allowedOrigins: [] },
+  settings: z.object({
+    allowedOrigins: optional(z.array(origin).check(z.maxLength(MOST_ORIGINS))),
+    uploads: optional(z.enum(UPLOADS)),
+  }),
+  defaults: { allowedOrigins: [], uploads: "everyone" },
   // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
   addressError: "must be well-formed text that does not start with web_",

@@ -1,6 +1,6 @@
 import type { SocketAdmission } from "./socket-policy.ts";
 
-/** A visitor that the Worker verified. The Worker sends it to the chat object with the upgrade request. */
+/** A visitor that the Worker verified. */
 export interface Visitor {
   /** The visitor's chat, or the id that it will have. */
   chatId: string;
@@ -10,6 +10,12 @@ export interface Visitor {
   /** The network that new chats are counted for (`clientNetwork`). */
   clientNetwork: string;
   admission: SocketAdmission;
+  /** Whether the visitor may upload files. */
+  hasUploads: boolean;
+}
+
+/** A visitor whose page connects. The Worker sends it to the chat object with the upgrade request. */
+export interface ConnectingVisitor extends Visitor {
   /** The sequence number of the newest message that the page has. */
   after: number;
   /** The number of the newest event that the page knows of; null if it has no messages yet. */
@@ -19,12 +25,12 @@ export interface Visitor {
 const HEADER = "Parley-Visitor";
 
 /** The headers of the upgrade request to the chat object. */
-export function visitorHeaders(visitor: Visitor): Record<string, string> {
+export function visitorHeaders(visitor: ConnectingVisitor): Record<string, string> {
   // Header values must be ASCII; a user's id may contain any character.
   return { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(visitor)) };
 }
 
 /** Reads the visitor of an upgrade request. Only the Worker can call an object, so the header can be trusted. */
-export function readVisitor(headers: Headers): Visitor {
-  return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as Visitor;
+export function readVisitor(headers: Headers): ConnectingVisitor {
+  return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as ConnectingVisitor;
 }

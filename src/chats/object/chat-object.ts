@@ -1,3 +1,4 @@
+import type { Visitor } from "../../channels/web/visitor.ts";
 import type { ListPosition } from "../../http/pagination.ts";
 import type * as rpc from "../rpc.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../rpc.ts";
@@ -6,6 +7,7 @@ import { describeQueue } from "./delivery/queue.ts";
 import { EventfulObject } from "./eventful-object.ts";
 import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
+import { isOwner } from "./visitors/socket-check.ts";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -115,7 +117,10 @@ export class ChatObject extends EventfulObject {
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
   async adopt(identity: ChatIdentity): Promise<void> {
     const as = { organizationId: identity.organizationId, knownIdentity: identity, isRepeat: false };
-    await this.#forOwner(as, () => this.parts.announce());
+    await this.#forOwner(as, () => {
+      this.parts.files.keepChat();
+      return this.parts.announce();
+    });
   }
 
   /** The organization that the chat belongs to, or belonged to lately; null if the object holds nothing. */
@@ -169,6 +174,20 @@ export class ChatObject extends EventfulObject {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.files.reserve(identity, request);
       if (answer.outcome === "reserved") await this.parts.due.standBy();
+      return answer;
+    });
+  }
+
+  /** Makes room for a visitor's file. It may begin the chat. */
+  async reserveVisitorFile(as: AsOwner, visitor: Visitor, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
+    await this.parts.alarm.standing();
+    const isBegun = this.parts.adoption.identity() === undefined;
+    return this.parts.adoption.forOwner(as, async (identity) => {
+      if (!isOwner(visitor, identity)) return UNKNOWN;
+      if (isBegun) this.parts.files.begin();
+      const answer = this.parts.files.reserve(identity, request);
+      if (isBegun) await this.parts.announce();
+      await this.parts.due.standBy();
       return answer;
     });
   }

@@ -89,6 +89,8 @@ export class ChatParts {
       adoption: this.adoption,
       log: this.log,
       isUsed: (fileId) => this.log.showsFile(fileId) || this.scheduled.showsFile(fileId),
+      hadMessages: () => this.log.newest().seq > 0 || this.scheduled.dueAt(Date.now()) !== null,
+      deleteChat: (identity) => this.erasure.deleteChat(identity),
     });
     this.alarm = new StandingAlarm(storage);
     this.contact = new ContactAddresses({

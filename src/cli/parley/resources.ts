@@ -1,4 +1,5 @@
 import { DESCRIPTIONS, networkKinds } from "../../channels/descriptions.ts";
+import { UPLOADS } from "../../channels/web/uploads.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { flag } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
@@ -34,6 +35,7 @@ export const RESOURCES = {
       "owner-email": field("address", "owner.email", "The first member's email address"),
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay; it can't be changed"),
       region: field("region", "region", "Where the data should be, for example weur"),
+      uploads: field("whose", "settings.uploads", `web: whose files the chat takes, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
       "max-members": limitField("limits.members", "The maximum number of members; 1,000 by default"),
       "max-templates": limitField("limits.templates", "The maximum number of templates; 1,000 by default"),

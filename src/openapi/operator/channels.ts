@@ -25,8 +25,8 @@ const credentials = perKind((kind) => {
   return names.length === 0 ? "none" : `\`{ ${names.join(", ")} }\``;
 });
 const settings = perKind((kind) => {
-  const [[name, usual] = []] = Object.entries(KINDS[kind].defaults);
-  return `\`{ ${name} }\` (default ${JSON.stringify(usual)})`;
+  const usual = Object.entries(KINDS[kind].defaults).map(([name, value]) => `\`${name}\` ${JSON.stringify(value)}`);
+  return `\`{ ${Object.keys(KINDS[kind].defaults).join(", ")} }\` (default ${usual.join(", ")})`;
 });
 
 const FIELDS: Record<string, string> = {
@@ -36,6 +36,8 @@ const FIELDS: Record<string, string> = {
     ),
   ),
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
+  uploads:
+    "web: whose files the chat takes: of nobody (`off`), of users that your site signed in (`verified`), or of all visitors (`everyone`).",
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,

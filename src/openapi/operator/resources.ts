@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
+import { UPLOADS } from "../../channels/web/uploads.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
 import { PERMISSIONS } from "../../keys/permissions.ts";
@@ -123,6 +124,10 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .array(z.string())
           .optional()
           .describe("web: the sites that can embed the chat. An empty list allows every site"),
+        uploads: z
+          .enum(UPLOADS)
+          .optional()
+          .describe("web: whose files the chat takes. `verified`: only of users that your site signed in"),
         perSecond: z
           .number()
           .optional()

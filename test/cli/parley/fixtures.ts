@@ -189,6 +189,7 @@ async function copyCheckout(folder: string): Promise<void> {
   await mkdir(join(checkout, "src"), { recursive: true });
   for (const path of [
     ...globSync("src/channels/{,*/}description*.ts", { cwd: root }),
+    "src/channels/web/uploads.ts",
     "src/cli",
     "src/client",
     "src/keys/permissions.ts",

@@ -5,11 +5,11 @@ import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../
 import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
-import { MAX_NEW_CHATS } from "../../../src/channels/object/new-chat-limit.ts";
 import { ADAPTERS } from "../../../src/channels/registry.ts";
 import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/spec.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
+import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/channels/web/visitor-limits.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
 import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
 import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
@@ -185,6 +185,9 @@ const CEILINGS: Record<string, number> = {
   "Open sockets of a visitor": MAX_SOCKETS,
   "Frames of a socket per second": MAX_FRAMES_A_SECOND,
   "Bytes of a frame": MAX_FRAME,
+  "Bytes of a visitor's file": MAX_VISITOR_FILE_BYTES,
+  "Bytes that a visitor uploads in an hour": MAX_UPLOADED.visitor,
+  "Bytes that visitors of an IPv4 address or an IPv6 /64 upload in an hour": MAX_UPLOADED.network,
   "New chats of visitors from an IPv4 address or an IPv6 /64 per minute": MAX_NEW_CHATS.network,
   "New chats of visitors from an IPv6 /48 per minute": MAX_NEW_CHATS.block,
   "New chats of a channel's visitors per minute": MAX_NEW_CHATS.channel,

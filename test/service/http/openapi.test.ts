@@ -47,7 +47,7 @@ test.each([
   const ofPrefix = described.filter((route) => route.includes(` ${prefix}/`));
   expect(ofPrefix.sort()).toEqual(routesBelow(prefix));
   const others = described.filter((route) => !ofPrefix.includes(route));
-  expect(others).toEqual(name === "public" ? ["GET /web/{channelId}", "GET /"] : []);
+  expect(others).toEqual(name === "public" ? ["GET /web/{channelId}", "POST /web/{channelId}/media", "GET /"] : []);
 });
 
 test("each error is on an operation, except those of requests without an operation", () => {

@@ -65,7 +65,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       organizationId,
       kind: "web",
       name: "Site",
-      settings: { allowedOrigins: [] },
+      settings: { allowedOrigins: [], uploads: "everyone" },
       limits: { chats: null, origins: 20 },
       retentionDays: null,
       health: { state: "ok", reason: null, since: TIME, isVerified: true },
@@ -140,17 +140,20 @@ test("chosen settings are stored, and null restores the default", async () => {
   );
 });
 
-test("a web channel's allowed origins are stored, changed and cleared", async () => {
+test("a web channel's settings are stored, changed and cleared", async () => {
   const allowedOrigins = ["https://a.test", "http://localhost:3000"];
   const { answer } = await post({ kind: "web", name: "Site", settings: { allowedOrigins } });
   const { id, settings } = created(answer).channel;
-  expect(settings).toEqual({ allowedOrigins });
+  expect(settings).toEqual({ allowedOrigins, uploads: "everyone" });
   const patch = async (body: object) => (await admin("PATCH", `/channels/${id}`, body)).body.channel.settings;
   expect(await patch({ settings: { allowedOrigins: ["https://b.test"] } })).toEqual({
     allowedOrigins: ["https://b.test"],
+    uploads: "everyone",
   });
-  expect(await patch({ settings: { allowedOrigins: [] } })).toEqual({ allowedOrigins: [] });
-  expect(await patch({ settings: { allowedOrigins: null } })).toEqual({ allowedOrigins: [] });
+  expect(await patch({ settings: { uploads: "verified" } })).toMatchObject({ uploads: "verified" });
+  expect(await patch({ settings: { uploads: null } })).toMatchObject({ uploads: "everyone" });
+  expect(await patch({ settings: { allowedOrigins: [] } })).toMatchObject({ allowedOrigins: [] });
+  expect(await patch({ settings: { allowedOrigins: null } })).toMatchObject({ allowedOrigins: [] });
 });
 
 test("a PATCH doesn't change other credentials, the verify token or other settings", async () => {

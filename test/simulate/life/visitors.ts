@@ -1,4 +1,4 @@
-import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
+import { type ConnectingVisitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
 import type { ChatIdentity } from "../../../src/chats/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";
@@ -78,8 +78,8 @@ export class Visitors {
   #connect(chat: SimulatedObject, identity: ChatIdentity, tab: Tab): void {
     const { chatId, organizationId, channelId, contactAddress: address } = identity;
     const admission = { ...ADMISSION, readAt: chat.now };
-    const at = { chatId, organizationId, channelId, address, clientNetwork: tab.name, admission };
-    const headers = visitorHeaders({ ...at, after: tab.newest, events: tab.events } satisfies Visitor);
+    const at = { chatId, organizationId, channelId, address, clientNetwork: tab.name, admission, hasUploads: true };
+    const headers = visitorHeaders({ ...at, after: tab.newest, events: tab.events } satisfies ConnectingVisitor);
     chat.receive("fetch", [{ headers: new Headers(headers) }], () => {});
     const socket = chat.sockets.at(-1);
     if (socket) tab.connected(socket);

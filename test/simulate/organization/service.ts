@@ -4,7 +4,7 @@ export { webChatId } from "../../../src/channels/web/chat-id.ts";
 export { callChat } from "../../../src/chats/call-chat.ts";
 export { createChat } from "../../../src/chats/create-chat.ts";
 export { ChatObject } from "../../../src/chats/object/chat-object.ts";
-export { openVisitorChat } from "../../../src/chats/object/visitors/open-visitor-chat.ts";
+export { openVisitorChat } from "../../../src/chats/open-visitor-chat.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";
 export { isOutage } from "../../../src/db/client.ts";
 export { newId } from "../../../src/ids.ts";

@@ -26,7 +26,7 @@ const SHARED = new RegExp(
     "channels/web/render\\.ts",
     "files/bucket\\.ts",
     "organizations/call-organization\\.ts",
-    "chats/open-chat\\.ts",
+    "chats/open-(?:visitor-)?chat\\.ts",
     "management/row-ceilings\\.ts",
     "templates/sync\\.ts",
   ].join("|")})$`,

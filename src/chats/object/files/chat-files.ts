@@ -31,6 +31,8 @@ const MAX_FAILURES = 12;
 const PATIENCE_MS = 30_000;
 /** Set in a chat that ever reserved a file: only then are there bytes to look for when the chat ends. */
 const HAS_FILES = "files";
+/** Set in a chat that a visitor began with a file. */
+const BEGUN = "begunByFile";
 
 /** What files need of their chat. */
 interface FilesHost {
@@ -40,6 +42,10 @@ interface FilesHost {
   log: MessageLog;
   /** Whether a message names the file; see `media_used`. */
   isUsed(fileId: string): boolean;
+  /** Whether the chat ever had a message, or has one that is scheduled. */
+  hadMessages(): boolean;
+  /** Deletes the whole chat. */
+  deleteChat(identity: ChatIdentity): Promise<void>;
 }
 
 /**
@@ -50,10 +56,24 @@ interface FilesHost {
 export class ChatFiles implements DuePart {
   readonly #host: FilesHost;
   readonly rows: FileRows;
+  /** Whether a visitor began the chat with a file; undefined if not read. */
+  #isBegun: boolean | undefined;
 
   constructor(host: FilesHost) {
     this.#host = host;
     this.rows = new FileRows(host.storage.sql);
+  }
+
+  /** A file begins the chat. If no message comes, the chat goes with its last file. Part of the adoption's commit. */
+  begin(): void {
+    this.#host.storage.kv.put(BEGUN, true);
+    this.#isBegun = true;
+  }
+
+  /** The company has created the chat too. */
+  keepChat(): void {
+    if (this.#begun()) this.#host.storage.kv.delete(BEGUN);
+    this.#isBegun = false;
   }
 
   /** Makes room for a file. Its bytes may be written from now on, for some minutes. */
@@ -167,6 +187,7 @@ export class ChatFiles implements DuePart {
   /** When the next bytes go; null if none do, or nobody can delete them, as no bucket is bound. */
   dueAt(): number | null {
     const identity = this.#host.adoption.identity();
+    if (identity && this.#isOver()) return 0;
     const nextAt = identity ? this.rows.nextAt() : null;
     return identity && nextAt !== null && bucketOf(this.#host.env, identity.chatId) ? nextAt : null;
   }
@@ -186,16 +207,28 @@ export class ChatFiles implements DuePart {
       if (adoption.exists(life)) this.rows.deleted([id], now);
     }
     if (failure) throw failure.error;
+    if (adoption.exists(life) && this.#isOver()) await this.#host.deleteChat(identity);
   }
 
   /** The storage was deleted, or a write failed. */
   forget(): void {
     this.rows.forget();
+    this.#isBegun = undefined;
   }
 
   /** Whether the chat ever reserved a file. */
   get hasAny(): boolean {
     return this.#host.storage.kv.get(HAS_FILES) === true;
+  }
+
+  #begun(): boolean {
+    this.#isBegun ??= this.#host.storage.kv.get(BEGUN) === true;
+    return this.#isBegun;
+  }
+
+  /** Whether the chat began with a file, and no file is left and no message came. */
+  #isOver(): boolean {
+    return this.#begun() && this.rows.nextAt() === null && !this.#host.hadMessages();
   }
 
   /** Deletes the bytes of files. Where R2 fails, it is asked for each half: one file must not hold up the others. */

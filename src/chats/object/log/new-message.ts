@@ -1,10 +1,7 @@
 import { messageId } from "../../../ids.ts";
 import type { Extra } from "../../content.ts";
 import type { Message, ShownMedia, UnplacedMessage } from "../../message.ts";
-import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../rpc.ts";
-
-/** The type of media of which nothing is known. */
-const UNKNOWN_TYPE = "application/octet-stream";
+import type { ChatIdentity, Draft, FileMedia, InboundDraft, Prepared } from "../../rpc.ts";
 
 /** A draft whose choices have their rendering, with the file that it sends. */
 export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
@@ -72,7 +69,7 @@ export function scheduledMessage(
     ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
     ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
     ...(resendOf != null && { resendOf }),
-    ...(media && { media: shownMedia(media) }),
+    ...(media && { media: shownFile(media) }),
     ...(senderName !== undefined && { sender: { name: senderName } }),
     ...extra,
   };
@@ -112,12 +109,12 @@ function mediaUrlOf(origin: string | null | undefined, chatId: string, id: strin
   return `${origin ?? ""}/api/v1/chats/${chatId}/messages/${id}/media`;
 }
 
-function shownMedia({ contentType, size, fileName, width, height }: Media): ShownMedia {
+function shownFile({ contentType, size, fileName, width, height }: FileMedia): ShownMedia {
   return {
-    contentType: contentType ?? UNKNOWN_TYPE,
-    ...(size !== undefined && { size }),
+    contentType,
+    size,
     ...(fileName !== null && { fileName }),
-    ...(width != null && height != null && { width, height }),
+    ...(width !== null && height !== null && { width, height }),
   };
 }
 
@@ -145,7 +142,6 @@ export function inboundMessage(
     metadata: {},
     createdAt: at,
     updatedAt: at,
-    ...(media && { media: shownMedia(media) }),
     ...extra,
   };
 }

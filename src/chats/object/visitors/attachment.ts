@@ -1,7 +1,7 @@
-import type { Visitor } from "../../../channels/web/visitor.ts";
+import type { ConnectingVisitor } from "../../../channels/web/visitor.ts";
 
 /** The data of a socket. The platform stores it while the object sleeps. */
-export type Attachment = Visitor & { openedAt: number };
+export type Attachment = ConnectingVisitor & { openedAt: number };
 
 /** The data of an accepted socket. @throws if it can't be read */
 export function attached(socket: WebSocket): Attachment {

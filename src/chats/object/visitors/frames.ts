@@ -28,7 +28,7 @@ export type ServerFrame =
       lastSeq: number;
       /** The number of the chat's newest event. */
       events: number;
-      features: typeof FEATURES;
+      features: Feature[];
     }
   /** The messages before the requested seq, oldest first, at most 100. */
   | { type: "older"; messages: VisitorMessage[] }
@@ -46,8 +46,14 @@ export type ServerFrame =
   | RefusedFrame
   | { type: "pong" };
 
-/** What a page can use, so that it offers nothing that the server would refuse. */
-export const FEATURES = ["choices", "replies", "reactions", "typing", "contact"] as const;
+/** What every page can use. */
+const FEATURES = ["choices", "replies", "reactions", "typing", "contact"] as const;
+type Feature = (typeof FEATURES)[number] | "uploads";
+
+/** What a visitor's page can use, so that it offers nothing that the server would refuse. */
+export function featuresOf({ hasUploads }: { hasUploads: boolean }): Feature[] {
+  return hasUploads ? [...FEATURES, "uploads"] : [...FEATURES];
+}
 
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;

@@ -100,7 +100,10 @@ export class SocketCheck {
  * Whether a chat belongs to this visitor, or was not adopted yet. A chat's id is a hash of 89 bits, so the address,
  * the channel and the organization are compared too.
  */
-export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
+export function isOwner(
+  visitor: Pick<Visitor, "address" | "channelId" | "organizationId">,
+  chat: ChatIdentity | undefined,
+): boolean {
   if (!chat) return true;
   const { organizationId, channelId, address } = visitor;
   return chat.organizationId === organizationId && chat.channelId === channelId && chat.contactAddress === address;

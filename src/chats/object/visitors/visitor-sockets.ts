@@ -1,5 +1,5 @@
 import { type VisitorMessage, visitorMessage } from "../../../channels/web/render.ts";
-import { readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
+import { type ConnectingVisitor, readVisitor } from "../../../channels/web/visitor.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -21,7 +21,7 @@ import {
   WRONG_IDENTITY,
 } from "./closing.ts";
 import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
-import { FEATURES, PING, PONG, readFrame, type ServerFrame, sendFrame } from "./frames.ts";
+import { featuresOf, PING, PONG, readFrame, type ServerFrame, sendFrame } from "./frames.ts";
 import { type Acknowledged, changedSince } from "./queries.ts";
 import { isOwner, SocketCheck } from "./socket-check.ts";
 import { type InputHost, VisitorInput } from "./visitor-input.ts";
@@ -180,30 +180,32 @@ export class VisitorSockets {
    * What has changed since the page was here, and `ready`. The changes come first: a page that has `ready` has all of
    * them, and may remember its number of events.
    */
-  #firstFrames({ after, events }: Visitor): ServerFrame[] {
+  #firstFrames(visitor: ConnectingVisitor): ServerFrame[] {
+    const { after, events } = visitor;
+    const ready = (from: number) => this.#ready(from, featuresOf(visitor));
     const { log, state } = this.#host;
     const isAdopted = this.#host.adoption.identity() !== undefined;
-    if (events === null || (events === 0 && !isAdopted)) return [this.#ready(after)];
+    if (events === null || (events === 0 && !isAdopted)) return [ready(after)];
     const changed = isAdopted ? changedSince(state.storage.sql, log.events, events) : null;
-    if (!changed) return [{ type: "reset" }, this.#ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
+    if (!changed) return [{ type: "reset" }, ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
     return [
       ...changed.map((message) => ({ type: "updated" as const, message: visitorMessage(message) })),
-      this.#ready(after),
+      ready(after),
     ];
   }
 
   /** @param after the seq of the newest message that the page has */
-  #ready(after: number): ServerFrame {
+  #ready(after: number, features: ReturnType<typeof featuresOf>): ServerFrame {
     const chatId = this.#host.adoption.identity()?.chatId ?? null;
     const { log } = this.#host;
     if (chatId === null) {
-      return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0, events: 0, features: FEATURES };
+      return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0, events: 0, features };
     }
     const { range, pagination } = rangeAfter(log.bounds(), after, PAGE_SIZE);
     const lastSeq = log.isEmpty ? 0 : log.newest().seq;
     const messages = this.#messages(range);
     const { hasMore } = pagination;
-    return { type: "ready", chatId, messages, hasMore, lastSeq, events: log.events.newest, features: FEATURES };
+    return { type: "ready", chatId, messages, hasMore, lastSeq, events: log.events.newest, features };
   }
 
   #before(cursor: number): VisitorMessage[] {

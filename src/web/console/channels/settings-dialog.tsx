@@ -1,6 +1,7 @@
+import type { Uploads } from "../../../channels/web/uploads.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Input } from "../parts/field.tsx";
+import { Input, Select } from "../parts/field.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
@@ -19,7 +20,10 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
       onSubmit={async ({ text, number, words }) => {
         const body = {
           name: text("name"),
-          settings: kind === "web" ? { allowedOrigins: words("origins") } : { perSecond: number("pace") },
+          settings:
+            kind === "web"
+              ? { allowedOrigins: words("origins"), uploads: text("uploads") as Uploads }
+              : { perSecond: number("pace") },
           // Without the permission, even the same value is refused.
           ...(mayErase && { retentionDays: number("days") }),
         };
@@ -29,7 +33,20 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
     >
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
       {kind === "web" ? (
-        <OriginsField origins={settings.allowedOrigins ?? []} />
+        <>
+          <OriginsField origins={settings.allowedOrigins ?? []} />
+          <Select
+            label="Files of visitors"
+            name="uploads"
+            path="settings.uploads"
+            options={{
+              everyone: "From all visitors",
+              verified: "Only from users that your site signed in",
+              off: "From nobody",
+            }}
+            first={settings.uploads}
+          />
+        </>
       ) : (
         <Input
           label="Messages per second"

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
-import { type Visitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
+import { type ConnectingVisitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
 import { newId } from "../../../../src/ids.ts";
 import { admin, newChannel, newOrganization, send } from "../../../support/harness.ts";
 import {
@@ -138,9 +138,9 @@ test.each([
   const { page: own } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
   const chatId = await webChatId(channelId, "user-7");
   const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
-    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as ConnectingVisitor),
   );
-  const headers = visitorHeaders({ ...(visitor as Visitor), ...other });
+  const headers = visitorHeaders({ ...(visitor as ConnectingVisitor), ...other });
   const { webSocket } = await env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers });
   const foreign = new Page(webSocket as WebSocket);
   expect(await foreign.next()).toMatchObject({ type: "ready", messages: [] });

@@ -6,7 +6,7 @@ import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../../../src/channels/web/origin.ts";
 import { NO_CHANNEL_PAGE } from "../../../../src/channels/web/page.ts";
 import { secretFingerprint, socketPolicyOf, socketRefusalOf } from "../../../../src/channels/web/socket-policy.ts";
-import { readVisitor, type Visitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
+import { type ConnectingVisitor, readVisitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../../../src/ids.ts";
 
@@ -95,13 +95,14 @@ test("a secret's fingerprint is always the same, another for each secret, and no
 test("what the Worker found out of a visitor survives the header, whatever the address", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 256 }), fc.nat(), (address, after) => {
-      const visitor: Visitor = {
+      const visitor: ConnectingVisitor = {
         chatId: "cht_g000000000000000",
         organizationId: "org_g000000000000000",
         channelId: "chn_g000000000000000",
         address,
         clientNetwork: "192.0.2.1",
         admission: { origin: null, ownOrigin: "https://parley.test", fingerprint: null, readAt: 1 },
+        hasUploads: true,
         after,
         events: null,
       };

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { type Visitor, visitorHeaders } from "../../../../../src/channels/web/visitor.ts";
+import { type ConnectingVisitor, visitorHeaders } from "../../../../../src/channels/web/visitor.ts";
 import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../../../support/faults.ts";
 import { admin, newChat, send } from "../../../../support/harness.ts";
 import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../../../../support/sockets.ts";
@@ -218,9 +218,9 @@ test("an overlong origin is refused, and the chat's other pages still get messag
 test("a socket with too much data is not accepted, and the chat's other pages still get messages", async () => {
   const { chatId, api, page } = await newUser();
   const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
-    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as ConnectingVisitor),
   );
-  const headers = visitorHeaders({ ...(visitor as Visitor), address: "a".repeat(20_000) });
+  const headers = visitorHeaders({ ...(visitor as ConnectingVisitor), address: "a".repeat(20_000) });
   await expect(env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers })).rejects.toThrow("16384");
   pass(10_000);
   await send(api, chatId, { content: "Hello" });

@@ -1,0 +1,187 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { call, expectError, newChat } from "../../../support/harness.ts";
+import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../../support/sockets.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
+
+const PNG = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
+);
+const MIB = 1_048_576;
+const HOUR = 3_600_000;
+
+beforeEach(() => void vi.useFakeTimers({ now: TOMORROW, toFake: ["Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
+
+interface Upload {
+  claim?: string;
+  /** Its first bytes are a picture's, the rest is zeros. */
+  size?: number;
+  from?: string;
+  headers?: Record<string, string>;
+  query?: string;
+}
+
+async function newPlace(settings: Record<string, unknown> = {}) {
+  const site = await newSite(settings);
+  const token = newToken();
+  const upload = ({ claim = `token.${token}`, size = PNG.byteLength, from, headers, query = "" }: Upload = {}) => {
+    const body = new Uint8Array(size);
+    body.set(PNG.subarray(0, size));
+    return call("POST", `/web/${site.channelId}/media${query}`, {
+      headers: {
+        Authorization: `Bearer ${claim}`,
+        "Content-Type": "image/png",
+        "Content-Length": String(size),
+        "CF-Connecting-IP": from ?? "192.0.2.1",
+        ...headers,
+      },
+      body: body as never,
+    });
+  };
+  const chats = async () => (await site.api("GET", "/chats")).body.chats;
+  return { ...site, token, upload, chats };
+}
+
+test("a visitor's file begins the chat, which is like one that the company created", async () => {
+  const { upload, chats } = await newPlace();
+  const { status, body, headers } = await upload({ query: "?fileName=dot.png" });
+  expect(status).toBe(201);
+  expect(body.media).toMatchObject({ contentType: "image/png", fileName: "dot.png", width: 2, height: 3 });
+  expect(headers.get("Access-Control-Allow-Origin")).toBe("*");
+  const [chat] = await chats();
+  expect(chat).toMatchObject({ lastMessageAt: null });
+  const { objects } = await env.MEDIA.list({ prefix: `${chat.id}/` });
+  expect(objects.map(({ key }) => key)).toEqual([expect.stringMatching(new RegExp(`/${body.media.id}$`))]);
+});
+
+test.for<[name: string, upload: Upload, status: number, code: string]>([
+  ["no token", { headers: { Authorization: "" } }, 401, "missing_authorization"],
+  ["an API key", { claim: "pk_live_x" }, 401, "wrong_identity"],
+  ["a short token", { claim: "token.abc" }, 401, "wrong_identity"],
+  ["a forged user", { claim: `user.dXNlcg.${"0".repeat(64)}` }, 401, "wrong_identity"],
+  ["another site", { headers: { Origin: "https://evil.example" } }, 403, "wrong_origin"],
+  ["10 MiB and one", { size: 10 * MIB + 1 }, 413, "body_too_large"],
+  ["another type", { headers: { "Content-Type": "image/gif" } }, 415, "media_type"],
+  ["an unknown parameter", { query: "?name=a" }, 400, "validation_failed"],
+])("%s is refused, and leaves no chat", async ([, how, status, code]) => {
+  const { upload, chats } = await newPlace({ allowedOrigins: ["https://shop.example"] });
+  const answer = await upload({ ...how, headers: { Origin: "https://shop.example", ...how.headers } });
+  expectError(answer, status, code);
+  expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  expect(await chats()).toEqual([]);
+});
+
+test("an unknown channel is a 404, and a page of any site may ask before it uploads", async () => {
+  const { channelId } = await newPlace();
+  const path = `/web/${channelId.slice(0, -2)}00/media`;
+  const headers = { Authorization: `Bearer token.${newToken()}`, "Content-Length": "1" };
+  expectError(await call("POST", path, { headers, body: "x" }), 404, "channel_not_found");
+  const preflight = await exports.default.fetch(`https://parley.test/web/${channelId}/media`, {
+    method: "OPTIONS",
+    headers: { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" },
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get("Access-Control-Allow-Headers")).toContain("Authorization");
+  expect(preflight.headers.get("Access-Control-Allow-Origin")).toBe("*");
+});
+
+test("`uploads` says whose files are taken, and the page hears it", async () => {
+  const { upload, channelId, api, organizationId, secret, token } = await newPlace({ uploads: "verified" });
+  expectError(await upload(), 403, "uploads_off");
+  const protocols = asUser("ada", await signUser("ada", secret));
+  expect((await upload({ claim: protocols[1] as string })).status).toBe(201);
+  expect((await visit(channelId, { token })).ready.features).not.toContain("uploads");
+  expect((await visit(channelId, { protocols })).ready.features).toContain("uploads");
+  expect(organizationId).toBeTruthy();
+  expect((await api("GET", "/chats")).body.chats).toHaveLength(1);
+});
+
+test("nobody uploads if `uploads` is off", async () => {
+  const { upload, secret } = await newPlace({ uploads: "off" });
+  expectError(await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string }), 403, "uploads_off");
+});
+
+test("a visitor uploads 25 MiB an hour, and a repeated upload counts once", async () => {
+  const { upload } = await newPlace();
+  const key = { "Idempotency-Key": "photo" };
+  const first = await upload({ size: 10 * MIB, headers: key });
+  const again = await upload({ size: 10 * MIB, headers: key });
+  expect(again.body).toEqual(first.body);
+  expect(again.headers.get("Idempotent-Replayed")).toBe("true");
+  pass(600_000);
+  expect((await upload({ size: 10 * MIB })).status).toBe(201);
+  expect((await upload({ size: 5 * MIB })).status).toBe(201);
+  const refused = await upload();
+  expectError(refused, 429, "rate_limited");
+  expect(refused.headers.get("Retry-After")).toBe("3000");
+  expect(refused.headers.get("X-RateLimit-Limit")).toBe(String(25 * MIB));
+  expect(refused.headers.get("X-RateLimit-Remaining")).toBe("0");
+  pass(HOUR - 600_000);
+  expect((await upload({ size: 10 * MIB })).status).toBe(201);
+  expectError(await upload(), 429, "rate_limited");
+});
+
+test("an address uploads 100 MiB an hour for all its visitors, and small files count as 64 KiB", async () => {
+  const { upload, channelId } = await newPlace();
+  const channel = env.CHANNELS.getByName(channelId);
+  const count = (chatId: string, id: string, bytes: number, network = "192.0.2.9") =>
+    channel.admitUpload({ id, chatId, network, bytes });
+  for (let index = 0; index < 4; index++) expect(await count(`cht_${index}`, "a", 25 * MIB)).toEqual({ ok: true });
+  expect(await count("cht_4", "a", 1)).toEqual({ ok: false, retryAfter: 3_600, limit: 100 * MIB, left: 0 });
+  expect(await count("cht_4", "a", 1, "192.0.2.10")).toEqual({ ok: true });
+  expect(await count("cht_4", "b", 25 * MIB, "192.0.2.10")).toEqual({
+    ok: false,
+    retryAfter: 3_600,
+    limit: 25 * MIB,
+    left: 25 * MIB - 65_536,
+  });
+  expectError(await upload({ from: "192.0.2.9" }), 429, "rate_limited");
+  // What counts no more is deleted, as it has an address.
+  pass(HOUR + 600_000);
+  await runDurableObjectAlarm(channel);
+  expect((await upload({ from: "192.0.2.9" })).status).toBe(201);
+});
+
+test("new chats by files are limited as others are", async () => {
+  const { upload } = await newPlace();
+  const from = "192.0.2.77";
+  for (let index = 0; index < 5; index++) {
+    expect((await upload({ claim: `token.${newToken()}`, from })).status).toBe(201);
+  }
+  expectError(await upload({ claim: `token.${newToken()}`, from }), 429, "rate_limited", "Too many new chats");
+});
+
+test("a chat that began with a file and got no message goes with its last file", async () => {
+  const { upload, chats, channelId, token } = await newPlace();
+  await upload();
+  const object = await objectOf(channelId, token);
+  pass(12 * HOUR);
+  await upload();
+  pass(12 * HOUR + 1_000);
+  await runDurableObjectAlarm(object);
+  expect(await chats()).toHaveLength(1);
+  pass(12 * HOUR);
+  await runDurableObjectAlarm(object);
+  expect(await chats()).toEqual([]);
+  expect((await env.MEDIA.list({ prefix: "cht_" })).objects.filter(({ key }) => key.includes(channelId))).toEqual([]);
+  // The visitor begins again.
+  pass(HOUR);
+  expect((await upload()).status).toBe(201);
+  expect(await chats()).toHaveLength(1);
+});
+
+test("a chat stays if a message came, or if the company had created it", async () => {
+  const { upload, channelId, token, chats, api, secret } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  await newChat(api, channelId, "ada");
+  await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string });
+  pass(25 * HOUR);
+  for (const { id } of await chats()) await runDurableObjectAlarm(env.CHATS.getByName(id));
+  expect(await chats()).toHaveLength(2);
+});
