@@ -2,6 +2,7 @@
 export { ParleyError } from "./error.ts";
 export type { EventData, FollowedEvent, ParleyEvent, TypingEvent, WebhookEvent } from "./event.ts";
 export type { EventOptions } from "./follow-events.ts";
+export type { FileLike, MediaDownload, MediaOptions } from "./media.ts";
 export {
   type ApiSchemas,
   type ChatListOptions,
@@ -10,5 +11,6 @@ export {
   Parley,
   type ParleyOptions,
   type SendOptions,
+  type UploadOptions,
 } from "./parley.ts";
 export { type HeadersLike, verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";

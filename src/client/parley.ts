@@ -3,6 +3,7 @@ import type { components, paths } from "../openapi/client/types.ts";
 import { ParleyError, responseError } from "./error.ts";
 import type { FollowedEvent } from "./event.ts";
 import { type EventOptions, type EventSource, followEvents } from "./follow-events.ts";
+import { blobOf, type FileLike, type MediaDownload, type MediaOptions, mediaHeaders, mediaOf } from "./media.ts";
 import { type RetryOptions, retryingFetch, unreachable } from "./retry.ts";
 
 /** The records and bodies of the API, by their names in the OpenAPI document: `ApiSchemas["Message"]`. */
@@ -19,6 +20,13 @@ export interface SendOptions {
   /** Sends with the same key create one message. A new key by default; give your own if a restart may repeat the send. */
   idempotencyKey?: string;
   signal?: AbortSignal;
+}
+
+export interface UploadOptions extends SendOptions {
+  /** The name that the contact sees. By default that of a `File`. */
+  fileName?: string;
+  /** By default the type of a `Blob`; without one, the first bytes decide. */
+  contentType?: string;
 }
 
 export interface ChatListOptions {
@@ -50,11 +58,15 @@ const PAGE = 100;
 
 const YES = "true" as const;
 
+/** As long as the service reads an upload. */
+const UPLOAD_MS = 300_000;
+
 /** A client of one organization. Its methods throw ParleyError. */
 export class Parley {
   /** Every route, typed by the OpenAPI document, with the same retries. Returns `{ data, error, response }`. */
   readonly api: Client<paths>;
   readonly #source: EventSource;
+  readonly #call: (path: string, init: RequestInit, body?: Blob) => Promise<Response>;
 
   constructor({ url, apiKey, ...retry }: ParleyOptions) {
     const baseUrl = new URL("/api/v1", url).href;
@@ -62,6 +74,12 @@ export class Parley {
     const fetchWithRetries = retryingFetch(retry);
     // A redirect is not followed, because it would send the key to another server.
     this.api = createClient<paths>({ baseUrl, headers, redirect: "manual", fetch: fetchWithRetries });
+    const uploadWithRetries = retryingFetch({ ...retry, timeoutMs: Math.max(retry.timeoutMs ?? 0, UPLOAD_MS) });
+    this.#call = (path, init, body) => {
+      const all = { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } };
+      const request = new Request(`${baseUrl}${path}`, { ...all, redirect: "manual" });
+      return body ? uploadWithRetries(request, body) : fetchWithRetries(request);
+    };
     const { fetch: send = (request: Request) => fetch(request) } = retry;
     const requestOf = (path: string, query: Record<string, string>, signal: AbortSignal) =>
       new Request(`${baseUrl}${path}?${new URLSearchParams(query)}`, { headers, redirect: "manual", signal });
@@ -90,6 +108,32 @@ export class Parley {
     const { idempotencyKey = crypto.randomUUID(), signal = null } = options;
     const params = { path: { id: chatId }, header: { "Idempotency-Key": idempotencyKey } };
     return dataOf(await this.api.POST("/chats/{id}/messages", { params, body: message, signal })).message;
+  }
+
+  /**
+   * Uploads a file of at most 16 MiB, whose `id` a message of the chat sends as its `mediaId`. An upload that is cut is
+   * repeated with its Idempotency-Key, so that it stores one file.
+   */
+  async upload(chatId: string, file: FileLike, options: UploadOptions = {}): Promise<ApiSchemas["Media"]> {
+    const { idempotencyKey = crypto.randomUUID(), signal = null } = options;
+    const { fileName = "name" in file ? String(file.name) : undefined } = options;
+    const body = await blobOf(file);
+    const headers = {
+      "Idempotency-Key": idempotencyKey,
+      "Content-Type": options.contentType ?? (body.type || "application/octet-stream"),
+    };
+    const query = fileName === undefined ? "" : `?${new URLSearchParams({ fileName })}`;
+    const path = `/chats/${encodeURIComponent(chatId)}/media${query}`;
+    const response = await this.#call(path, { method: "POST", headers, signal }, body);
+    const data = (await response.json().catch(() => null)) as { media: ApiSchemas["Media"] } | null;
+    return dataOf({ response, error: data, ...(data && { data }) }).media;
+  }
+
+  /** Downloads the file of a message. If its `body` is cut, `from` and `etag` continue where it stopped. */
+  async media(chatId: string, messageId: string, options: MediaOptions = {}): Promise<MediaDownload> {
+    const path = `/chats/${encodeURIComponent(chatId)}/messages/${encodeURIComponent(messageId)}/media`;
+    const { signal = null } = options;
+    return mediaOf(await this.#call(path, { headers: mediaHeaders(options), signal }));
   }
 
   /** The chats, latest activity first, each once. */

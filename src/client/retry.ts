@@ -17,17 +17,18 @@ export interface RetryOptions {
 /**
  * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, creating a chat,
  * which finds the existing one, and canceling a message. A 429 is always repeated, because the service did nothing.
- * @returns a function that throws ParleyError `unreachable` if there is no answer
+ * @returns a function that throws ParleyError `unreachable` if there is no answer. Its `body`, a file, is read anew for
+ * each attempt; a clone of the request would keep all of it in memory, and might lose its length
  */
 export function retryingFetch({
   retries = 4,
   maxWaitMs = 60_000,
   timeoutMs = 60_000,
   fetch: send = (request) => fetch(request),
-}: RetryOptions = {}): (request: Request) => Promise<Response> {
-  return async function fetchWithRetries(request) {
+}: RetryOptions = {}): (request: Request, body?: Blob) => Promise<Response> {
+  return async function fetchWithRetries(request, body) {
     for (let failures = 1; ; failures++) {
-      const result = await attempt(send, request.clone(), timeoutMs);
+      const result = await attempt(send, body ? new Request(request, { body }) : request.clone(), timeoutMs);
       const wait = failures > retries ? null : waitBefore(request, result, failures);
       if (wait !== null && wait <= maxWaitMs) await pause(wait, request.signal);
       else if (result instanceof ParleyError) throw result;

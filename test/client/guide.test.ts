@@ -33,6 +33,7 @@ test("the guide's code has correct types", async () => {
   const install = await codeBelow("Install");
   const sections = {
     Send: install,
+    Files: install,
     "Ask with choices": install,
     Lists: install,
     Events: install,
