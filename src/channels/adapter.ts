@@ -125,8 +125,8 @@ export interface InboundMessage {
   type: MessageType;
   /** The text or caption; for a type that the service does not support, a short description. */
   content: string;
-  /** The network's id and description of the media; null without media. */
-  media: { id: string; contentType: string | null; fileName: string | null } | null;
+  /** Null without media. */
+  media: ReceivedMedia | null;
   /** The network's id of the message that this one replies to. */
   quote?: string | undefined;
   tap?: Tap | undefined;
@@ -208,6 +208,16 @@ export interface InboundItem {
  * content that was ignored or not understood. They never contain a message text, a token or an address.
  */
 export type ParsedWebhook = { genuine: false } | { genuine: true; items: InboundItem[]; notes: string[] };
+
+/** The media of a contact's message, as its network identifies and describes it. `size` is in bytes, the sides in pixels. */
+export interface ReceivedMedia {
+  id: string;
+  contentType: string | null;
+  fileName: string | null;
+  size?: number | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
+}
 
 /** The media of an inbound message as a stream, or why it can't be fetched. */
 export type MediaAnswer =

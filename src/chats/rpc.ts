@@ -1,4 +1,4 @@
-import type { InboundMessage, OutboundTemplate, Outcome, StatusUpdate } from "../channels/adapter.ts";
+import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { EventType } from "../events/event.ts";
 import type { FileInfo } from "../files/file.ts";
@@ -284,11 +284,7 @@ export type ConfirmAnswer = { outcome: "ok"; doc: string } | { outcome: "gone" }
 /** The media of a message: a contact's, as the network identifies it, or one of our files. */
 export type Media = NetworkMedia | FileMedia;
 
-export interface NetworkMedia {
-  id: string;
-  contentType: string | null;
-  fileName: string | null;
-}
+export type NetworkMedia = ReceivedMedia;
 
 export interface FileMedia extends FileInfo {
   fileId: string;

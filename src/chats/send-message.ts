@@ -26,6 +26,7 @@ export async function sendMessage(
   chatId: string,
   { body, idempotencyKey, url }: { body: SendBody; idempotencyKey: string | null; url: string },
 ): Promise<{ doc: string; replayed: boolean }> {
+  const mediaId = body.mediaId ?? body.template?.header?.mediaId;
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
     calledAt: Date.now(),
@@ -39,7 +40,7 @@ export async function sendMessage(
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
     extra: extraOf(body),
-    ...(body.mediaId !== undefined && { mediaId: body.mediaId, origin: new URL(url).origin }),
+    ...(mediaId !== undefined && { mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, notBlank, optional, wellFormed } from "../http/fields.ts";
+import { atMost, bodyId, notBlank, optional, wellFormed } from "../http/fields.ts";
 import { locationBody, MAX_CHOICE_ID, oneLine } from "./content.ts";
 import { httpsUrl, variablesBody } from "./send-values.ts";
 
@@ -24,6 +24,7 @@ export const templatePartsBody = z.object({
   header: optional(
     z.object({
       mediaUrl: optional(httpsUrl),
+      mediaId: optional(bodyId),
       fileName: value(MAX_FILE_NAME),
       variables: optional(headerVariables),
       location: optional(locationBody),

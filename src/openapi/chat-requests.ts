@@ -127,8 +127,10 @@ export const newMessage: RequestBodySpec = {
     template:
       "The values for the header and the buttons of a template that was synced from its network. They are checked against what the network approved. Only with `templateId`.",
     "template.header":
-      "A header that is a text with a variable takes `variables`; an image, a video or a document takes `mediaUrl`; a location takes `location` with its `name` and `address`.",
+      "A header that is a text with a variable takes `variables`; an image, a video or a document takes `mediaUrl` or `mediaId`; a location takes `location` with its `name` and `address`.",
     "template.header.mediaUrl": "The https URL of the image, video or document.",
+    "template.header.mediaId":
+      "The id of an uploaded file, in place of a `mediaUrl`. It must be what the network approved as the header.",
     "template.header.fileName": "The name of the document.",
     "template.header.variables": "The values for the placeholders of the header's text.",
     "template.header.location": "The place.",

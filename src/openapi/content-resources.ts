@@ -73,6 +73,7 @@ export const contentFields = {
       header: z
         .object({
           mediaUrl: z.string().optional().describe("The link of an image, a video or a document"),
+          mediaId: z.string().optional().describe("The id of its file"),
           fileName: z.string().optional().describe("The name of a document"),
           variables: z
             .record(z.string(), z.union([z.string(), z.number()]))

@@ -88,7 +88,7 @@ function filledHeader(
   const placeholders = placeholdersOf(text) ?? [];
   const isMedia = format === "IMAGE" || format === "VIDEO" || format === "DOCUMENT";
   const taken: string[] = [];
-  if (isMedia) taken.push("mediaUrl");
+  if (isMedia) taken.push("mediaUrl", "mediaId");
   if (format === "DOCUMENT") taken.push("fileName");
   if (format === "LOCATION") taken.push("location");
   if (placeholders.length > 0) taken.push("variables");
@@ -127,12 +127,13 @@ function headerText(header: Header | undefined): string {
 
 function mediaHeader(
   format: "IMAGE" | "VIDEO" | "DOCUMENT",
-  { mediaUrl: link, fileName }: NonNullable<TemplateParts["header"]>,
+  { mediaUrl: link, mediaId, fileName }: NonNullable<TemplateParts["header"]>,
   faults: Fault[],
 ): FilledParts["header"] {
-  if (link !== undefined) return { type: "media", format, link, fileName: fileName ?? null };
-  faults.push(required("template.header.mediaUrl"));
-  return null;
+  if (link !== undefined && mediaId !== undefined) {
+    faults.push({ path: "template.header.mediaUrl", message: "can't be given with mediaId" });
+  } else if (link === undefined && mediaId === undefined) faults.push(required("template.header.mediaUrl"));
+  return { type: "media", format, link: link ?? null, fileName: fileName ?? null };
 }
 
 /** The networks want the name and the address of a place in a header. */

@@ -63,6 +63,8 @@ export interface TemplateParts {
   header?:
     | {
         mediaUrl?: string | undefined;
+        /** The id of an uploaded file, which the message then shows. */
+        mediaId?: string | undefined;
         fileName?: string | undefined;
         variables?: Record<string, string | number> | undefined;
         location?: Location | undefined;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { InboundMessage } from "../adapter.ts";
+import type { InboundMessage, ReceivedMedia } from "../adapter.ts";
 import { lenient, textField } from "../lenient.ts";
 import { safeContentType } from "../network-response.ts";
 import { lineOf, receivedCards, receivedEmoji, receivedLocation } from "../received.ts";
@@ -11,15 +11,20 @@ const MAX_DETAIL = 300;
 const MAX_FILE_ID = 512;
 
 const fileId = z.string().check(z.minLength(1), z.maxLength(MAX_FILE_ID));
-const file = lenient(z.object({ file_id: fileId, mime_type: textField, file_name: textField }));
+const count = lenient(z.int().check(z.gte(0)));
+const measures = { file_size: count, width: count, height: count };
+/** A round video has the `length` of its sides. */
+const file = lenient(
+  z.object({ file_id: fileId, mime_type: textField, file_name: textField, length: count, ...measures }),
+);
 const flag = lenient(z.boolean());
 
 /** The fields of a message that have its content. */
 export const contentShape = {
   text: textField,
   caption: textField,
-  photo: lenient(z.array(z.object({ file_id: fileId, width: z.number(), height: z.number() }))),
-  sticker: lenient(z.object({ file_id: fileId, is_animated: flag, is_video: flag, emoji: textField })),
+  photo: lenient(z.array(z.object({ ...measures, file_id: fileId, width: z.number(), height: z.number() }))),
+  sticker: lenient(z.object({ file_id: fileId, is_animated: flag, is_video: flag, emoji: textField, ...measures })),
   animation: file,
   video: file,
   video_note: file,
@@ -86,24 +91,48 @@ function mediaOf(message: z.output<typeof content>): Pick<Content, "type" | "med
     (best, size) => (best && best.width * best.height >= size.width * size.height ? best : size),
     null,
   );
-  if (largest) return { type: "IMAGE", media: { id: largest.file_id, contentType: "image/jpeg", fileName: null } };
+  if (largest) return { type: "IMAGE", media: mediaOfFile(largest, "image/jpeg", null) };
   for (const [kind, type, defaultType] of FILES) {
     const file = message[kind];
     if (!file) continue;
     const fileName = lineOf(file.file_name, MAX_NAME) ?? null;
-    return { type, media: { id: file.file_id, contentType: safeContentType(file.mime_type) ?? defaultType, fileName } };
+    const { length } = file;
+    const measured = length ? { ...file, width: length, height: length } : file;
+    return { type, media: mediaOfFile(measured, safeContentType(file.mime_type) ?? defaultType, fileName) };
   }
   return null;
 }
 
+interface TelegramFile {
+  file_id: string;
+  file_size?: number | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
+}
+
+/** Sides of 0 are unknown ones. */
+function mediaOfFile(
+  { file_id: id, file_size: size, width, height }: TelegramFile,
+  contentType: string | null,
+  fileName: string | null,
+): ReceivedMedia {
+  return {
+    id,
+    contentType,
+    fileName,
+    ...(size !== undefined && { size }),
+    ...(width && height && { width, height }),
+  };
+}
+
 function stickerOf(sticker: NonNullable<z.output<typeof content>["sticker"]>) {
-  const { file_id: id, is_animated, is_video, emoji } = sticker;
+  const { is_animated, is_video, emoji } = sticker;
   const [type, contentType] = is_video
     ? (["VIDEO", "video/webm"] as const)
     : is_animated
       ? (["DOCUMENT", "application/x-tgsticker"] as const)
       : (["IMAGE", "image/webp"] as const);
-  return { type, media: { id, contentType, fileName: null }, sticker: { emoji: receivedEmoji(emoji) } };
+  return { type, media: mediaOfFile(sticker, contentType, null), sticker: { emoji: receivedEmoji(emoji) } };
 }
 
 function placeOrCard(raw: Record<string, unknown>): Pick<Content, "location" | "contacts"> {

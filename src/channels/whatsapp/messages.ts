@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { AddressChange, InboundItem, InboundMessage, MessageType } from "../adapter.ts";
 import { lenient, textField } from "../lenient.ts";
 import { safeContentType } from "../network-response.ts";
-import { receivedAt, receivedCards, receivedEmoji, receivedLocation, receivedTap } from "../received.ts";
+import { lineOf, receivedAt, receivedCards, receivedEmoji, receivedLocation, receivedTap } from "../received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
 import { distinct, type MetaContact, networkId, person } from "./fields.ts";
 
@@ -83,7 +83,7 @@ function contentOf(type: string, part: unknown): Content {
   const file = mediaType && mediaBody.safeParse(part).data;
   if (file) {
     const { id, caption, mime_type, filename } = file;
-    const media = { id, contentType: safeContentType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
+    const media = { id, contentType: safeContentType(mime_type), fileName: lineOf(filename, MAX_NAME) ?? null };
     return { type: mediaType, content: caption ?? "", media };
   }
   return { type: "TEXT", content: describe(type, part), media: null, ...moreThanText(type, part) };

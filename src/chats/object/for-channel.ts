@@ -1,7 +1,10 @@
 import { isMediaType } from "../../channels/adapter.ts";
 import type { Interactive } from "../../channels/content.ts";
+import type { ChannelKind } from "../../channels/descriptions.ts";
+import type { MediaType } from "../../channels/files.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import { webSpec } from "../../channels/web/spec.ts";
+import type { FileInfo } from "../../files/file.ts";
 import { quickRepliesOf, templateAsText } from "../../templates/object/as-text.ts";
 import type { ChatIdentity, Draft, Prepared } from "../rpc.ts";
 import type { AcceptedDraft } from "./log/new-message.ts";
@@ -28,11 +31,31 @@ export function forChannel(
     return accept({ ...interactive, rendering });
   }
   if (!template?.parts) return accept(null);
-  if (channelKind !== "web" && ADAPTERS[channelKind].listTemplates) {
+  if (networkWithTemplates(channelKind)) {
     const choices = quickRepliesOf(template.parts);
     return accept(choices && { ...choices, rendering: "buttons" });
   }
   const { text, interactive: choices } = templateAsText(template.parts, prepared.text);
   const rendering = choices && channel.renderingOf(choices, { address, hasMedia: false });
   return accept(choices && rendering && { ...choices, rendering }, { ...prepared, text, template: null });
+}
+
+/**
+ * Why a file can't stand in the header of a template; null if it can. A network with templates must take it as what it
+ * approved; on others it is sent above the text, as what it is.
+ */
+export function headerFault(
+  file: FileInfo,
+  format: Exclude<MediaType, "AUDIO">,
+  channelKind: ChannelKind,
+): string | null {
+  const network = networkWithTemplates(channelKind);
+  if (network) return network.takes(file, format);
+  const isFormat = format === "DOCUMENT" || file.contentType.startsWith(`${format.toLowerCase()}/`);
+  return isFormat ? null : `must be of the kind that the template's header is, ${format}`;
+}
+
+function networkWithTemplates(channelKind: ChannelKind) {
+  const network = channelKind === "web" ? null : ADAPTERS[channelKind];
+  return network?.listTemplates ? network : null;
 }

@@ -13,12 +13,13 @@ import type {
   RefusedDraft,
   SendAnswer,
   Unknown,
+  UsedTemplate,
 } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
-import { forChannel } from "./for-channel.ts";
+import { forChannel, headerFault } from "./for-channel.ts";
 import { replay } from "./idempotent-replay.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
@@ -77,7 +78,9 @@ export class MessageStore {
     if (movedOn) return movedOn;
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
-    const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft);
+    const file = repeated
+      ? this.#repeatedFile(draft, repeated)
+      : this.#fileOf(identity, draft, draft.prepared.template);
     if ("outcome" in file) return file;
     const { fingerprint } = draft;
     // Only visitors see who wrote: a network's app shows the company alone.
@@ -130,10 +133,19 @@ export class MessageStore {
   }
 
   /** The file that a draft names, and how it is sent; nothing for a draft without one. */
-  #fileOf({ channelKind }: ChatIdentity, { mediaId, type: given, content, extra }: Draft): DraftFile | RefusedDraft {
+  #fileOf({ channelKind }: ChatIdentity, draft: Draft, template: UsedTemplate | null): DraftFile | RefusedDraft {
+    const { mediaId, type: given, content, extra } = draft;
     if (mediaId === undefined) return { media: null, type: given };
     const media = this.#host.files.find(mediaId);
     if ("outcome" in media) return media;
+    const takeFile = () => this.#host.files.use(media);
+    const header = template?.parts?.header;
+    if (header?.type === "media") {
+      const message = headerFault(media, header.format, channelKind);
+      return message === null
+        ? { media, type: given, takeFile }
+        : { outcome: "refused", code: "validation_failed", faults: [{ path: "template.header.mediaId", message }] };
+    }
     const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
     const type = isMediaType(given) ? given : typeOfFile(media, channel);
     const cantStand = extra?.interactive && type === "AUDIO" ? "is AUDIO, which can't stand above choices" : null;
@@ -142,7 +154,7 @@ export class MessageStore {
       return { outcome: "refused", code: "validation_failed", faults: [{ path: "mediaId", message }] };
     }
     const text = content === mediaId ? (media.fileName ?? media.contentType) : undefined;
-    return { media, type, text, takeFile: () => this.#host.files.use(media) };
+    return { media, type, text, takeFile };
   }
 
   /** The file of a message that is sent again. */

@@ -30,6 +30,8 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
     pageSize,
     lists: [] as URL[],
     messages: [] as Fields[],
+    /** The files that were uploaded. */
+    uploads: [] as { type: string; name: string; text: string }[],
     /** Answers a message in place of accepting it, if it is set. */
     refusal: null as (() => Response) | null,
     /** Answers in place of a list, if it is set. */
@@ -38,6 +40,15 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
   vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
     const url = new URL(input);
     if (!url.pathname.endsWith("/message_templates")) {
+      if (init.body instanceof ReadableStream) {
+        const form = await new Response(init.body, { headers: new Headers(init.headers) }).formData();
+        const file = [...form.values()].find((value) => value instanceof File);
+        state.uploads.push({ type: file?.type ?? "", name: file?.name ?? "", text: (await file?.text()) ?? "" });
+        if (url.pathname.endsWith("/media")) return Response.json({ id: "9001" });
+        const fields = Object.fromEntries(form);
+        state.messages.push(fields);
+        return accept({ network: "telegram", to: fields.chat_id } as NetworkCall);
+      }
       const body = JSON.parse(init.body as string) as Fields;
       state.messages.push(body);
       if (state.refusal) return state.refusal();

@@ -51,6 +51,12 @@ test.each<[string, TemplateComponent, TemplateParts["header"], object]>([
   ],
   ["an image", header("IMAGE"), { mediaUrl: LINK }, { type: "media", format: "IMAGE", link: LINK, fileName: null }],
   [
+    "a file of ours",
+    header("DOCUMENT"),
+    { mediaId: "med_1", fileName: "a.pdf" },
+    { type: "media", format: "DOCUMENT", link: null, fileName: "a.pdf" },
+  ],
+  [
     "a document",
     header("DOCUMENT"),
     { mediaUrl: LINK, fileName: "a.pdf" },
@@ -76,6 +82,12 @@ test.each<[TemplateComponent[], TemplateParts["header"], string[]]>([
     ["template.header.variables fill the header to more than 4096 characters"],
   ],
   [[header("IMAGE")], {}, ["template.header.mediaUrl is required"]],
+  [[header("IMAGE")], { mediaUrl: LINK, mediaId: "med_1" }, ["template.header.mediaUrl can't be given with mediaId"]],
+  [
+    [header("TEXT", "Hi")],
+    { mediaId: "med_1" },
+    ["template.header.mediaId can't be given, because the template's header is a text without variables"],
+  ],
   [
     [header("IMAGE")],
     { mediaUrl: LINK, fileName: "a" },

@@ -1,7 +1,10 @@
 import { messageId } from "../../../ids.ts";
 import type { Extra } from "../../content.ts";
 import type { Message, ShownMedia, UnplacedMessage } from "../../message.ts";
-import type { ChatIdentity, Draft, FileMedia, InboundDraft, Prepared } from "../../rpc.ts";
+import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../rpc.ts";
+
+/** The type of media of which nothing is known. */
+const UNKNOWN_TYPE = "application/octet-stream";
 
 /** A draft whose choices have their rendering, with the file that it sends. */
 export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
@@ -69,7 +72,7 @@ export function scheduledMessage(
     ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
     ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
     ...(resendOf != null && { resendOf }),
-    ...(media && { media: shownFile(media) }),
+    ...(media && { media: shownMedia(media) }),
     ...(senderName !== undefined && { sender: { name: senderName } }),
     ...extra,
   };
@@ -109,12 +112,12 @@ function mediaUrlOf(origin: string | null | undefined, chatId: string, id: strin
   return `${origin ?? ""}/api/v1/chats/${chatId}/messages/${id}/media`;
 }
 
-function shownFile({ contentType, size, fileName, width, height }: FileMedia): ShownMedia {
+function shownMedia({ contentType, size, fileName, width, height }: Media): ShownMedia {
   return {
-    contentType,
-    size,
+    contentType: contentType ?? UNKNOWN_TYPE,
+    ...(size !== undefined && { size }),
     ...(fileName !== null && { fileName }),
-    ...(width !== null && height !== null && { width, height }),
+    ...(width != null && height != null && { width, height }),
   };
 }
 
@@ -142,6 +145,7 @@ export function inboundMessage(
     metadata: {},
     createdAt: at,
     updatedAt: at,
+    ...(media && { media: shownMedia(media) }),
     ...extra,
   };
 }

@@ -40,6 +40,52 @@ test.each<[string, Partial<Sticker>, string, string]>([
   });
 });
 
+test.each<[string, object, object]>([
+  [
+    "the largest photo",
+    {
+      photo: [
+        { ...file, width: 90, height: 60, file_size: 1_000 },
+        { ...file, file_id: "F2", width: 900, height: 600, file_size: 50_000 },
+      ],
+    },
+    { id: "F2", contentType: "image/jpeg", fileName: null, size: 50_000, width: 900, height: 600 },
+  ],
+  [
+    "a video",
+    { video: { ...file, width: 640, height: 360, duration: 3, file_name: "a.mp4", mime_type: "video/mp4" } },
+    { id: "F1", contentType: "video/mp4", fileName: "a.mp4", width: 640, height: 360 },
+  ],
+  [
+    "a round video",
+    { video_note: { ...file, length: 240, duration: 3, file_size: 7 } },
+    { id: "F1", contentType: "video/mp4", fileName: null, size: 7, width: 240, height: 240 },
+  ],
+  [
+    "a voice note",
+    { voice: { ...file, duration: 3, file_size: 9 } },
+    { id: "F1", contentType: "audio/ogg", fileName: null, size: 9 },
+  ],
+  [
+    "an animation that is a sticker",
+    { sticker: { ...file, width: 512, height: 512, is_animated: true, file_size: 8 } },
+    { id: "F1", contentType: "application/x-tgsticker", fileName: null, size: 8, width: 512, height: 512 },
+  ],
+  [
+    "a file with numbers that are none",
+    { document: { ...file, file_size: -1, width: 1.5, height: "9" } },
+    { id: "F1", contentType: null, fileName: null },
+  ],
+  [
+    "a video of unknown sides",
+    { video: { ...file, width: 0, height: 0, file_size: 2 ** 60 } },
+    { id: "F1", contentType: null, fileName: null },
+  ],
+])("the media of %s has the size and the sides that Telegram tells", (_, fields, media) => {
+  expect(came(fields)).toMatchObject({ kind: "message", media: expect.toSatisfy(Boolean) });
+  expect((came(fields) as { media: object }).media).toEqual(media);
+});
+
 test("a sticker without an emoji, or with one that is none, is still one", () => {
   for (const emoji of [undefined, 5, "", "x".repeat(33)]) {
     expect(came({ sticker: { ...file, emoji } })).toMatchObject({ type: "IMAGE", sticker: { emoji: null } });

@@ -115,7 +115,18 @@ test("an inbound message is stored as it arrived", () => {
     metadata: {},
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
+    media: { contentType: "application/octet-stream" },
   });
+});
+
+test("an inbound message says of its media what the network told, and sides only together", () => {
+  const media = { id: "7", contentType: "image/png", fileName: "a.png", size: 0, width: 2 };
+  const came: InboundDraft = {
+    ...{ id: "msg_g1", dedupe: "wamid.1", type: "IMAGE", content: "", media, origin: null, addresses: [] },
+  };
+  const shown = (more: object) => inboundMessage({ ...came, media: { ...media, ...more } }, {}, PLACE).media;
+  expect(shown({})).toEqual({ contentType: "image/png", size: 0, fileName: "a.png" });
+  expect(shown({ height: 3 })).toEqual({ contentType: "image/png", size: 0, fileName: "a.png", width: 2, height: 3 });
 });
 
 const first = { doc: JSON.stringify(outboundMessage(DRAFT, PREPARED, PLACE, true)), fingerprint: "f" };
