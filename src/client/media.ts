@@ -45,9 +45,10 @@ export async function blobOf(file: FileLike): Promise<Blob> {
   }
 }
 
-/** What to ask `/media` for. */
+/** What to ask `/media` for. Compressed, the file would have another length. */
 export function mediaHeaders({ from = 0, etag }: MediaOptions): Record<string, string> {
-  return from > 0 ? { Range: `bytes=${from}-`, ...(etag && { "If-Range": etag }) } : {};
+  const range = from > 0 ? { Range: `bytes=${from}-`, ...(etag && { "If-Range": etag }) } : {};
+  return { "Accept-Encoding": "identity", ...range };
 }
 
 /** The download that a response of `/media` is. @throws ParleyError */

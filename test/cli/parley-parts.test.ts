@@ -64,7 +64,7 @@ test("a text that looks like an option can be sent after --", () => {
 });
 
 test.for([
-  ["send", "cht_g1"],
+  ["redact", "cht_g1"],
   ["chats", "show", "../organizations"],
   ["chats", "show", "msg_g1"],
   ["keys", "create"],

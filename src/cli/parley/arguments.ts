@@ -102,7 +102,9 @@ export function parseArguments(command: Command, rest: string[]): ParsedArgument
   }
   if (positionals.length > command.operands.length) {
     const most = command.operands.length === 0 ? "only options" : `only ${command.operands.join(" and ")}`;
-    const quotes = command.operands.includes("text") ? " Put a text of several words in quotes." : "";
+    const quotes = command.operands.some((name) => /\btext\b/.test(name))
+      ? " Put a text of several words in quotes."
+      : "";
     throw new CommandError(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
   }
   const operands: ParsedArguments["operands"] = {};

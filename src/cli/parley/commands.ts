@@ -10,6 +10,7 @@ import { keyCommands } from "./commands/keys.ts";
 import { limitsCommands } from "./commands/limits.ts";
 import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
+import { mediaCommands } from "./commands/media.ts";
 import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
 import { retentionCommands } from "./commands/retention.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: Command[] = [
   ...keyCommands,
   ...limitsCommands,
   ...messageCommands,
+  ...mediaCommands,
   ...actCommands,
   ...searchCommands,
   ...scheduledCommands,

@@ -4,6 +4,8 @@ import { printable } from "./table.ts";
 
 const TIMEOUT_MS = 60_000;
 const LINES_TIMEOUT_MS = 600_000;
+/** As long as the service reads an upload. */
+const UPLOAD_TIMEOUT_MS = 300_000;
 /** The most organizations that an error lists. */
 const MAX_CANDIDATES = 10;
 
@@ -13,6 +15,8 @@ export type Query = Record<string, string | number | undefined>;
 export interface ServiceRequest {
   query?: Query;
   body?: JsonObject;
+  /** The body, if it is a file. */
+  bytes?: Uint8Array;
   headers?: Record<string, string>;
   /** The option that sets each field of the body, by the field's path. Errors name the option. */
   optionOf?: Record<string, string>;
@@ -95,21 +99,34 @@ export class Service {
     if (isOperator && !adminToken) throw missing("the operator's token", "PARLEY_ADMIN_TOKEN", this.connection);
     const secret = isOperator ? adminToken : this.requireApiKey();
     const whole = `${isOperator ? "/admin/v1" : "/api/v1"}${path}`;
-    const response = await this.#send("GET", whole, { query }, secret, LINES_TIMEOUT_MS);
-    if (!response.ok) {
-      const { status, headers } = response;
-      throw faultOf({ status, headers, body: parsed(await response.text()) }, secret, {});
-    }
+    const { body } = await this.#open(whole, { query }, secret);
     const decoder = new TextDecoder();
     let rest = "";
+    for await (const bytes of this.bytes(body)) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  }
+
+  /** The response to a read under `/api/v1`, before its body came. @throws ServiceFault, Unreachable, CommandError */
+  stream(path: string, headers: Record<string, string>): Promise<Response> {
+    return this.#open(`/api/v1${path}`, { headers }, this.requireApiKey());
+  }
+
+  /** The bytes of a response as they arrive. @throws Unreachable if it is cut */
+  async *bytes(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = body?.getReader();
     try {
-      for await (const bytes of response.body ?? []) {
-        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-        rest = lines.pop() ?? "";
-        yield* lines;
+      for (;;) {
+        const read = await reader?.read().catch((error: unknown) => {
+          throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
+        });
+        if (!read || read.done) return;
+        yield read.value;
       }
-    } catch (error) {
-      throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
+    } finally {
+      await reader?.cancel().catch(() => {});
     }
   }
 
@@ -127,8 +144,16 @@ export class Service {
     throw new CommandError(`There are ${total} organizations. Choose one:${lines.join("")}${more}`, 2);
   }
 
+  async #open(path: string, request: ServiceRequest, secret: Secret | null): Promise<Response> {
+    const response = await this.#send("GET", path, request, secret, LINES_TIMEOUT_MS);
+    const { ok, status, headers } = response;
+    if (ok) return response;
+    throw faultOf({ status, headers, body: parsed(await response.text().catch(() => "")) }, secret, {});
+  }
+
   async #call(method: string, path: string, request: ServiceRequest, secret: Secret | null): Promise<ServiceResponse> {
-    const response = await this.#send(method, path, request, secret, TIMEOUT_MS);
+    const timeoutMs = request.bytes ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS;
+    const response = await this.#send(method, path, request, secret, timeoutMs);
     const text = await response.text().catch((error: unknown) => {
       throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
     });
@@ -149,7 +174,8 @@ export class Service {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const headers = { ...(secret && { Authorization: `Bearer ${secret.value}` }), ...request.headers };
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const json = request.body === undefined ? null : JSON.stringify(request.body);
+    const body = (request.bytes as Uint8Array<ArrayBuffer> | undefined) ?? json;
     try {
       // A redirect is not followed, because it would send the secret to another server.
       const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.timeout(timeoutMs) };

@@ -82,7 +82,7 @@ export class Place {
     const worker = (without: Without) => {
       const given = Object.entries(secrets).filter(([name]) => name !== without);
       const bindings = { RATE_LIMIT: "300", TELEGRAM_API_BASE: telegram.base, ...Object.fromEntries(given) };
-      return workerOptions({ name: without, script, bindings, database: DATABASE });
+      return { ...workerOptions({ name: without, script, bindings, database: DATABASE }), r2Buckets: ["MEDIA"] };
     };
     const { miniflare, urls } = await startWorkers({
       resourcePersistencePath: join(state, "v3"),

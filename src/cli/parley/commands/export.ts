@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { command, ORGANIZATION_OPTION, option } from "../command.ts";
+import { secondsToWait } from "../download.ts";
+import { ExportedFiles } from "../export-files.ts";
 import type { Output } from "../output.ts";
-import { type Service, ServiceFault, Unreachable } from "../service.ts";
+import { Unreachable } from "../service.ts";
 
 const MAX_FAILURES = 5;
 
@@ -11,18 +13,22 @@ export const exportCommands = [
     name: "export",
     about: "Export a chat, or everything of an organization, as lines of JSON",
     details: `Uses the operator's token if it is known, else the API key, which needs data:export. Continues after lost connections.
-The last line has the type end. If it is missing, the command says how to continue: append with >> and --after.`,
+The last line has the type end. If it is missing, the command says how to continue: append with >> and --after.
+--files needs an API key with messages:read too. Each file is at <folder>/<chat>/<message>-<name> before the line of its
+message is printed. What is there already is not downloaded again, and what no longer exists is noted.`,
     operands: ["[chat]"],
     options: {
       after: option("cursor", "Continue an export that was interrupted"),
+      files: option("folder", "Download the messages' files into this folder"),
       ...ORGANIZATION_OPTION,
     },
-    async run({ operands: { chat }, options: { after, ...options }, service, out }) {
+    async run({ operands: { chat }, options: { after, files: folder, ...options }, service, out }) {
       const { adminToken, apiKey } = service.connection;
       const isOperator = adminToken !== null || apiKey === null;
       const ofOrganization = async () =>
         isOperator ? `/organizations/${await service.organization(options.organization)}/export` : "/export";
       const path = chat === undefined ? await ofOrganization() : `/chats/${chat}/export`;
+      const files = folder === undefined ? null : new ExportedFiles(service, folder, out);
       let cursor = after;
       for (let failures = 0; ; ) {
         const onCheckpoint = (next: string) => {
@@ -30,7 +36,8 @@ The last line has the type end. If it is missing, the command says how to contin
           failures = 0;
         };
         try {
-          if (await copyLines(service, isOperator, path, cursor, out, onCheckpoint)) return;
+          const source = service.lines(isOperator, path, { after: cursor });
+          if (await copyLines({ source, url: service.connection.url }, out, files, onCheckpoint)) return files?.end();
         } catch (error) {
           const wait = secondsToWait(error, ++failures);
           if (wait === null || failures > MAX_FAILURES) {
@@ -50,33 +57,27 @@ The last line has the type end. If it is missing, the command says how to contin
  * @throws Unreachable if the response was cut; ServiceFault
  */
 async function copyLines(
-  service: Service,
-  isOperator: boolean,
-  path: string,
-  after: string | undefined,
+  { source, url }: { source: AsyncIterable<string>; url: string },
   out: Output,
+  files: ExportedFiles | null,
   onCheckpoint: (next: string) => void,
 ): Promise<boolean> {
   let waiting: string[] = [];
-  for await (const line of service.lines(isOperator, path, { after })) {
+  for await (const line of source) {
     const [, type] = /^\{"type":"(\w+)"/.exec(line) ?? [];
     if (type !== "checkpoint" && type !== "end") {
       waiting.push(line);
       continue;
     }
-    for (const each of waiting) out.line(each);
+    for (const each of waiting) {
+      await files?.take(each);
+      out.line(each);
+    }
     waiting = [];
     const { next } = JSON.parse(line) as { next: string | null };
     if (type === "end" && next === null) out.line(line);
     if (next !== null) onCheckpoint(next);
     if (type === "end") return next === null;
   }
-  throw new Unreachable(service.connection.url, "the response was cut", "Try again.");
-}
-
-/** How long to wait before the next try, in seconds; null if a retry can't help. */
-function secondsToWait(error: unknown, failures: number): number | null {
-  if (error instanceof Unreachable) return failures;
-  if (!(error instanceof ServiceFault) || (error.status !== 429 && error.status < 500)) return null;
-  return error.retryAfter ?? failures;
+  throw new Unreachable(url, "the response was cut", "Try again.");
 }

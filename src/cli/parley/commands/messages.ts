@@ -6,6 +6,7 @@ import { confirm } from "../deletion.ts";
 import { listMessages } from "../message-text.ts";
 import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
+import { readUpload, upload } from "../upload.ts";
 import { CONTENT_FIELDS, CONTENT_OPTIONS, givenContent } from "./content-options.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
@@ -49,11 +50,14 @@ doesn't answer.
 Choices are of one kind: replies, links, or the question for the location. A reply's own id comes back with the tap:
   parley send cht_… "When may we come?" --choice "1=Today" --choice "2=Tomorrow|after 9 o'clock"
   parley send cht_… "Your order has shipped." --link "Track it=https://shop.example/orders/4711"
-A negative number needs an equals sign: --location=-33.86,151.2,Sydney`,
-    operands: ["chat", "text"],
+A negative number needs an equals sign: --location=-33.86,151.2,Sydney
+With --file the text is the caption, and can be left out:
+  parley send cht_… "Your invoice" --file invoice.pdf`,
+    operands: ["chat", "[text]"],
     options: {
-      type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; TEXT by default"),
+      type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; by default TEXT, or what suits the file"),
       media: option("url", "The https address of the media; the text is its caption"),
+      file: option("path", "A file to upload and send, of at most 16 MiB"),
       sender: option("mbr_…", "The member who sends the message"),
       template: option("tpl_…", "The template to fill"),
       variable: listOption("name=value", "The value of a placeholder"),
@@ -67,12 +71,18 @@ A negative number needs an equals sign: --location=-33.86,151.2,Sydney`,
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
       const times = await timesOf(options);
       const said = givenContent(options);
-      const content = await textOf(operands.text);
+      const file = options.file === undefined ? null : await readUpload(options.file);
+      if (operands.text === undefined && !file) throw new CommandError("parley send needs text or --file.", 2);
+      const caption = operands.text === undefined ? undefined : await textOf(operands.text);
+      const key = headerText(idempotencyKey);
+      let mediaId: string | undefined;
       try {
+        mediaId = file ? await upload(service, operands.chat, file, key) : undefined;
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages`, {
-          headers: { "Idempotency-Key": headerText(idempotencyKey) },
+          headers: { "Idempotency-Key": key },
           body: {
-            content,
+            content: caption ?? mediaId,
+            mediaId,
             type: options.type,
             mediaUrl: options.media,
             senderId: options.sender,
@@ -88,15 +98,19 @@ A negative number needs an equals sign: --location=-33.86,151.2,Sydney`,
             ...CONTENT_FIELDS,
             ifSeq: "--if-seq",
             mediaUrl: "--media",
+            mediaId: "--file",
             senderId: "--sender",
             templateId: "--template",
             content: "text",
+            type: "--type",
           },
         });
         out.record(body, body.message);
       } catch (error) {
         if (error instanceof Unreachable)
           out.note(`To repeat the send safely, add --idempotency-key ${idempotencyKey}`);
+        else if (mediaId)
+          out.note(`The file is uploaded. To send it after all, add --idempotency-key ${idempotencyKey}`);
         throw error;
       }
     },
