@@ -219,10 +219,30 @@ export interface ReceivedMedia {
   height?: number | undefined;
 }
 
-/** The media of an inbound message as a stream, or why it can't be fetched. */
+/** What is wanted of a network's file. */
+export interface MediaAsk {
+  /** Only what it is: its bytes are not asked for. */
+  isHead: boolean;
+  /** The header `Range` with one range; null for the whole file. */
+  range: string | null;
+}
+
+/**
+ * The media of an inbound message as a stream, or why it can't be fetched. `body`: null if it was not asked for.
+ * `contentRange`: the header of a part; null for the whole file, which a network may send for a range too. `size`: of the
+ * whole file in bytes; null if the network doesn't say.
+ */
 export type MediaAnswer =
-  | { outcome: "found"; body: ReadableStream<Uint8Array>; contentType: string | null; length: number | null }
-  | { outcome: "expired" }
+  | {
+      outcome: "found";
+      body: ReadableStream<Uint8Array> | null;
+      contentType: string | null;
+      length: number | null;
+      contentRange: string | null;
+    }
+  | { outcome: "no_such_part"; size: number | null }
+  /** `finalAfterDays`: for good, if the message is as old as this; null if the file may come back. */
+  | { outcome: "expired"; finalAfterDays: number | null }
   | { outcome: "unavailable"; message: string };
 
 /** The network's base URL. It comes only from the configuration, never from a row or a webhook. */
@@ -328,5 +348,5 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
     network: Network,
   ) => Promise<TemplatePage>;
   /** Fetches media by the network's id, only from the network's own hosts. */
-  media(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer>;
+  media(id: string, credentials: Credentials, network: Network, ask: MediaAsk): Promise<MediaAnswer>;
 }

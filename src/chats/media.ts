@@ -1,10 +1,18 @@
 import { channelRecord } from "../channels/record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { bucketOf, fileKey } from "../files/bucket.ts";
-import { fileHeaders, serveFile } from "../files/serve.ts";
+import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
+import type { FileMedia, NetworkMedia } from "./rpc.ts";
+
+const DAY_MS = 86_400_000;
+
+interface MessageIds {
+  chatId: string;
+  messageId: string;
+}
 
 /**
  * Streams the media of a message: a file of ours, or that of an inbound message from its network, of which nothing is
@@ -12,32 +20,66 @@ import { callChat } from "./call-chat.ts";
  * @throws ApiError `message_not_found`; `media_not_found` if the message has no media; `media_expired` if the network no
  *   longer has the file; `unavailable` if the network does not answer
  */
-export async function readMedia(
-  env: Env,
-  caller: Caller,
-  { chatId, messageId }: { chatId: string; messageId: string },
-  request: Request,
-): Promise<Response> {
+export async function readMedia(env: Env, caller: Caller, ids: MessageIds, request: Request): Promise<Response> {
+  const { chatId, messageId } = ids;
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.media(as, messageId));
   if (answer.outcome !== "ok") {
     throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : "media_not_found");
   }
-  const { media, channelId, life } = answer;
-  if ("fileId" in media) {
-    const { fileId, ...info } = media;
-    const bucket = bucketOf(env, chatId);
-    if (!bucket) throw unavailable("media: no bucket is bound");
-    const key = fileKey({ chatId, life, mediaId: fileId });
-    const served = await serveFile({ bucket, key, etag: fileId, info }, request);
-    if (served) return served;
-    throw new ApiError("media_not_found");
-  }
+  const { media, channelId, life, createdAt } = answer;
+  if ("fileId" in media) return ourFile(env, media, { chatId, life }, request);
+  return networkFile(env, caller, media, { ...ids, channelId, createdAt }, request);
+}
+
+async function ourFile(
+  env: Env,
+  { fileId, ...info }: FileMedia,
+  { chatId, life }: { chatId: string; life: number },
+  request: Request,
+): Promise<Response> {
+  const bucket = bucketOf(env, chatId);
+  if (!bucket) throw unavailable("media: no bucket is bound");
+  const key = fileKey({ chatId, life, mediaId: fileId });
+  const served = await serveFile({ bucket, key, etag: fileId, info }, request);
+  if (!served) throw new ApiError("media_not_found");
+  return served;
+}
+
+/** A network's file never changes, so the message's id is its tag. */
+async function networkFile(
+  env: Env,
+  caller: Caller,
+  { id, contentType, fileName, size, gone }: NetworkMedia,
+  { chatId, messageId, channelId, createdAt }: MessageIds & { channelId: string; createdAt: number },
+  request: Request,
+): Promise<Response> {
+  if (gone) throw new ApiError("media_expired");
   const channel = await channelRecord(env, channelId);
-  if (!channel || channel.kind === "web" || "fileId" in media) throw new ApiError("media_not_found");
-  const found = await ADAPTERS[channel.kind].media(media.id, channel.credentials, networkOf(env, channel.kind));
-  if (found.outcome === "expired") throw new ApiError("media_expired");
+  if (!channel || channel.kind === "web") throw new ApiError("media_not_found");
+  const headersAs = (type: string | null) =>
+    fileHeaders(contentType ?? type ?? "application/octet-stream", fileName, messageId);
+  if (isKnown(request, messageId)) return notModified(headersAs(null));
+  const isHead = request.method === "HEAD";
+  const asked = isHead ? null : askedRange(request, messageId);
+  const found = await ADAPTERS[channel.kind].media(id, channel.credentials, networkOf(env, channel.kind), {
+    isHead,
+    range: asked && `bytes=${asked.from}-${asked.to}`,
+  });
+  if (found.outcome === "expired") {
+    const { finalAfterDays } = found;
+    if (finalAfterDays !== null && Date.now() >= createdAt + finalAfterDays * DAY_MS) {
+      await callChat(env, caller, chatId, (chat, as) => chat.mediaGone(as, messageId));
+    }
+    throw new ApiError("media_expired");
+  }
   if (found.outcome === "unavailable") throw unavailable(`media: ${found.message}`);
-  const headers = fileHeaders(found.contentType ?? media.contentType ?? "application/octet-stream", media.fileName);
+  if (found.outcome === "no_such_part") {
+    const whole = found.size ?? size;
+    if (whole === undefined) throw unavailable("media: the network has no such part");
+    return noSuchPart(whole, headersAs(null));
+  }
+  const headers = headersAs(found.contentType);
   if (found.length !== null) headers.set("Content-Length", String(found.length));
-  return new Response(found.body, { headers });
+  if (found.contentRange !== null) headers.set("Content-Range", found.contentRange);
+  return new Response(found.body, { status: found.contentRange === null ? 200 : 206, headers });
 }

@@ -148,7 +148,8 @@ export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } |
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
-  | { outcome: "ok"; channelId: string; life: number; media: Media }
+  /** `createdAt`: the message's, Unix milliseconds. */
+  | { outcome: "ok"; channelId: string; life: number; media: Media; createdAt: number }
   | { outcome: "no_message" | "no_media" }
   | Unknown;
 
@@ -284,7 +285,10 @@ export type ConfirmAnswer = { outcome: "ok"; doc: string } | { outcome: "gone" }
 /** The media of a message: a contact's, as the network identifies it, or one of our files. */
 export type Media = NetworkMedia | FileMedia;
 
-export type NetworkMedia = ReceivedMedia;
+export interface NetworkMedia extends ReceivedMedia {
+  /** Set if the network said for good that it no longer has it. */
+  gone?: true;
+}
 
 export interface FileMedia extends FileInfo {
   fileId: string;

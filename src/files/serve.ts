@@ -21,16 +21,10 @@ interface Served {
  */
 export async function serveFile({ bucket, key, etag, info }: Served, request: Request): Promise<Response | null> {
   const { contentType, fileName, size } = info;
-  const headers = fileHeaders(contentType, fileName, INLINE.test(contentType) ? "inline" : "attachment");
-  headers.set("ETag", `"${etag}"`);
-  headers.set("Accept-Ranges", "bytes");
-  if (isNamed(request.headers.get("If-None-Match"), etag)) return new Response(null, { status: 304, headers });
+  const headers = fileHeaders(contentType, fileName, etag);
+  if (isKnown(request, etag)) return notModified(headers);
   const range = rangeOf(request, etag, size);
-  if (range === "unsatisfiable") {
-    headers.set("Content-Range", `bytes */${size}`);
-    headers.delete("Content-Disposition");
-    return new Response(null, { status: 416, headers });
-  }
+  if (range === "unsatisfiable") return noSuchPart(size, headers);
   if (range) headers.set("Content-Range", `bytes ${range.offset}-${range.offset + range.length - 1}/${size}`);
   headers.set("Content-Length", String(range?.length ?? size));
   const init = { status: range ? 206 : 200, headers };
@@ -43,18 +37,34 @@ export async function serveFile({ bucket, key, etag, info }: Served, request: Re
   }
 }
 
-/** Headers that keep a file from running as a page. @param kind whether a browser shows it or saves it */
-export function fileHeaders(
-  contentType: string,
-  fileName: string | null,
-  kind: "attachment" | "inline" = "attachment",
-): Headers {
+/**
+ * Headers that keep a file from running as a page, whatever its bytes are: a browser takes it as its type alone. It may be
+ * kept, and is asked for before each use: a redaction ends it.
+ */
+export function fileHeaders(contentType: string, fileName: string | null, etag: string): Headers {
   return new Headers({
     "Content-Type": contentType,
-    "Content-Disposition": disposition(kind, fileName),
+    "Content-Disposition": disposition(INLINE.test(contentType) ? "inline" : "attachment", fileName),
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, no-cache",
+    ETag: `"${etag}"`,
+    "Accept-Ranges": "bytes",
   });
+}
+
+/** The response to a client that has the file. @param headers those of the file, of which the client keeps its own */
+export function notModified(headers: Headers): Response {
+  headers.delete("Content-Type");
+  headers.delete("Content-Disposition");
+  return new Response(null, { status: 304, headers });
+}
+
+/** The response to a range that a file does not have. @param headers those of the file */
+export function noSuchPart(size: number, headers: Headers): Response {
+  headers.set("Content-Range", `bytes */${size}`);
+  headers.delete("Content-Disposition");
+  return new Response(null, { status: 416, headers });
 }
 
 /** @see RFC 6266, 4.3; RFC 8187 for names that are not ASCII */
@@ -67,22 +77,30 @@ function disposition(kind: "attachment" | "inline", fileName: string | null): st
   return `${kind}; filename*=UTF-8''${encoded}`;
 }
 
-/** The bytes that a request asks for; null for all of them. Several ranges, and what is no range, are ignored. */
+/** The one range that a request asks for; null for the whole file. Several ranges, and what is no range, are ignored. */
+export function askedRange({ headers }: Request, etag: string): { from: string; to: string } | null {
+  const condition = headers.get("If-Range");
+  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("Range") ?? "") ?? [];
+  if (from + to === "" || (condition !== null && condition !== `"${etag}"`)) return null;
+  return from !== "" && to !== "" && Number(to) < Number(from) ? null : { from, to };
+}
+
 function rangeOf(
   request: Request,
   etag: string,
   size: number,
 ): { offset: number; length: number } | "unsatisfiable" | null {
-  const condition = request.headers.get("If-Range");
-  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(request.headers.get("Range") ?? "") ?? [];
-  if (from + to === "" || (condition !== null && condition !== `"${etag}"`)) return null;
+  const asked = askedRange(request, etag);
+  if (!asked) return null;
+  const { from, to } = asked;
   const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from);
   const end = from === "" || to === "" ? size : Math.min(size, Number(to) + 1);
-  if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
   return offset >= size || end <= offset ? "unsatisfiable" : { offset, length: end - offset };
 }
 
-/** Whether `If-None-Match` names the file. */
-function isNamed(tags: string | null, etag: string): boolean {
-  return (tags ?? "").split(",").some((tag) => ["*", `"${etag}"`, `W/"${etag}"`].includes(tag.trim()));
+/** Whether the client has the file: `If-None-Match` names it. */
+export function isKnown({ headers }: Request, etag: string): boolean {
+  return (headers.get("If-None-Match") ?? "")
+    .split(",")
+    .some((tag) => ["*", `"${etag}"`, `W/"${etag}"`].includes(tag.trim()));
 }

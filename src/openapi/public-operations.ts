@@ -98,7 +98,7 @@ const OF_CHATS = tagged("Chats", [
 const FILE_HEADERS = {
   "Content-Disposition": {
     description:
-      "`inline` for pictures, videos and sounds that browsers show, else `attachment`; with the file's name if there is one. What a network sends is always `attachment`.",
+      "`inline` for pictures, videos and sounds that browsers show, else `attachment`; with the file's name if there is one.",
     required: true,
     schema: { type: "string", pattern: "^(attachment|inline)" },
     example: "attachment; filename*=UTF-8''invoice.pdf",
@@ -199,12 +199,12 @@ const OF_MESSAGES = tagged("Messages", [
     id: "readMedia",
     summary: "Download media",
     description:
-      "Downloads the file of a message. What a contact sent is streamed from the network. The `mediaUrl` of a message with a file is the URL of this route. Files that were uploaded here can also be read in part (`Range`), and only if they are not known yet (`If-None-Match`).",
+      "Downloads the file of a message. What a contact sent is streamed from the network; one that the network no longer has is remembered as gone. The `mediaUrl` of a message with a file is the URL of this route. A file can be read in part (`Range`; a network that knows no parts sends the whole file), and only if it is not known yet (`If-None-Match`). A client may keep it, and asks before each use.",
     responses: [
       { status: 200, description: "The file.", contentType: "*/*", headers: FILE_HEADERS },
       {
         status: 206,
-        description: "The part of an uploaded file that `Range` asked for.",
+        description: "The part of the file that `Range` asked for.",
         contentType: "*/*",
         headers: { ...FILE_HEADERS, "Content-Range": contentRange },
       },

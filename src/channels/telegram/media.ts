@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { contentLength, limitBytes, safeContentType } from "../network-response.ts";
+import type { Credentials, MediaAnswer, MediaAsk, Network } from "../adapter.ts";
+import { downloaded } from "../download.ts";
+import { lenient } from "../lenient.ts";
 import { call } from "./call.ts";
 
 /** Telegram's limit for downloads by bots. */
@@ -8,16 +9,24 @@ const MAX_MEDIA_BYTES = 20 * 1_024 * 1_024;
 const DEADLINE_MS = 15_000;
 const MAX_PATH = 512;
 
-const file = z.object({ file_path: z.string().check(z.minLength(1), z.maxLength(MAX_PATH)) });
+/** The refusals that stay. Telegram also says "wrong file_id or the file is temporarily unavailable", in one text. */
+const FINAL = /invalid file_id|file is too big/;
+
+const file = z.object({
+  file_path: z.string().check(z.minLength(1), z.maxLength(MAX_PATH)),
+  file_size: lenient(z.int().check(z.gte(0))),
+});
 
 /**
  * Streams an inbound file, up to Telegram's size limit. Both calls go to the configured base URL and follow no redirects.
+ * Without its bytes, only the first one is made.
  * The deadline applies until the first byte.
  */
 export async function telegramMedia(
   id: string,
   { botToken = "" }: Credentials,
   network: Network,
+  { isHead, range }: MediaAsk,
 ): Promise<MediaAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), DEADLINE_MS);
@@ -26,11 +35,17 @@ export async function telegramMedia(
     if (answer.answer !== "ok") {
       // 400: the file id has expired, or the file is too large for a bot.
       const isGone = answer.answer === "refused" && (answer.code === 400 || answer.code === 404);
-      return isGone ? { outcome: "expired" } : unavailable(answer.description);
+      if (!isGone) return unavailable(answer.description);
+      return { outcome: "expired", finalAfterDays: FINAL.test(answer.description) ? 0 : null };
     }
-    const path = pathOf(answer.result);
+    const found = file.safeParse(answer.result).data;
+    const path = pathOf(found?.file_path);
     if (path === null) return unavailable("Telegram returned no valid file path");
-    return await download(`${network.base}/file/bot${botToken}/${path}`, deadline.signal);
+    if (isHead) {
+      const length = found?.file_size ?? null;
+      return { outcome: "found", body: null, contentType: null, length, contentRange: null };
+    }
+    return await download(`${network.base}/file/bot${botToken}/${path}`, range, deadline.signal);
   } catch {
     // The text of the error may contain the URL, and with it the token.
     return unavailable("The connection to Telegram failed");
@@ -39,28 +54,15 @@ export async function telegramMedia(
   }
 }
 
-async function download(url: string, signal: AbortSignal): Promise<MediaAnswer> {
+async function download(url: string, range: string | null, signal: AbortSignal): Promise<MediaAnswer> {
   // Without encoding, Content-Length is the length of the stream.
-  const headers = { "Accept-Encoding": "identity" };
-  const { status, headers: responseHeaders, body } = await fetch(url, { headers, redirect: "manual", signal });
-  const length = contentLength(responseHeaders);
-  if (status === 200 && body && (length ?? 0) <= MAX_MEDIA_BYTES) {
-    return {
-      outcome: "found",
-      // A stream of fixed length fails if the download is cut off.
-      body: body.pipeThrough(length === null ? limitBytes(MAX_MEDIA_BYTES) : new FixedLengthStream(length)),
-      contentType: safeContentType(responseHeaders.get("Content-Type")),
-      length,
-    };
-  }
-  await body?.cancel();
-  if (status === 404) return { outcome: "expired" };
-  return unavailable(status === 200 ? "Telegram's file is empty or too large" : `Telegram answered ${status}`);
+  const headers = { "Accept-Encoding": "identity", ...(range !== null && { Range: range }) };
+  const response = await fetch(url, { headers, redirect: "manual", signal });
+  return downloaded(response, { range, max: MAX_MEDIA_BYTES, whose: "Telegram", finalAfterDays: null });
 }
 
 /** The file's relative path with encoded segments; null if it could lead outside the bot's files. */
-function pathOf(result: unknown): string | null {
-  const path = file.safeParse(result).data?.file_path;
+function pathOf(path: string | undefined): string | null {
   if (path === undefined || !path.isWellFormed()) return null;
   const segments = path.split("/");
   // Segments of only dots, empty segments, colons, percent signs, backslashes and control characters are not allowed.

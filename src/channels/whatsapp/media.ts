@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
-import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
+import type { Credentials, MediaAnswer, MediaAsk, Network } from "../adapter.ts";
+import { downloaded } from "../download.ts";
 import { lenient, textField } from "../lenient.ts";
-import { contentLength, discard, limitBytes, plainType, safeContentType } from "../network-response.ts";
+import { discard, plainType, safeContentType } from "../network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
@@ -9,6 +10,8 @@ import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** WhatsApp's limit for the largest kind of media, documents: 100 MB. */
 const MAX_BYTES = 100 * 1_024 * 1_024;
+/** How long Meta keeps media. Before that, Meta answers the same to a token without permission. */
+const KEPT_DAYS = 30;
 
 /**
  * Meta's hosts, which may receive the token. Meta's reference shows `lookaside.fbsbx.com`. The others are Meta's content
@@ -22,8 +25,16 @@ const lookUp = z.object({
   file_size: lenient(z.union([z.number(), z.string()])),
 });
 
-/** Looks up the media's URL, then downloads it. Both calls send the token, and only to Meta's own hosts. */
-export async function whatsappMedia(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer> {
+/**
+ * Looks up the media's URL, then downloads it. Both calls send the token, and only to Meta's own hosts. Without its bytes,
+ * only the first one is made.
+ */
+export async function whatsappMedia(
+  id: string,
+  credentials: Credentials,
+  network: Network,
+  { isHead, range }: MediaAsk,
+): Promise<MediaAnswer> {
   if (!/^[\w-]{1,128}$/.test(id)) return unavailable("No such media");
   const headers = graphHeaders(credentials);
   const lookup = await fetchWithTimeout(graphUrl(network, id), headers);
@@ -31,40 +42,34 @@ export async function whatsappMedia(id: string, credentials: Credentials, networ
   const answer = await readJson(lookup, AbortSignal.timeout(RESPONSE_TIMEOUT_MS));
   const refused = errorAnswer.safeParse(answer);
   // 100 is Meta's code for an object that does not exist or was deleted after 30 days.
-  if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) return { outcome: "expired" };
+  if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) {
+    return { outcome: "expired", finalAfterDays: KEPT_DAYS };
+  }
   if (refused.success) return unavailable(errorText(refused.data.error, credentials.accessToken));
   const location = lookUp.safeParse(answer);
   if (!lookup.ok || !location.success) return unavailable(`The network answered ${lookup.status} to the lookup`);
   const { url, mime_type, file_size } = location.data;
   if (!isMetaUrl(url, network)) return unavailable("The network named a host that is not its own");
   if (Number(file_size ?? 0) > MAX_BYTES) return unavailable("The media is too large");
+  const contentType = safeContentType(mime_type);
+  if (isHead) return { outcome: "found", body: null, contentType, length: sizeOf(file_size), contentRange: null };
   // Without encoding, Content-Length is the length of the media.
   headers.set("Accept-Encoding", "identity");
+  if (range !== null) headers.set("Range", range);
   const response = await fetchWithTimeout(url, headers);
   if (!response) return unavailable("The network did not answer");
-  return toResult(response, mime_type);
+  const type = plainType(response.headers.get("Content-Type"));
+  if (response.ok && type.includes("html") && !plainType(mime_type).includes("html")) {
+    discard(response);
+    return unavailable("The network answered with a page");
+  }
+  const download = downloaded(response, { range, max: MAX_BYTES, whose: "The network", finalAfterDays: KEPT_DAYS });
+  return download.outcome === "found" && type === "" ? { ...download, contentType } : download;
 }
 
-function toResult(response: Response, expectedType: string | undefined): MediaAnswer {
-  const { status, headers, body } = response;
-  const refuse = (answer: MediaAnswer): MediaAnswer => {
-    discard(response);
-    return answer;
-  };
-  if (status === 404 || status === 410) return refuse({ outcome: "expired" });
-  if (status !== 200 || !body) return refuse(unavailable(`The network answered ${status} to the download`));
-  const type = plainType(headers.get("Content-Type") ?? expectedType);
-  if (type.includes("html") && !plainType(expectedType).includes("html")) {
-    return refuse(unavailable("The network answered with a page"));
-  }
-  const length = contentLength(headers);
-  if ((length ?? 0) > MAX_BYTES) return refuse(unavailable("The media is too large"));
-  return {
-    outcome: "found",
-    body: body.pipeThrough(length === null ? limitBytes(MAX_BYTES) : new FixedLengthStream(length)),
-    contentType: safeContentType(type),
-    length,
-  };
+/** Meta's reference shows the size as a text. */
+function sizeOf(size: string | number | undefined): number | null {
+  return /^\d{1,15}$/.test(String(size)) ? Number(size) : null;
 }
 
 /** The response to a GET; null if none starts in time. Redirects are not followed, because they would receive the token. */

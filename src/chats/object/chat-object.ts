@@ -165,7 +165,19 @@ export class ChatObject extends EventfulObject {
       const unplaced = placed ? null : this.parts.scheduled.find(messageId);
       if (!placed && !unplaced) return { outcome: "no_message" };
       const media = placed ? this.parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
-      return media ? { outcome: "ok", channelId, life, media } : { outcome: "no_media" };
+      if (!media) return { outcome: "no_media" };
+      const { createdAt } = unplaced?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
+      return { outcome: "ok", channelId, life, media, createdAt: Date.parse(createdAt) };
+    });
+  }
+
+  /** A message's network no longer has its media, and is not asked again. Repeating the call writes nothing. */
+  mediaGone(as: AsOwner, messageId: string): Promise<rpc.ApplyStatusAnswer> {
+    return this.#forOwner(as, () => {
+      const row = this.parts.log.byId(messageId);
+      if (!row) return { outcome: "no_message" };
+      this.parts.log.mediaGone(row.seq);
+      return { outcome: "ok" };
     });
   }
 

@@ -1,8 +1,9 @@
-import { exports } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { env, exports } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import { admin, created, expectError, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, refuse, type Script, status } from "../../support/networks.ts";
+import { objectWrites } from "../../support/object-writes.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../inbound/webhook-calls.ts";
 import {
   ACCESS_TOKEN,
@@ -71,7 +72,8 @@ test.each(KINDS)("the bytes of %s's media come as a download that no browser run
     "content-disposition": "attachment; filename*=UTF-8''Rechnung%20Nr.%207%20%E2%80%93%20%27M%C3%A4rz%27.pdf",
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
+    "cache-control": "private, no-cache",
+    "accept-ranges": "bytes",
   });
   expect(headers["x-ratelimit-limit"]).toBeDefined();
   expect(JSON.stringify(headers)).not.toMatch(HIDDEN);
@@ -125,6 +127,103 @@ test("media that no message has is not found", async () => {
   expect((await get()).status).toBe(200);
   await admin("POST", `/chats/${chatId}/messages/${message?.id}/redact`);
   expectError(await get(), 404, "media_not_found");
+});
+
+test.each(KINDS)("a picture of %s's is shown, and is a picture whatever the download calls it", async (kind) => {
+  fakeNetworks(found(() => file("text/html")));
+  const { get } = await withDocument(kind, { type: "image/png", name: "a.png" });
+  if (kind === "whatsapp") fakeNetworks(found(() => file("image/jpeg")));
+  const { status: code, headers } = await get();
+  expect([code, headers.get("Content-Type"), headers.get("Content-Disposition")]).toEqual([
+    ...[200, "image/png", "inline; filename*=UTF-8''a.png"],
+  ]);
+});
+
+test.each(KINDS)("HEAD asks %s what the file is, and not for its bytes", async (kind) => {
+  const { api, path } = await withDocument(kind);
+  const calls = fakeNetworks(found());
+  const { status: code, text, headers } = await api("HEAD", path);
+  expect([code, text, headers.get("Content-Type"), headers.get("ETag")]).toEqual([
+    ...[200, "", "application/pdf", expect.stringMatching(/^"msg_/)],
+  ]);
+  expect(headers.get("Content-Length")).toBe(kind === "whatsapp" ? "30" : null);
+  expect(calls).toHaveLength(1);
+});
+
+test.each(KINDS)(
+  "a part of %s's file is asked of the network, and a client that has it gets nothing again",
+  async (kind) => {
+    const { api, path, message } = await withDocument(kind);
+    const get = (headers: Record<string, string>) => api("GET", path, undefined, headers);
+    const part = () => new Response("PDF", { status: 206, headers: { "Content-Range": "bytes 1-3/30" } });
+    let calls = fakeNetworks(found(part));
+    const etag = `"${message?.id}"`;
+    for (const condition of [{}, { "If-Range": etag }]) {
+      const answer = await get({ Range: "bytes=1-3", ...condition });
+      expect([answer.status, answer.text, answer.headers.get("Content-Range")]).toEqual([206, "PDF", "bytes 1-3/30"]);
+      expect(answer.headers.get("Content-Length")).toBe("3");
+    }
+    expect(calls.map(({ headers }) => headers.get("Range"))).toEqual([null, "bytes=1-3", null, "bytes=1-3"]);
+    calls = fakeNetworks(found());
+    for (const headers of [
+      { Range: "bytes=1-3" },
+      { Range: "bytes=1-3", "If-Range": '"other"' },
+      { Range: "bytes=1-0" },
+    ]) {
+      expect(await get(headers as Record<string, string>)).toMatchObject({ status: 200, text: BYTES });
+    }
+    expect(calls.map(({ headers }) => headers.get("Range")).filter(Boolean)).toEqual(["bytes=1-3"]);
+    calls = fakeNetworks(found());
+    const known = await get({ "If-None-Match": etag });
+    expect([known.status, known.text, known.headers.get("ETag")]).toEqual([304, "", etag]);
+    expect(calls).toEqual([]);
+    fakeNetworks(found(() => new Response("no", { status: 416, headers: { "Content-Range": "bytes */30" } })));
+    const none = await get({ Range: "bytes=30-" });
+    expect([none.status, none.text, none.headers.get("Content-Range")]).toEqual([416, "", "bytes */30"]);
+    fakeNetworks(found(() => new Response("no", { status: 416 })));
+    expectError(await get({ Range: "bytes=30-" }), 503, "unavailable");
+  },
+);
+
+test.each([
+  ["telegram", 0, refuse(400, "Bad Request: file is too big")],
+  ["whatsapp", 30, refuse(100, "Object with ID does not exist")],
+  ["whatsapp", 30, found(status(404))],
+] as const)(
+  "what %s no longer has after %d days is remembered in one row, and not asked for again",
+  async (kind, days, script) => {
+    const { api, chatId, get, message, path } = await withDocument(kind);
+    const calls = fakeNetworks(script);
+    const object = () => env.CHATS.getByName(chatId);
+    const ask = async () => {
+      const { rows } = await objectWrites({ object }, async () => expectError(await get(), 404, "media_expired"));
+      vi.restoreAllMocks();
+      return rows;
+    };
+    if (days > 0) {
+      vi.setSystemTime(Date.parse(message?.createdAt ?? "") + days * 86_400_000 - 1);
+      expect(await ask()).toBe(0);
+      expect(await ask()).toBe(0);
+      vi.setSystemTime(Date.now() + 1);
+    }
+    expect(await ask()).toBe(1);
+    calls.length = 0;
+    expect(await ask()).toBe(0);
+    expectError(await api("GET", path, undefined, { "If-None-Match": `"${message?.id}"` }), 404, "media_expired");
+    expect(calls).toEqual([]);
+    expect((await api("GET", `/chats/${chatId}/messages/${message?.id}`)).body.message).toEqual(message);
+    await admin("POST", `/chats/${chatId}/messages/${message?.id}/redact`);
+    expectError(await get(), 404, "media_not_found");
+  },
+);
+
+test("what Telegram may have again is asked for again", async () => {
+  const { get } = await withDocument("telegram");
+  vi.setSystemTime(Date.now() + 400 * 86_400_000);
+  fakeNetworks(refuse(400, "Bad Request: wrong file_id or the file is temporarily unavailable"));
+  expectError(await get(), 404, "media_expired");
+  fakeNetworks(found());
+  expect((await get()).text).toBe(BYTES);
 });
 
 test.each([

@@ -51,3 +51,6 @@ async function formIn({ body, headers }: RequestInit): Promise<unknown> {
 export function connectionLost(): Error {
   return Object.assign(new Error("Network connection lost."), { retryable: true });
 }
+
+/** A whole file. */
+export const WHOLE = { isHead: false, range: null };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { fakeNetwork } from "./fake-network.ts";
+import { fakeNetwork, WHOLE } from "./fake-network.ts";
 import * as ofTelegram from "./telegram/network.ts";
 import * as ofWhatsapp from "./whatsapp/network.ts";
 
@@ -62,7 +62,7 @@ test.each(NETWORKS)(
       fakeNetwork(
         (signal) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
       );
-      const asked = adapter.media("F1", credentials, network);
+      const asked = adapter.media("F1", credentials, network, WHOLE);
       await vi.advanceTimersByTimeAsync(14_999);
       expect(vi.getTimerCount()).toBe(1);
       await vi.advanceTimersByTimeAsync(1);
@@ -71,7 +71,7 @@ test.each(NETWORKS)(
         message: expect.stringMatching(/^(Telegram|The network) did not answer/),
       });
       fakeNetwork(() => Promise.reject(new Error("lost")));
-      await adapter.media("F1", credentials, network);
+      await adapter.media("F1", credentials, network, WHOLE);
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();

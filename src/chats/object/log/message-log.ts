@@ -271,6 +271,15 @@ export class MessageLog {
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
+  /** The network of a message no longer has its media. */
+  mediaGone(seq: number): void {
+    this.#sql.exec(
+      `update messages set media = json_set(media, '$.gone', json('true'))
+       where seq = ? and media ->> '$.id' is not null and media ->> '$.gone' is null`,
+      seq,
+    );
+  }
+
   /**
    * Blanks a message, and removes everything else that could reveal its text.
    * @param delivery the state of its delivery without texts; it stays because an attempt may be running

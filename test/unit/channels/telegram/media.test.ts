@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { MediaAsk } from "../../../../src/channels/adapter.ts";
 import { telegram } from "../../../../src/channels/telegram/adapter.ts";
-import { fakeNetwork } from "../fake-network.ts";
+import { fakeNetwork, WHOLE } from "../fake-network.ts";
 import { credentials, network, ok, refused, TOKEN } from "./network.ts";
 
 const MIB = 1_024 * 1_024;
@@ -13,8 +14,8 @@ function bytes(body: BodyInit | null, headers: HeadersInit = {}, status = 200) {
   return () => new Response(body, { status, headers });
 }
 
-function media() {
-  return telegram.media("F1", credentials, network);
+function media(ask: MediaAsk = WHOLE) {
+  return telegram.media("F1", credentials, network, ask);
 }
 
 /** The bytes of media that was found. */
@@ -62,17 +63,80 @@ test("media is passed on while it comes, and not collected first", async () => {
 });
 
 test.each([
-  ["a file that is too big for a bot", [refused(400, "Bad Request: file is too big")]],
-  ["a file id that is wrong", [refused(400, "Bad Request: invalid file_id")]],
-  ["a file id that is unknown", [refused(404, "Not Found")]],
-  ["a path that has run out", [found(), bytes('{"ok":false,"error_code":404}', {}, 404)]],
-])("media is expired for %s", async (_, replies) => {
+  ["a file that is too big for a bot", [refused(400, "Bad Request: file is too big")], 0],
+  ["a file id that is wrong", [refused(400, "Bad Request: invalid file_id")], 0],
+  [
+    "a file that may come back",
+    [refused(400, "Bad Request: wrong file_id or the file is temporarily unavailable")],
+    null,
+  ],
+  ["a file id that is unknown", [refused(404, "Not Found")], null],
+  ["a path that has run out", [found(), bytes('{"ok":false,"error_code":404}', {}, 404)], null],
+] as const)("media is expired for %s", async (_, replies, finalAfterDays) => {
   fakeNetwork(...replies);
-  expect(await media()).toEqual({ outcome: "expired" });
+  expect(await media()).toEqual({ outcome: "expired", finalAfterDays });
+});
+
+test("without its bytes, a file is looked up alone", async () => {
+  const sent = fakeNetwork(ok({ file_id: "F1", file_path: "a/b.jpg", file_size: 7 }), ok({ file_path: "a/b.jpg" }));
+  const told = { outcome: "found", body: null, contentType: null, length: 7, contentRange: null };
+  expect(await media({ isHead: true, range: null })).toEqual(told);
+  expect(await media({ isHead: true, range: null })).toEqual({ ...told, length: null });
+  expect(sent).toHaveLength(2);
+});
+
+const asked = (range: string, reply: Parameters<typeof fakeNetwork>[0]) => {
+  fakeNetwork(found(), reply);
+  return media({ isHead: false, range });
+};
+const partial = (told: string, body = "pic") => bytes(body, { "Content-Range": told }, 206);
+
+test.each([
+  ["bytes=0-2", "bytes 0-2/7"],
+  ["bytes=0-2", "bytes 0-2/3"],
+  ["bytes=4-", "bytes 4-6/7"],
+  ["bytes=4-99", "bytes 4-6/7"],
+  ["bytes=-3", "bytes 4-6/7"],
+  ["bytes=-9", "bytes 0-2/3"],
+])("the part %s is passed on as %s", async (range, told) => {
+  const answer = await asked(range, partial(told));
+  expect(answer).toMatchObject({ outcome: "found", length: 3, contentRange: told });
+  expect(new TextDecoder().decode(await bodyOf(answer))).toBe("pic");
+});
+
+test.each([
+  ["bytes=0-2", "bytes 1-3/7"],
+  ["bytes=0-2", "bytes 0-1/7"],
+  ["bytes=0-2", "bytes 0-3/7"],
+  ["bytes=0-9", "bytes 0-9/7"],
+  ["bytes=2-", "bytes 2-1/7"],
+  ["bytes=-3", "bytes 0-2/7"],
+  ["bytes=0-2", "bytes 0-2/*"],
+  ["bytes=0-2", "bytes */7"],
+  ["bytes=0-2", ""],
+])("another part than %s, %s, is not passed on", async (range, told) => {
+  const message = "Telegram answered 206 to the download";
+  expect(await asked(range, partial(told))).toEqual({ outcome: "unavailable", message });
+});
+
+test("a part that breaks off fails, and one that is longer than it says too", async () => {
+  for (const body of ["pi", "pict"]) {
+    const answer = await asked("bytes=0-2", partial("bytes 0-2/7", body));
+    await expect(bodyOf(answer)).rejects.toThrow();
+  }
+});
+
+test("a network that knows no parts sends the whole file, and one that has no such part says so", async () => {
+  expect(await asked("bytes=0-2", bytes("picture"))).toMatchObject({ outcome: "found", contentRange: null });
+  const none = (told: string) => asked("bytes=9-", bytes("no", { "Content-Range": told }, 416));
+  expect(await none("bytes */7")).toEqual({ outcome: "no_such_part", size: 7 });
+  expect(await none("bytes */*")).toEqual({ outcome: "no_such_part", size: null });
+  fakeNetwork(found(), bytes("no", {}, 416));
+  expect(await media()).toMatchObject({ outcome: "unavailable" });
 });
 
 const NO_CONNECTION = "The connection to Telegram failed";
-const NO_FILE = "Telegram's file is empty or too large";
+const NO_FILE = "The media is empty or too large";
 
 test.each<[string, Parameters<typeof fakeNetwork>, string]>([
   ["a wrong token", [refused(401, "Unauthorized")], "Unauthorized"],
@@ -82,10 +146,18 @@ test.each<[string, Parameters<typeof fakeNetwork>, string]>([
   ["a page with the status 400", [bytes("<html>", {}, 400)], "Telegram's answer could not be understood"],
   ["a redirect of the lookup", [bytes(null, { Location: "https://evil.test/" }, 302)], "Telegram answered 302"],
   ["a connection that breaks", [() => Promise.reject(new Error(`no route to /bot${TOKEN}/getFile`))], NO_CONNECTION],
-  ["a redirect of the file", [found(), bytes(null, { Location: "https://evil.test/a" }, 302)], "Telegram answered 302"],
-  ["a redirect to the same host", [found(), bytes(null, { Location: "/file/other" }, 307)], "Telegram answered 307"],
-  ["a fault while the file is asked for", [found(), bytes("oops", {}, 500)], "Telegram answered 500"],
-  ["a part of a file", [found(), bytes("pict", {}, 206)], "Telegram answered 206"],
+  [
+    "a redirect of the file",
+    [found(), bytes(null, { Location: "https://evil.test/a" }, 302)],
+    "Telegram answered 302 to the download",
+  ],
+  [
+    "a redirect to the same host",
+    [found(), bytes(null, { Location: "/file/other" }, 307)],
+    "Telegram answered 307 to the download",
+  ],
+  ["a fault while the file is asked for", [found(), bytes("oops", {}, 500)], "Telegram answered 500 to the download"],
+  ["a part of a file", [found(), bytes("pict", {}, 206)], "Telegram answered 206 to the download"],
   ["a file without a body", [found(), bytes(null)], NO_FILE],
   ["a file that says it is too big", [found(), bytes("x", { "Content-Length": String(20 * MIB + 1) })], NO_FILE],
   [

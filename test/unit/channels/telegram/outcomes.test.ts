@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { registerWebhook } from "../../../../src/channels/telegram/register.ts";
-import { connectionLost, fakeNetwork } from "../fake-network.ts";
+import { connectionLost, fakeNetwork, WHOLE } from "../fake-network.ts";
 import { accepted, credentials, network, ok, outbound, refused, TOKEN, telegram } from "./network.ts";
 
 function send(signal = new AbortController().signal) {
@@ -202,7 +202,7 @@ test("a channel without a token calls with none, is broken, and takes webhooks o
   const sent = fakeNetwork(refused(404, "Not Found"), ok({ file_path: "a.jpg" }), ok(true), ok(true));
   const outcome = await telegram.send(outbound(), {}, network, new AbortController().signal);
   expect(outcome).toMatchObject({ outcome: "channel_broken" });
-  await telegram.media("F1", {}, network);
+  await telegram.media("F1", {}, network, WHOLE);
   await registerWebhook("https://parley.test", "verify", {}, network);
   const methods = sent.map(({ url }) => url.replace("https://telegram.test", ""));
   expect(methods).toEqual(["/bot/sendMessage", "/bot/getFile", "/file/bot/a.jpg", "/bot/setWebhook"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fakeNetwork, type Reply } from "../fake-network.ts";
+import { fakeNetwork, type Reply, WHOLE } from "../fake-network.ts";
 import { accepted, credentials, network, outbound, signatureOf, webhook, whatsapp } from "./network.ts";
 
 const LIMIT = 100 * 1_024 * 1_024;
@@ -7,7 +7,7 @@ const URL_OF_MEDIA = "https://lookaside.fbsbx.com/a";
 
 const send = (fields = {}, signal = new AbortController().signal) =>
   whatsapp.send(outbound(fields), credentials, network, signal);
-const media = (id = "F1") => whatsapp.media(id, credentials, network);
+const media = (id = "F1") => whatsapp.media(id, credentials, network, WHOLE);
 const found = (fields: object = {}): Reply => {
   return () => Response.json({ url: URL_OF_MEDIA, mime_type: "image/jpeg", ...fields });
 };
@@ -90,9 +90,9 @@ test("a failed media request says why, and its body is canceled", async () => {
   expect(await asked(found(), lost)).toEqual(unavailable("The network did not answer"));
   for (const [status, headers, answer] of [
     [503, {}, unavailable("The network answered 503 to the download")],
-    [410, {}, { outcome: "expired" }],
+    [410, {}, { outcome: "expired", finalAfterDays: 30 }],
     [200, { "Content-Type": "text/html; charset=utf-8" }, unavailable("The network answered with a page")],
-    [200, { "Content-Length": String(LIMIT + 1) }, unavailable("The media is too large")],
+    [200, { "Content-Length": String(LIMIT + 1) }, unavailable("The media is empty or too large")],
   ] as const) {
     const { seen, reply } = watched(status, headers);
     expect(await asked(found(), reply)).toEqual(answer);

@@ -1,13 +1,14 @@
 import { expect, test, vi } from "vitest";
+import type { MediaAsk } from "../../../../src/channels/adapter.ts";
 import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
-import { fakeNetwork } from "../fake-network.ts";
+import { fakeNetwork, WHOLE } from "../fake-network.ts";
 import { credentials, network, refused, TOKEN } from "./network.ts";
 
 const PLACE = "https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=111&ext=1790000000&hash=ATuX";
 const BYTES = new Uint8Array([0xff, 0xd8, 0xff, 0x00]);
 
-function media(id = "111") {
-  return whatsapp.media(id, credentials, network);
+function media(id = "111", ask: MediaAsk = WHOLE) {
+  return whatsapp.media(id, credentials, network, ask);
 }
 
 /** Meta's answer to the lookup. */
@@ -34,7 +35,7 @@ async function told(mimeType: string | undefined, headers: Record<string, string
   fakeNetwork(found(PLACE, { mime_type: mimeType }), bytes(headers));
   const answer = await media();
   if (answer.outcome !== "found") return answer;
-  await answer.body.cancel();
+  await answer.body?.cancel();
   return { contentType: answer.contentType, length: answer.length };
 }
 
@@ -66,7 +67,7 @@ test.each([
 
 test("a base by plain http, as a local fake has, is the configured one and may be asked", async () => {
   const sent = fakeNetwork(found("http://127.0.0.1:9100/files/1"), bytes());
-  const answer = await whatsapp.media("111", credentials, { base: "http://127.0.0.1:9100" });
+  const answer = await whatsapp.media("111", credentials, { base: "http://127.0.0.1:9100" }, WHOLE);
   expect(answer).toMatchObject({ outcome: "found" });
   expect(sent.map((each) => each.url)).toEqual(["http://127.0.0.1:9100/v24.0/111", "http://127.0.0.1:9100/files/1"]);
 });
@@ -130,7 +131,28 @@ test.each<[string, (() => Response)[]]>([
   ["that are 404", [found(PLACE), () => new Response("gone", { status: 404 })]],
 ])("media %s are expired", async (_name, replies) => {
   fakeNetwork(...replies);
-  expect(await media()).toEqual({ outcome: "expired" });
+  expect(await media()).toEqual({ outcome: "expired", finalAfterDays: 30 });
+});
+
+test("without its bytes, media are looked up alone", async () => {
+  const sent = fakeNetwork(found(PLACE, { file_size: "4" }));
+  expect(await media("111", { isHead: true, range: null })).toEqual({
+    ...{ outcome: "found", body: null, contentType: "image/jpeg", length: 4, contentRange: null },
+  });
+  expect(sent).toHaveLength(1);
+  fakeNetwork(found(PLACE, { file_size: "many", mime_type: "text/html" }));
+  expect(await media("111", { isHead: true, range: null })).toMatchObject({ contentType: null, length: null });
+});
+
+test("a part of media is asked of Meta's host", async () => {
+  const part = new Response(BYTES.slice(1, 3), { status: 206, headers: { "Content-Range": "bytes 1-2/4" } });
+  const sent = fakeNetwork(found(PLACE), () => part);
+  const answer = await media("111", { isHead: false, range: "bytes=1-2" });
+  expect(answer).toMatchObject({
+    ...{ outcome: "found", contentType: "image/jpeg", length: 2, contentRange: "bytes 1-2/4" },
+  });
+  expect("body" in answer && (await drain(answer.body))).toBe(2);
+  expect(sent.map(({ headers }) => headers?.range)).toEqual([undefined, "bytes=1-2"]);
 });
 
 test("a refused lookup returns the network's text without the token", async () => {
@@ -174,9 +196,9 @@ function mebibytes(count: number, made = { count: 0 }): ReadableStream<Uint8Arra
   });
 }
 
-async function drain(body: ReadableStream<Uint8Array>): Promise<number> {
+async function drain(body: ReadableStream<Uint8Array> | null): Promise<number> {
   let size = 0;
-  for await (const chunk of body) size += chunk.byteLength;
+  for await (const chunk of body ?? []) size += chunk.byteLength;
   return size;
 }
 
@@ -206,7 +228,7 @@ test("media are passed on as they come, not gathered first", async () => {
   const made = { count: 0 };
   fakeNetwork(found(PLACE), () => new Response(mebibytes(90, made)));
   const answer = await media();
-  if (answer.outcome !== "found") throw new Error(answer.outcome);
+  if (answer.outcome !== "found" || !answer.body) throw new Error(answer.outcome);
   const reader = answer.body.getReader();
   await reader.read();
   expect(made.count).toBeLessThan(10);

@@ -49,7 +49,7 @@ const pigeon: Adapter<Outgoing> = {
   registerWebhook: async (url, _verifyToken, _credentials, { base }) => {
     return { ok: true, code: null, description: `${base} calls ${url}` };
   },
-  media: async () => ({ outcome: "expired" }),
+  media: async () => ({ outcome: "expired", finalAfterDays: null }),
 };
 
 // The runtime has loaded the Worker before any test: its objects share the registry, the app is loaded again with it.

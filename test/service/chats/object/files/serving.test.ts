@@ -21,6 +21,7 @@ test("a picture is shown, never run, and has a tag by which it is not sent again
   expect([status, text]).toEqual([200, "bytes"]);
   expect(Object.fromEntries(headers)).toMatchObject({
     "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
     "content-disposition": "inline; filename*=UTF-8''a.png",
     "content-length": "5",
     "content-security-policy": "sandbox; default-src 'none'",
