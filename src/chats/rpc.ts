@@ -292,6 +292,8 @@ export interface NetworkMedia extends ReceivedMedia {
 
 export interface FileMedia extends FileInfo {
   fileId: string;
+  /** Until then, another upload with its idempotency key may still write its bytes: Unix milliseconds. */
+  openUntil?: number;
 }
 
 /** An attempt as the API shows it. */

@@ -89,8 +89,12 @@ export class ChatFiles implements DuePart {
     // A file that is due is never used again: its bytes may be under deletion.
     const standing = this.rows.byId(known?.id ?? id);
     if (standing?.meta.state === "reserved" && standing.deleteAt > now) {
+      // This upload may write as late as any other.
+      this.rows.put({ ...standing, deleteAt: now + RESERVED_MS });
       return { outcome: "reserved", id: standing.id, life };
     }
+    // A call that arrives after its own repeat: by now the file may be confirmed, or a message shows it.
+    if (this.rows.byId(id) || this.#host.isUsed(id)) return { outcome: "reserved", id, life };
     if (isFull(log)) return { outcome: "refused", code: "chat_full" };
     const { count, bytes } = this.rows.waiting(now);
     if (count >= MAX_UNUSED_FILES || bytes + size > MAX_UNUSED_BYTES)
@@ -116,8 +120,9 @@ export class ChatFiles implements DuePart {
     if (meta.state !== "reserved") return { outcome: "gone" };
     const deleteAt = now + UNUSED_MS;
     const doc = shownUpload(id, info, deleteAt);
+    const file = idempotencyHash === null ? info : { ...info, openUntil: row.deleteAt };
     this.#host.storage.transactionSync(() => {
-      this.rows.put({ id, meta: { state: "unused", size: info.size, info }, deleteAt });
+      this.rows.put({ id, meta: { state: "unused", size: info.size, info: file }, deleteAt });
       if (idempotencyHash !== null) this.rows.answered(id, idempotencyHash, doc);
     });
     return { outcome: "ok", doc };
@@ -149,10 +154,10 @@ export class ChatFiles implements DuePart {
    */
   end(media: Media | null, messageId: string, now: number): void {
     if (!isFileMedia(media)) return;
-    const { fileId, size } = media;
+    const { fileId, size, openUntil } = media;
     const known = this.rows.byId(fileId)?.meta;
     if (known?.state !== "shared") {
-      this.rows.put({ id: fileId, meta: { state: "ended", size, messageId }, deleteAt: now });
+      this.rows.put({ id: fileId, meta: { state: "ended", size, messageId, openUntil }, deleteAt: now });
     } else if (known.messages > 2) {
       this.rows.put({ id: fileId, meta: { state: "shared", messages: known.messages - 1 }, deleteAt: NEVER });
     } else this.rows.remove(fileId);

@@ -1,4 +1,4 @@
-import type { FileInfo } from "../../../files/file.ts";
+import type { FileMedia } from "../../rpc.ts";
 
 /**
  * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,
@@ -7,8 +7,8 @@ import type { FileInfo } from "../../../files/file.ts";
  */
 export type FileState =
   | { state: "reserved"; size: number; fileName: string | null }
-  | { state: "unused"; size: number; info: FileInfo }
-  | { state: "ended"; size: number; messageId: string }
+  | { state: "unused"; size: number; info: Omit<FileMedia, "fileId"> }
+  | { state: "ended"; size: number; messageId: string; openUntil?: number | undefined }
   | { state: "shared"; messages: number }
   | { state: "life"; life: number };
 
@@ -101,13 +101,13 @@ export class FileRows {
       .map(({ id }) => id);
   }
 
-  /** Their bytes are gone. What is no longer due stays. */
+  /** Their bytes are gone. What is no longer due stays, and so does what an upload may still write: it goes once more. */
   deleted(ids: readonly string[], now: number): void {
-    this.#sql.exec(
-      "delete from files where delete_at <= ? and id in (select value from json_each(?))",
-      now,
-      JSON.stringify(ids),
-    );
+    const due = "delete_at <= ? and id in (select value from json_each(?))";
+    const given = [now, JSON.stringify(ids)];
+    const openUntil = "meta ->> '$.openUntil'";
+    this.#sql.exec(`update files set delete_at = ${openUntil} where ${due} and ${openUntil} > ?`, ...given, now);
+    this.#sql.exec(`delete from files where ${due}`, ...given);
     this.#nextAt = undefined;
   }
 

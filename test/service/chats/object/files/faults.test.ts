@@ -130,3 +130,42 @@ test("a file that a cancellation gave back is gone after a day, not when its mes
   await settle(chat);
   expect(await chat.bytes()).toEqual([]);
 });
+
+test("a reservation that arrives after its own repeat changes nothing, whether the file is used by then or not", async () => {
+  const chat = await newFileChat();
+  const [unused, used] = [await chat.upload(), await chat.upload()];
+  await chat.send(used);
+  await chat.reserve({ id: unused });
+  await chat.reserve({ id: used });
+  expect(await chat.rows()).toEqual([{ id: unused, state: "unused" }]);
+  pass(10 * MINUTE);
+  await settle(chat);
+  expect((await chat.bytes()).toSorted()).toEqual([unused, used].toSorted());
+  expect((await chat.send(unused)).outcome).toBe("stored");
+});
+
+test("an upload that repeats another one late has as much time as the first one had", async () => {
+  const chat = await newFileChat();
+  const file = await chat.reserved({ idempotencyHash: "key" });
+  pass(9 * MINUTE);
+  expect(await chat.reserved({ idempotencyHash: "key" })).toEqual(file);
+  pass(5 * MINUTE);
+  await settle(chat);
+  await chat.write(file);
+  expect((await chat.confirm(file, "key")).outcome).toBe("ok");
+});
+
+test("what an upload with the same key writes after the file was redacted goes too", async () => {
+  const chat = await newFileChat();
+  const file = await chat.reserved({ idempotencyHash: "key" });
+  await chat.write(file);
+  await chat.confirm(file, "key");
+  const { id } = messageOf(await chat.send(file.id));
+  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect(await chat.bytes()).toEqual([]);
+  await chat.write(file);
+  pass(10 * MINUTE);
+  await settle(chat);
+  expect(await chat.bytes()).toEqual([]);
+  expect(await chat.rows()).toEqual([]);
+});
