@@ -11,6 +11,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
 import type { ContentJudge } from "./content-judge.ts";
+import type { FileJudge } from "./file-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
 import { PageJudge } from "./pages.ts";
@@ -30,8 +31,10 @@ export class AnswerJudge {
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
   readonly #pages: PageJudge;
+  readonly #files: FileJudge;
 
-  constructor(world: LifeWorld, judge: LifeJudge, content: ContentJudge) {
+  constructor(world: LifeWorld, judge: LifeJudge, content: ContentJudge, files: FileJudge) {
+    this.#files = files;
     this.#content = content;
     this.#changes = new ChangeJudge(world);
     this.#world = world;
@@ -47,13 +50,17 @@ export class AnswerJudge {
     }
     if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
     const hadSoon = asked?.hasSoon(chat.now) ?? false;
+    const hadFiles = asked && this.#files.entries(chat, asked);
     return (value) => {
       const book = this.#judge.book(chat);
       // The chat may have been deleted since the call arrived.
       if (!book || (asked && asked !== book)) return;
       if (method === "send") {
         const isSoon = hadSoon || book.hasSoon(chat.now);
-        if (Array.isArray(value)) this.#sentAll(book, given[1] as Draft[], value as SendAnswer[], isSoon);
+        if (!Array.isArray(value)) return;
+        const [drafts, answers] = [given[1] as Draft[], value as SendAnswer[]];
+        this.#sentAll(book, drafts, answers, isSoon);
+        if (hadFiles) this.#files.answered(chat, book, hadFiles, { drafts, answers });
         return;
       }
       const answer = value as Answer | undefined;
@@ -80,7 +87,7 @@ export class AnswerJudge {
     if (method === "get") this.#got(id, row, answer);
     if (method === "move") this.#moved(chat, book, [id, given[2] as MoveBody], answer);
     if (method === "cancel") this.#canceled(book, id, row, answer);
-    if (method === "redact" && answer.outcome === "ok") this.#redacted(book, id, row);
+    if (method === "redact" && answer.outcome === "ok") this.#redacted(chat, book, id, row);
   }
 
   #sentAll(book: Book, drafts: Draft[], answers: SendAnswer[], isSoon: boolean): void {
@@ -100,6 +107,7 @@ export class AnswerJudge {
       const isEmpty = book.floor === book.newest;
       if (answer.code === "validation_failed") this.#content.checkNoQuote(book, draft.extra?.replyTo);
       else if (answer.code === "idempotency_mismatch") this.#mismatched(book, draft);
+      else if (answer.code.startsWith("media_")) this.#world.count(`refused: ${answer.code}`);
       else this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
       return;
     }
@@ -208,7 +216,8 @@ export class AnswerJudge {
     world.check("refused", attempts > 0, () => `${id} is not cancelable, and no attempt of it began`);
   }
 
-  #redacted(book: Book, id: string, row: Row | undefined): void {
+  #redacted(chat: SimulatedObject, book: Book, id: string, row: Row | undefined): void {
+    this.#files.redacted(chat, book, id);
     this.#world.check("told", row?.message.text === "", () => `${id} is not blank after its redaction was answered`);
     this.#world.check("told", row?.message.status !== "SCHEDULED", () => `${id} is blank and still scheduled`);
     if (row) book.redacted.add(id);

@@ -127,7 +127,9 @@ export class ContentJudge {
     const body = this.#said.get(content);
     const rendering = interactive?.rendering;
     const form = body?.interactive && rendering && { ...body.interactive, rendering };
-    const said = body && saidBy({ ...body, interactive: form || undefined });
+    const mediaUrl = `https://parley.test/api/v1/chats/${message.chatId}/messages/${id}/media`;
+    const file = body?.mediaId === undefined ? {} : { type: "DOCUMENT", mediaUrl };
+    const said = body && saidBy({ ...body, ...file, interactive: form || undefined });
     const stored = saidBy(message);
     world.check("said", said === stored, () => `${id} says ${stored}, and not ${said}`);
     const first = resendOf === undefined ? undefined : book.rows.get(resendOf)?.message.interactive;

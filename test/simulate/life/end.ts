@@ -1,5 +1,7 @@
 import type { SimulatedObject } from "../objects/object.ts";
+import type { Bucket } from "./bucket.ts";
 import type { Clients } from "./clients.ts";
+import type { FileJudge } from "./file-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 import { wordsIn } from "./sayings.ts";
@@ -22,6 +24,8 @@ interface End {
   judge: LifeJudge;
   clients: Clients;
   visitors: Visitors;
+  bucket: Bucket;
+  files: FileJudge;
   chats: readonly SimulatedObject[];
   /** How long the channel keeps its messages; null forever. */
   days: number | null;
@@ -34,9 +38,13 @@ interface EventRow {
 }
 
 /** Faults have stopped: all that waits must end. @throws Violation */
-export async function checkEnd({ world, judge, clients, visitors, chats, days }: End): Promise<void> {
+export async function checkEnd({ world, judge, clients, visitors, bucket, files, chats, days }: End): Promise<void> {
   const queued = (chat: SimulatedObject) => judge.book(chat)?.queued() ?? [];
+  const books = () => new Map(chats.map((chat) => [chat.name, judge.book(chat)]));
   await world.run(world.now + SETTLE_MS, MAX_EVENTS);
+  // What R2 still can't delete holds up nothing else.
+  files.checkQuiet(books(), false);
+  bucket.stuck.clear();
   visitors.end();
   for (const chat of chats) {
     judge.checkAlarm(chat);
@@ -59,6 +67,7 @@ export async function checkEnd({ world, judge, clients, visitors, chats, days }:
     checkEvents(world, judge, chat);
     if (days !== null) world.check("purged", !judge.book(chat), () => `${chat.name} is empty and still there`);
   }
+  files.checkQuiet(books(), true);
   world.check("rest", !isLeft, () => "alarms go on");
 }
 

@@ -7,6 +7,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
 import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
+import type { FileJudge } from "./file-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 
@@ -28,11 +29,13 @@ export class LifeJudge {
   readonly #retention: ChannelRetention;
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
+  readonly #files: FileJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
   readonly #books = new Map<string, Book>();
 
-  constructor(world: LifeWorld, retention: ChannelRetention, content: ContentJudge) {
+  constructor(world: LifeWorld, retention: ChannelRetention, content: ContentJudge, files: FileJudge) {
+    this.#files = files;
     this.#world = world;
     this.#retention = retention;
     this.#content = content;
@@ -77,6 +80,7 @@ export class LifeJudge {
       if (isPromoted && old.message.scheduledAt === row.message.scheduledAt) promoted.push(old);
     }
     this.#checkTurns(book, promoted);
+    this.#files.committed(chat, book);
     this.#trackHead(chat, book);
     this.checkBlank(book);
     this.checkAlarm(chat);
@@ -147,6 +151,11 @@ export class LifeJudge {
     if (!book.onWire.has(id)) this.#checkDelay(chat, book, id);
     book.onWire.add(id);
     book.mayBeOut.add(id);
+  }
+
+  /** A file leaves a chat's object with a message. */
+  sentFile(chat: SimulatedObject, id: string, bytes: string): void {
+    if (this.#books.get(chat.name)?.rows.has(id)) this.#files.sent(chat, id, bytes);
   }
 
   /** A chat learns that its call of the network sent nothing. */

@@ -88,10 +88,19 @@ export class Network {
     return Promise.race([called, over]);
   }
 
-  #call(chat: SimulatedObject, messageId: string, rendered: RenderedPart): Promise<unknown> {
+  async #call(chat: SimulatedObject, messageId: string, rendered: RenderedPart): Promise<unknown> {
     const world = this.#world;
+    if (rendered.open) this.#judge.sent(chat, messageId, rendered);
+    const file = await rendered.open?.();
+    if (file === "gone") return { outcome: "failed", code: "media_gone", message: "Gone" };
+    if (file === "away") {
+      world.count("a file is away");
+      this.#judge.notSent(chat, messageId);
+      return { outcome: "retry", code: "media_away", message: "Away", wholeChannel: false, afterMs: null };
+    }
+    if (file) this.#judge.sentFile(chat, messageId, file.body as unknown as string);
     return chat.request((reply) => {
-      this.#judge.sent(chat, messageId, rendered);
+      if (!rendered.open) this.#judge.sent(chat, messageId, rendered);
       const retry = { code: "busy", message: "Busy", wholeChannel: false };
       const refusals: PartOutcome[] = [
         { outcome: "retry", ...retry, afterMs: null },

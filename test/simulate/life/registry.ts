@@ -14,8 +14,14 @@ function decided(adapter: Pick<Adapter, "render" | "acts">): Adapter<RenderedPar
     const contents = adapter.render(outgoing);
     return contents.map((_, part) => ({ outgoing, contents, part }));
   };
-  const post: Adapter<RenderedPart>["post"] = (rendered, _credentials, _network, signal) =>
-    platform.send(rendered.outgoing.messageId, rendered.part, signal, rendered);
+  const post: Adapter<RenderedPart>["post"] = (rendered, _credentials, _network, signal, files) => {
+    const { outgoing, contents, part } = rendered;
+    const { body } = outgoing;
+    const file = "source" in body && "file" in body.source ? body.source.file : undefined;
+    const isHere = file !== undefined && JSON.stringify(contents[part]).includes(file.id);
+    const open = isHere ? () => files.open(file.id) : undefined;
+    return platform.send(outgoing.messageId, part, signal, { ...rendered, open });
+  };
   const make: NetworkActs["make"] = (act, _target, _credentials, _network, signal) => platform.act(act, signal);
   return {
     ...(adapter as Adapter<RenderedPart>),

@@ -15,6 +15,13 @@ export const LIFE_FAULTS = [
   "network refuses",
   "network slow",
   "a month passes",
+  "isolate lost",
+  "body cut",
+  "body late",
+  "R2 fails",
+  "R2 slow",
+  "R2's answer lost",
+  "R2 keeps a key",
 ] as const;
 /** The channel of all chats. */
 export const CHANNEL_ID = "chn_g00000000000000c";
@@ -57,6 +64,16 @@ export const LIFE_INVARIANTS = {
   activity: "the list of chats shows the newest message as it is, and no change of a message moves its times",
   quoted: "a reply is to a message of the chat, and is sent with that message's id at the network",
   read: "reads and lists show what is stored",
+  bytes: "the bytes of a file are there, as they were uploaded, while a message shows it or may still name it",
+  overwritten: "bytes are never overwritten",
+  oneFile: "an idempotency key gives one file, and a file belongs to one message and those that repeat it",
+  shownFile:
+    "a message shows its file until it is blank or canceled without a place, and one that repeats it shows it too",
+  givenBack: "a message that is canceled without a place gives its file back",
+  unused: "a file waits for its bytes for ten minutes, and for a message for a day",
+  redactedFile: "when a redaction is answered, the bytes are gone that no other message shows",
+  sentBytes: "a network gets the bytes of the file",
+  left: "after quiet time, the bucket has the files that messages show, and unused ones of the last day",
   events: "each change of a message has its event, once",
   ends: "when faults have stopped, each message ends in time",
   rest: "when all messages have ended, all alarms end",

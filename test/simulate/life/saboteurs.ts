@@ -3,6 +3,7 @@ import { ACT_SABOTEURS } from "./act-saboteurs.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
+import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
 const actions = "src/chats/object/message-actions.ts";
@@ -233,6 +234,7 @@ export const COMMON_SABOTEURS = {
   ...CONTENT_SABOTEURS,
   ...CHANGE_SABOTEURS,
   ...ACT_SABOTEURS,
+  ...FILE_SABOTEURS,
 };
 
-export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS };
+export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };

@@ -6,20 +6,23 @@ import type { RenderedPart } from "../objects/globals.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
 import { pickAction, usePlatform } from "../objects/platform.ts";
-import { ORGANIZATION_ID, twoIsolates } from "../objects/requests.ts";
+import { type Isolate, ORGANIZATION_ID, twoIsolates } from "../objects/requests.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { World } from "../objects/world.ts";
 import { AnswerJudge } from "./answers.ts";
 import { dueAt, networkIdsOf, type Row } from "./book.ts";
+import { Bucket } from "./bucket.ts";
 import { Clients } from "./clients.ts";
 import { Contacts } from "./contacts.ts";
 import { ContentJudge } from "./content-judge.ts";
 import { checkEnd } from "./end.ts";
+import { FileJudge } from "./file-judge.ts";
 import { LifeJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { ChannelRetention } from "./retention.ts";
 import { CHANNEL_ID, LIFE_FAULTS, type LifeWorld } from "./rules.ts";
+import { Uploads } from "./uploads.ts";
 import { Visitors } from "./visitors.ts";
 
 const OPERATIONS = 40;
@@ -51,6 +54,12 @@ class Simulation {
   /** The chats of websites' visitors. */
   readonly #webChats = new Set<string>();
   readonly #clients: Clients;
+  readonly #isolates: Isolate[];
+  readonly #bucket: Bucket;
+  readonly #files: FileJudge;
+  readonly #uploads: Uploads;
+  /** Whether clients upload files. */
+  readonly #hasFiles: boolean;
   readonly #contacts: Contacts;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
@@ -64,11 +73,14 @@ class Simulation {
     this.#service = service;
     this.#calls = new Calls(world);
     const content = new ContentJudge(world);
-    this.#judge = new LifeJudge(world, this.#retention, content);
-    this.#answers = new AnswerJudge(world, this.#judge, content);
+    this.#bucket = new Bucket(world);
+    this.#files = new FileJudge(world, this.#bucket);
+    this.#judge = new LifeJudge(world, this.#retention, content, this.#files);
+    this.#answers = new AnswerJudge(world, this.#judge, content, this.#files);
     this.#network = new Network(world, this.#judge);
     this.#visitors = new Visitors(world, this.#judge, content);
     this.#retains = world.random() < 0.25;
+    this.#hasFiles = world.random() < 0.4;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
       [500, 5 * SECOND, MINUTE, 10 * MINUTE],
@@ -88,7 +100,9 @@ class Simulation {
       (chat, act, signal) => this.#network.act(chat, act, signal),
     );
     const isolates = twoIsolates(world, (party) => this.#env(party));
+    this.#isolates = isolates;
     this.#clients = new Clients(world, service, isolates, content);
+    this.#uploads = new Uploads(world, service, isolates, { judge: this.#files, clients: this.#clients });
     this.#contacts = new Contacts(world, service, isolates, content);
     this.#network.onFailedReaction = (chat, failed) => this.#contacts.failReaction(chat, failed);
     this.#addChat("cht_g000000000000001", world.pick(["telegram", "telegram", "whatsapp", "web"]));
@@ -117,7 +131,17 @@ class Simulation {
     }
     this.#clients.maxTries = 20;
     const { days } = this.#retention.current;
-    await checkEnd({ world, judge: this.#judge, clients: this.#clients, visitors: this.#visitors, chats, days });
+    this.#uploads.maxTries = 20;
+    await checkEnd({
+      world,
+      judge: this.#judge,
+      clients: this.#clients,
+      visitors: this.#visitors,
+      bucket: this.#bucket,
+      files: this.#files,
+      chats,
+      days,
+    });
   }
 
   close(): void {
@@ -148,6 +172,8 @@ class Simulation {
       [2, () => this.#with(chat, null, (id) => clients.markRead(chat, id))],
       [1, () => clients.showTyping(chat)],
       [this.#retains ? 4 : 0, () => this.#retain()],
+      [this.#hasFiles ? 40 : 0, () => this.#uploads.act(chat)],
+      [this.#hasFiles ? 25 : 0, () => this.#changeFile(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
     ]);
@@ -179,13 +205,41 @@ class Simulation {
     ])();
   }
 
+  /** A client changes a message that shows a file, or showed one. */
+  #changeFile(chat: SimulatedObject): void {
+    const book = this.#judge.book(chat);
+    const ids = book ? this.#files.shown(chat, book) : [];
+    if (ids.length === 0) return;
+    const id = this.#world.pick(ids);
+    const status = book?.rows.get(id)?.message.status;
+    const isUsual = this.#world.random() < 0.5;
+    if (status === "FAILED" && isUsual) this.#resend(chat, id);
+    else if (status === "SCHEDULED" && isUsual) this.#clients.cancel(chat, id);
+    else this.#changeAny(chat, id);
+  }
+
+  #breakFiles(): void {
+    const world = this.#world;
+    if (world.fault("isolate lost", 0.05)) {
+      const isolate = world.pick(this.#isolates);
+      isolate.party.lose();
+      isolate.env = this.#env(isolate.party);
+    }
+    const { stuck, keys } = this.#bucket;
+    if (keys.length === 0 || stuck.size >= 2 || !world.fault("R2 keeps a key", 0.1)) return;
+    const key = world.pick(keys);
+    stuck.add(key);
+    world.after(world.between(HOUR, 5 * DAY), () => stuck.delete(key));
+  }
+
   #breakSomething(chat: SimulatedObject): void {
+    if (this.#hasFiles) this.#breakFiles();
     const world = this.#world;
     const later = (run: () => void) => world.after(world.between(0, world.pick([5, 50, 500, 5_000, MINUTE])), run);
     if (world.fault("chat lost", 0.15)) later(() => chat.lose());
     if (world.fault("chat deleted", 0.02)) this.#erase(chat);
     if (world.fault("clock set back", 0.03))
-      later(() => chat.setClockBack(world.pick([SECOND, 10 * MINUTE, 2 * HOUR])));
+      later(() => chat.setClockBack(this.#hasFiles ? SECOND : world.pick([SECOND, 10 * MINUTE, 2 * HOUR])));
     if (world.fault("chat full", 0.05)) chat.storage.databaseSize = FULL;
     else if (world.random() < 0.3) chat.storage.databaseSize = ROOM;
     if (world.fault("channel broken", 0.03)) this.#network.breakFor(world.pick([MINUTE, HOUR, 3 * DAY]));
@@ -354,7 +408,7 @@ class Simulation {
       this.#identities.set(chat.name, { ...identity, life: identity.life + 1, createdAt: world.now });
     const erase = () =>
       chat.receive("erase", [ORGANIZATION_ID, identity.life], (result) => {
-        if ("error" in result) world.after(SECOND, erase);
+        if ("error" in result) world.after(this.#hasFiles ? world.between(SECOND, HOUR) : SECOND, erase);
         else world.after(world.between(0, MINUTE), create);
       });
     world.after(0, erase);
@@ -382,6 +436,7 @@ class Simulation {
   #env(party: Party): Env {
     const calls = this.#calls;
     const env = {
+      MEDIA: this.#bucket.binding(party),
       CHATS: calls.namespace(party, (name) => this.#chats.get(name) as SimulatedObject),
       ORGANIZATIONS: calls.stub(party, {
         identity: (chatId: string) => this.#identities.get(chatId) ?? null,

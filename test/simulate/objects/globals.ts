@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
+import type { FilesPort } from "../../../src/channels/files.ts";
+import { FixedLengthStream } from "./fixed-length-stream.ts";
 import { WebSocketPair } from "./sockets.ts";
 
 /** A part as it goes to its network: the contents of all parts, and which one this is. */
@@ -7,6 +9,8 @@ export interface RenderedPart {
   outgoing: Outgoing;
   contents: unknown[];
   part: number;
+  /** Opens the file of ours that this part has; undefined if it has none. */
+  open?: (() => ReturnType<FilesPort["open"]>) | undefined;
 }
 
 /** What the simulated globals ask. Each run replaces these functions. */
@@ -98,6 +102,7 @@ function missing(): never {
 export {
   clearSimulatedTimer as clearTimeout,
   cloudflare as Cloudflare,
+  FixedLengthStream,
   SimulatedDate as Date,
   SimulatedResponse as Response,
   scheduler,

@@ -1,0 +1,130 @@
+import type { SendBody } from "../../../src/chats/message.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { Party } from "../objects/party.ts";
+import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
+import type { Clients } from "./clients.ts";
+import type { FileJudge, Uploaded } from "./file-judge.ts";
+import type { Service } from "./load-service.ts";
+import type { LifeWorld } from "./rules.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const CONTENT_TYPE = "application/pdf";
+
+/** Clients that upload files and send them. */
+export class Uploads extends Requests {
+  readonly #service: Service;
+  readonly #judge: FileJudge;
+  readonly #clients: Clients;
+  readonly #world: LifeWorld;
+  /** The uploads that had an idempotency key. */
+  readonly #keyed: Uploaded[] = [];
+  /** The ids that clients know, by chat. */
+  readonly #ids = new Map<string, string[]>();
+
+  constructor(
+    world: LifeWorld,
+    service: Service,
+    isolates: readonly Isolate[],
+    { judge, clients }: { judge: FileJudge; clients: Clients },
+  ) {
+    super(world, isolates);
+    this.#world = world;
+    this.#service = service;
+    this.#judge = judge;
+    this.#clients = clients;
+  }
+
+  /** A file is uploaded, perhaps once more or twice at once, or one that is known is named. */
+  act(chat: SimulatedObject): void {
+    const world = this.#world;
+    const known = this.#ids.get(chat.name) ?? [];
+    world.pick([
+      () => this.#begin(chat),
+      () => this.#begin(chat),
+      () => this.#begin(chat),
+      () => this.#repeat(),
+      () => this.#repeat(),
+      () => known.length > 0 && this.#send(chat, world.pick(known)),
+    ])();
+  }
+
+  #begin(chat: SimulatedObject): void {
+    const name = this.name("file");
+    const idempotencyKey = this.#world.random() < 0.6 ? name : null;
+    const filling = "x".repeat(this.#world.between(60, 200));
+    const upload = { chatId: chat.name, idempotencyKey, fileName: `${name}.pdf`, bytes: `%PDF-1.4 ${name}${filling}` };
+    if (idempotencyKey !== null) {
+      this.#keyed.push(upload);
+      const ms = this.#world.between(0, this.#world.pick([100, 5_000, 11 * MINUTE]));
+      if (this.#world.random() < 0.4) this.#world.after(ms, () => this.#upload(upload, () => {}));
+    }
+    this.#upload(upload, (id) => {
+      const ids = this.#ids.get(chat.name) ?? [];
+      this.#ids.set(chat.name, [...ids, id]);
+      const ms = this.#world.pick([0, 0, 500, MINUTE, DAY - MINUTE, DAY]);
+      if (this.#world.random() < 0.8) this.#world.after(ms, () => this.#send(chat, id));
+    });
+  }
+
+  /** The same upload again, now and then with other bytes. */
+  #repeat(): void {
+    if (this.#keyed.length === 0) return;
+    const upload = this.#world.random() < 0.7 ? (this.#keyed.at(-1) as Uploaded) : this.#world.pick(this.#keyed);
+    const isOther = this.#world.random() < 0.1;
+    this.#upload(isOther ? { ...upload, bytes: `${upload.bytes}x` } : upload, () => {});
+  }
+
+  #send(chat: SimulatedObject, mediaId: string): void {
+    const world = this.#world;
+    const type = world.random() < 0.3 ? { type: "DOCUMENT" as const } : {};
+    const ahead = world.pick([1_000, 10 * MINUTE, 2 * DAY]);
+    const time = world.random() < 0.5 ? { scheduledAt: world.now + ahead } : {};
+    const expiry =
+      world.random() < 0.3 ? { expiresAt: (time.scheduledAt ?? world.now) + world.pick([1_000, MINUTE]) } : {};
+    this.#clients.send(chat, { mediaId, ...type, ...time, ...expiry } satisfies Partial<SendBody>);
+  }
+
+  #upload(upload: Uploaded, then: (id: string) => void): void {
+    const { chatId, idempotencyKey, fileName, bytes } = upload;
+    // Without a key, another try is another upload.
+    const tries = idempotencyKey === null ? this.maxTries - 1 : 0;
+    const headers = new Headers({ "Content-Type": CONTENT_TYPE, "Content-Length": String(bytes.length) });
+    this.request(
+      "upload",
+      async ({ env, party }) => {
+        const request = { headers, body: this.#body(party, bytes) } as unknown as Request;
+        const named = { fileName, idempotencyKey };
+        const answer = await this.#service.uploadMedia(env, CALLER, chatId, request, named);
+        const { id } = JSON.parse(answer.doc) as { id: string };
+        this.#world.count(answer.replayed ? "an upload is replayed" : "an upload is stored");
+        this.#judge.uploaded(upload, answer.doc);
+        then(id);
+      },
+      tries,
+    );
+  }
+
+  /** A body that arrives in two parts: soon, late, never or cut. */
+  #body(party: Party, bytes: string) {
+    const world = this.#world;
+    const isCut = world.fault("body cut", 0.05);
+    const chunks = [bytes.slice(0, 70), isCut ? "" : bytes.slice(70)].filter((chunk) => chunk !== "");
+    let isCanceled = false;
+    let give: (chunk: { done: boolean; value?: Uint8Array }) => void = () => {};
+    const read = () =>
+      new Promise((resolve) => {
+        give = resolve;
+        const chunk = isCanceled ? undefined : chunks.shift();
+        const value = chunk === undefined ? undefined : new TextEncoder().encode(chunk);
+        const isLate = value && chunks.length === 0 && world.fault("body late", 0.3);
+        const ms = isLate ? world.pick([5_000, 2 * MINUTE, 290_000, 20 * MINUTE]) : 1;
+        party.timer(ms, () => resolve(value ? { done: false, value } : { done: true }));
+      });
+    const cancel = async () => {
+      isCanceled = true;
+      give({ done: true });
+    };
+    return { getReader: () => ({ read, cancel }) };
+  }
+}
