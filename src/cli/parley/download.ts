@@ -60,7 +60,7 @@ export async function download(
     } catch (error) {
       // Cut behind its last byte.
       if (error instanceof Unreachable && written > 0 && written === head?.size) return written;
-      const wait = secondsToWait(error, ++failures);
+      const wait = downloadWaitSeconds(error, ++failures);
       const isRefused = error instanceof ServiceFault && error.status >= 500;
       if (wait === null || wait > MAX_WAIT_SECONDS || failures > (isRefused ? MAX_REFUSALS : MAX_FAILURES)) {
         throw head && error instanceof Unreachable ? new FileFault("The file is cut each time.") : error;
@@ -71,7 +71,7 @@ export async function download(
 }
 
 /** How long to wait before the next try, in seconds; null if a retry can't help. */
-export function secondsToWait(error: unknown, failures: number): number | null {
+export function downloadWaitSeconds(error: unknown, failures: number): number | null {
   if (error instanceof Unreachable) return failures;
   if (!(error instanceof ServiceFault) || (error.status !== 429 && error.status < 500)) return null;
   return error.retryAfter ?? failures;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { command, ORGANIZATION_OPTION, option } from "../command.ts";
-import { secondsToWait } from "../download.ts";
+import { downloadWaitSeconds } from "../download.ts";
 import { ExportedFiles } from "../export-files.ts";
 import type { Output } from "../output.ts";
 import { Unreachable } from "../service.ts";
@@ -39,7 +39,7 @@ message is printed. What is there already is not downloaded again, and what no l
           const source = service.lines(isOperator, path, { after: cursor });
           if (await copyLines({ source, url: service.connection.url }, out, files, onCheckpoint)) return files?.end();
         } catch (error) {
-          const wait = secondsToWait(error, ++failures);
+          const wait = downloadWaitSeconds(error, ++failures);
           if (wait === null || failures > MAX_FAILURES) {
             if (cursor !== undefined) out.note(`To continue, add --after ${cursor}`);
             throw error;
