@@ -36,6 +36,11 @@ async function report(chat: Pick<Conversation, "run">): Promise<void> {
   await chat.run();
 }
 
+/** Waits until the network has accepted all messages. An alarm that rings after that reports early. */
+async function delivered(chat: Conversation): Promise<void> {
+  await vi.waitFor(async () => expect((await chat.messages()).every((one) => one.status === "SENT")).toBe(true));
+}
+
 /** A chat with a message that its network did not accept, and that its chat has reported. */
 async function waiting(): Promise<Conversation> {
   fakeNetworks(status(503));
@@ -71,7 +76,7 @@ test("sent messages are counted with one report of the chat and no query of the 
   fakeNetworks(accept);
   const chat = await conversation("telegram");
   await sendMany(chat.api, chat.chatId, 3);
-  await chat.run();
+  await delivered(chat);
   const reports = countCalls("ORGANIZATIONS", "report");
   const roundTrips = countRoundTrips();
   await report(chat);
@@ -249,7 +254,7 @@ test("a failed report of a chat is repeated later and counts once", async () => 
   fakeNetworks(accept);
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
-  await chat.run();
+  await delivered(chat);
   breakObjects("ORGANIZATIONS", "report");
   await report(chat);
   vi.restoreAllMocks();
