@@ -26,89 +26,95 @@ export interface IncomingFile {
  */
 export async function beginUpload(body: ReadableStream<Bytes>, size: number, declared: string): Promise<IncomingFile> {
   const reader = body.getReader();
-  const late = setTimeout(() => void reader.cancel().catch(() => {}), DEADLINE_MS);
-  const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  void over.then(() => clearTimeout(late));
+  const stop = new AbortController();
+  stop.signal.addEventListener("abort", () => void reader.cancel().catch(() => {}));
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  late.catch(() => {});
+  const deadline = setTimeout(() => {
+    reject(otherLength(size, true));
+    stop.abort();
+  }, DEADLINE_MS);
   try {
     const head = new Head();
-    await head.fill(reader, Math.min(size, SNIFFED_BYTES));
+    await head.fill(reader, Math.min(size, SNIFFED_BYTES), size);
     const found = typeOfBytes(head.bytes, declared);
     if (found.type === null) throw wrongType(declared, found.found);
     const { type: contentType } = found;
     let sides = isMeasured(contentType) ? sidesOf(head.bytes) : null;
-    for (let want = 4_096; isMeasured(contentType) && !sides && want <= MAX_HEAD && head.length < size; want *= 2) {
-      await head.fill(reader, Math.min(size, want));
+    for (let want = 8_192; isMeasured(contentType) && !sides && want <= MAX_HEAD && head.length < size; want *= 8) {
+      await head.fill(reader, Math.min(size, want), size);
       sides = sidesOf(head.bytes);
     }
     const info = { contentType, size, width: sides?.width ?? null, height: sides?.height ?? null };
-    return { info, store: (bucket, key) => store(bucket, key, { reader, head: head.bytes, ...info }).finally(end) };
+    const rest = { body, reader, stop, late, head: head.bytes, ...info };
+    return { info, store: (bucket, key) => store(bucket, key, rest).finally(() => clearTimeout(deadline)) };
   } catch (error) {
-    end();
-    void reader.cancel().catch(() => {});
+    clearTimeout(deadline);
+    stop.abort();
     throw error;
   }
 }
 
 interface Rest {
+  body: ReadableStream<Bytes>;
+  /** Has read the head. */
   reader: ReadableStreamDefaultReader<Bytes>;
+  /** Ends the body. */
+  stop: AbortController;
+  /** Rejects at the deadline: a body that says nothing more holds up the put, even if it is ended. */
+  late: Promise<never>;
   head: Uint8Array;
   contentType: string;
   size: number;
 }
 
 /** Never overwrites bytes: those of an earlier try of the same upload stay. */
-async function store(bucket: R2Bucket, key: string, { reader, head, contentType, size }: Rest): Promise<void> {
+async function store(bucket: R2Bucket, key: string, rest: Rest): Promise<void> {
+  const { stop, late, contentType, size } = rest;
   const { readable, writable } = new FixedLengthStream(size);
-  const body = pump(reader, head, writable.getWriter(), size);
-  // A body that ends early fails the put too, but says why.
-  body.catch(() => {});
+  const passed = pass(rest, writable);
+  // The put fails too.
+  passed.catch(() => {});
   try {
-    const stored = await bucket.put(key, readable, {
-      onlyIf: { etagDoesNotMatch: "*" },
-      httpMetadata: { contentType },
-    });
-    if (stored) {
-      await body;
-      return;
-    }
-    void reader.cancel().catch(() => {});
+    const put = bucket.put(key, readable, { onlyIf: { etagDoesNotMatch: "*" }, httpMetadata: { contentType } });
+    const stored = await Promise.race([put, late]);
+    if (stored) return;
+    stop.abort();
     if ((await bucket.head(key))?.size !== size) throw new Error("Other bytes are stored");
   } catch (error) {
-    void reader.cancel().catch(() => {});
-    const ofBody = await Promise.race([
-      body.then(
-        () => null,
-        (cause: unknown) => cause,
-      ),
-      scheduler.wait(0),
-    ]);
-    throw ofBody instanceof ApiError ? ofBody : unavailable(error);
+    const fault = await faultOf(error, rest);
+    stop.abort();
+    throw fault;
   }
 }
 
-/** @throws ApiError `validation_failed` if the body has another length than it said */
-async function pump(
-  reader: ReadableStreamDefaultReader<Bytes>,
-  head: Uint8Array,
-  writer: WritableStreamDefaultWriter<Uint8Array>,
-  size: number,
-): Promise<void> {
-  let written = head.byteLength;
-  try {
-    await writer.write(head);
-    for (;;) {
-      const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
-      if (done) break;
-      written += value.byteLength;
-      if (written > size) break;
-      await writer.write(value);
-    }
-    if (written !== size) throw otherLength(size, written);
-    await writer.close();
-  } catch (error) {
-    await writer.abort(error).catch(() => {});
-    throw error;
-  }
+/** Passes a body on without a step in JavaScript for each part of it, whose garbage would fill the memory. */
+async function pass({ body, reader, stop, head }: Rest, writable: WritableStream<Uint8Array>): Promise<void> {
+  const writer = writable.getWriter();
+  await writer.write(head);
+  writer.releaseLock();
+  reader.releaseLock();
+  await body.pipeTo(writable, { signal: stop.signal });
+}
+
+/** Why an upload failed: the body ended early, goes on too long or is too late, or R2 does not take it. */
+async function faultOf(error: unknown, { body, size }: Rest): Promise<ApiError> {
+  if (error instanceof ApiError) return error;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  if (name === "TypeError" && message.includes("FixedLengthStream"))
+    return otherLength(size, !message.includes("many"));
+  return (await isBroken(body)) ? otherLength(size, true) : unavailable(error);
+}
+
+/** Whether a body broke off, and not what it was written to. */
+async function isBroken(body: ReadableStream<Bytes>): Promise<boolean> {
+  // It is still being passed on.
+  if (body.locked) return false;
+  const closed = body.getReader().closed.then(
+    () => false,
+    () => true,
+  );
+  return Promise.race([closed, scheduler.wait(0).then(() => false)]);
 }
 
 /** The first bytes of a body. */
@@ -119,13 +125,13 @@ class Head {
     return this.bytes.byteLength;
   }
 
-  /** Reads until there are so many bytes. @throws ApiError `validation_failed` if the body ends before */
-  async fill(reader: ReadableStreamDefaultReader<Bytes>, count: number): Promise<void> {
+  /** Reads until there are so many bytes. @param size of the whole body @throws ApiError `validation_failed` if the body ends before */
+  async fill(reader: ReadableStreamDefaultReader<Bytes>, count: number, size: number): Promise<void> {
     const chunks = [this.bytes];
     let { length } = this;
     while (length < count) {
       const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
-      if (done) throw otherLength(count, length);
+      if (done) throw otherLength(size, true);
       chunks.push(value);
       length += value.byteLength;
     }
@@ -144,6 +150,6 @@ function wrongType(declared: string, found: string | null): ApiError {
   return new ApiError("media_type", { text: `Content-Type says ${declared || "nothing"}, but ${is}` });
 }
 
-function otherLength(size: number, length: number): ApiError {
-  return fault("Content-Length", `is ${size}, but the body has ${length < size ? "fewer" : "more"} bytes`);
+function otherLength(size: number, isShort: boolean): ApiError {
+  return fault("Content-Length", `is ${size}, but the body has ${isShort ? "fewer" : "more"} bytes`);
 }

@@ -1,0 +1,83 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { beginUpload } from "../../../src/files/store-file.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+const SIZE = 300;
+const KEY = "a-chat/1/a-file";
+
+afterEach(() => env.MEDIA.delete(KEY));
+
+/** A body of parts of these lengths, that breaks off in the end if it is told so. */
+function bodyOf(lengths: number[], { breaks = false } = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const left = [...lengths];
+  return new ReadableStream({
+    pull(controller) {
+      const length = left.shift();
+      if (length !== undefined) controller.enqueue(new Uint8Array(length).fill(7));
+      else if (breaks) controller.error(new Error("Network connection lost."));
+      else controller.close();
+    },
+  });
+}
+
+async function storeIn(bucket: R2Bucket, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  const upload = await beginUpload(body, SIZE, "application/octet-stream");
+  await upload.store(bucket, KEY);
+}
+
+const lengthFault = (has: "fewer" | "more") => ({
+  code: "validation_failed",
+  faults: [{ path: "Content-Length", message: `is ${SIZE}, but the body has ${has} bytes` }],
+});
+
+test.for<[name: string, body: ReadableStream<Uint8Array<ArrayBuffer>>, has: "fewer" | "more"]>([
+  ["ends early", bodyOf([100, 199]), "fewer"],
+  ["ends within its first bytes", bodyOf([10]), "fewer"],
+  ["breaks off", bodyOf([100, 100], { breaks: true }), "fewer"],
+  ["goes on in its last part", bodyOf([100, 201]), "more"],
+  ["is longer from its first part on", bodyOf([301]), "more"],
+])("of a body that %s, nothing is stored", async ([, body, has]) => {
+  await expect(storeIn(env.MEDIA, body)).rejects.toMatchObject(lengthFault(has));
+  expect(await env.MEDIA.head(KEY)).toBeNull();
+});
+
+test("a body that goes on after its length is refused", async () => {
+  await expect(storeIn(env.MEDIA, bodyOf([100, 200, 1]))).rejects.toMatchObject(lengthFault("more"));
+});
+
+test("a body that says nothing more ends with the deadline, and nothing of it is stored", async () => {
+  const late: (() => void)[] = [];
+  vi.stubGlobal("setTimeout", (run: () => void) => late.push(run));
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const written = writer.write(new Uint8Array(100));
+  const upload = await beginUpload(readable as never, SIZE, "application/octet-stream");
+  await written;
+  const stored = upload.store(env.MEDIA, KEY);
+  late[0]?.();
+  await expect(stored).rejects.toMatchObject(lengthFault("fewer"));
+  expect(await env.MEDIA.head(KEY)).toBeNull();
+});
+
+test("a bucket that fails amid the bytes is unavailable, and the body is read no further", async () => {
+  vi.spyOn(env.MEDIA, "put").mockImplementation(async (_key, value) => {
+    const reader = (value as ReadableStream).getReader();
+    await reader.read();
+    await reader.cancel(new Error("R2 is away"));
+    throw new Error("R2 is away");
+  });
+  await expect(storeIn(env.MEDIA, bodyOf([100, 100, 100]))).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("bytes that are stored stay, and an upload of the same length needs no other ones", async () => {
+  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1));
+  await storeIn(env.MEDIA, bodyOf([100, 200]));
+  expect((await (await env.MEDIA.get(KEY))?.bytes())?.at(-1)).toBe(1);
+  await env.MEDIA.put(KEY, new Uint8Array(2));
+  await expect(storeIn(env.MEDIA, bodyOf([100, 200]))).rejects.toMatchObject({ code: "unavailable" });
+});
