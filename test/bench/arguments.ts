@@ -22,6 +22,8 @@ export interface BenchArguments {
   retain: number | null;
   /** Opens the console's inbox of so many chats, and measures nothing else. */
   console: number | null;
+  /** Measures the memory of the runtime during uploads, and nothing else. */
+  uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
   /** With little data. */
@@ -48,6 +50,7 @@ export const USAGE = `npm run bench -- [options]
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
   --console <n>    measures only how fast a person switches between so many chats in the console
+  --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
   --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
@@ -77,6 +80,7 @@ export function readArguments(argv: string[]): BenchArguments {
       export: { type: "string" },
       retain: { type: "string" },
       console: { type: "string" },
+      uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
       small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },

@@ -15,6 +15,7 @@ import { FULL, type Sizes } from "./sizes.ts";
 import { SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { goalTable, table } from "./table.ts";
+import { measureUploads, uploadsText } from "./uploads.ts";
 import { findWrk } from "./wrk.ts";
 
 const TINY: Sizes = {
@@ -118,6 +119,15 @@ test("old messages of a chat are deleted, and sends meanwhile are measured", { t
   expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
   expect(measured.meanwhile.sends).toBeGreaterThan(0);
   expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
+});
+
+test("the memory of uploads is measured beside bodies that are dropped, and that are put straight into R2", {
+  timeout: 120_000,
+}, async () => {
+  const sizes = { uploads: 2, bytes: 2_097_152, slowSeconds: 0.1 };
+  const measured = await measureUploads(sizes, { ...SETTINGS, seconds: 1, wrk: null });
+  expect(measured.rows.map(({ before, peak }) => peak >= before)).toEqual(Array(6).fill(true));
+  expect(uploadsText(measured)).toContain("2 bodies of 2 MiB at once");
 });
 
 test("an inbox of many chats is measured in a browser", { timeout: 120_000 }, async () => {

@@ -14,6 +14,7 @@ import { FULL, shown } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
+import { FULL_UPLOADS, isWithinGoal, measureUploads, uploadsText } from "./uploads.ts";
 import { findWrk } from "./wrk.ts";
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
@@ -46,6 +47,11 @@ async function main(argv: string[]): Promise<number> {
   if (given.console !== null) {
     print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
     return 0;
+  }
+  if (given.uploads) {
+    const measured = await measureUploads(FULL_UPLOADS, { ...given, wrk, log });
+    print(uploadsText(measured));
+    return isWithinGoal(measured) ? 0 : 1;
   }
   if (given.steps) {
     const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });

@@ -4,6 +4,7 @@ import { CALLS } from "../many-calls.ts";
 
 interface FloorEnv {
   DB: D1Database;
+  MEDIA: R2Bucket;
   OBJECTS: DurableObjectNamespace<FloorObject>;
 }
 
@@ -55,6 +56,14 @@ const app = new Hono<{ Bindings: FloorEnv }>()
   })
   .post("/write", async (c) => {
     await c.env.OBJECTS.getByName("written").write(DOC);
+    return c.json(OK);
+  })
+  .post("/dropped/:name", async (c) => {
+    await c.req.raw.body?.pipeTo(new WritableStream());
+    return c.json(OK);
+  })
+  .post("/put/:name", async (c) => {
+    await c.env.MEDIA.put(c.req.param("name"), c.req.raw.body);
     return c.json(OK);
   })
   .get("/query", async (c) => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "parley-files-"));
   await bundle({ poster: new URL("worker/poster.ts", import.meta.url).pathname }, folder);
   const options = workerOptions({ name: "poster", script: join(folder, "poster.js"), bindings: {}, objects: {} });
-  const started = await startWorkers({ workers: [{ ...options, r2Buckets: ["MEDIA"] }] });
+  const started = await startWorkers({ workers: [options] });
   miniflare = started.miniflare;
   url = started.urls.poster ?? "";
   expect((await fetch(url, { method: "PUT", body: BYTES })).status).toBe(200);

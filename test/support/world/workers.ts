@@ -48,6 +48,7 @@ export function workerOptions({ name, script, bindings, database, objects, objec
     compatibilityFlags: ["global_fetch_strictly_public"],
     bindings: bindings as Record<string, string>,
     d1Databases: { DB: database ?? name },
+    r2Buckets: ["MEDIA", "MEDIA_EU", "MEDIA_US"],
     // Counted as in production, but never reached: all requests come from one address.
     ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000_000, period: 60 as const } } },
     durableObjects: Object.fromEntries(
