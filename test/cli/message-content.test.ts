@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { givenContent } from "../../src/cli/parley/commands/content-options.ts";
+import { givenParts } from "../../src/cli/parley/commands/template-options.ts";
 import { messageText } from "../../src/cli/parley/message-text.ts";
 
 test("options become the fields of a send, and nothing without them", () => {
@@ -30,6 +31,37 @@ test.each([
   [{ footer: "Free" }, "need choices"],
 ])("%j is a mistake in the command", (given, text) => {
   expect(() => givenContent(given)).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(text), exitCode: 2 }),
+  );
+});
+
+test("options become the values of a template's header and buttons", () => {
+  expect(givenParts({})).toBeUndefined();
+  expect(givenParts({}, "med_1")).toEqual({ header: { mediaId: "med_1" } });
+  expect(givenParts({ "header-media": "https://a.example/a.jpg", button: ["0=url:a=b:c", "11=code:X"] })).toEqual({
+    header: { mediaUrl: "https://a.example/a.jpg" },
+    buttons: [
+      { index: 0, urlSuffix: "a=b:c" },
+      { index: 11, code: "X" },
+    ],
+  });
+  expect(givenParts({ button: ["1=payload:yes"] })).toEqual({ buttons: [{ index: 1, payload: "yes" }] });
+  expect(givenParts({ "header-variable": ["order=7"] })).toEqual({ header: { variables: { order: "7" } } });
+  expect(givenParts({ "header-location": "52.5,13.4, Office, Main Street 1, Berlin" })?.header?.location).toEqual({
+    ...{ latitude: 52.5, longitude: 13.4, name: "Office", address: "Main Street 1, Berlin" },
+  });
+});
+
+test.each([
+  [{ button: ["4711"] }, "--button must have the form"],
+  [{ button: ["0=4711"] }, "--button must have the form"],
+  [{ button: ["0=link:4711"] }, "--button must have the form"],
+  [{ button: ["a=url:4711"] }, "--button must have the form"],
+  [{ "header-variable": ["7"] }, "--header-variable must have the form"],
+  [{ "header-location": "Berlin" }, "--header-location must have the form"],
+  [{ "header-location": "52.5,13.4,Office" }, "needs a name and an address"],
+])("%j is a mistake in the command about a template", (given, text) => {
+  expect(() => givenParts(given)).toThrow(
     expect.objectContaining({ message: expect.stringContaining(text), exitCode: 2 }),
   );
 });

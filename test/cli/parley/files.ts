@@ -37,6 +37,28 @@ export function fileTests(placeOf: () => Place): void {
     expect(await readdir(join(folder, chatId))).toEqual([`${bare.message.id}-invoice.pdf`]);
   });
 
+  test("a template takes a file and values by options, and what does not fit it names the option", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    const path = join(await place.newHome(), "invoice.pdf");
+    await writeFile(path, PDF);
+    const words = ["send", chatId, "Hi", "--template", "tpl_gAAAAAAAAAAAAAAA"];
+    const early = await place.run([...words, "--file", "/nowhere", "--button", "4711"], env);
+    expect([early.code, early.stderr]).toEqual([2, expect.stringContaining("--button must have the form")]);
+    const wrong = await place.run(
+      [...words, "--header-media", "http://a.example/a.jpg", "--button", "0=code:1\n2"],
+      env,
+    );
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/--header-media: must be[\s\S]*--button \(0\.code\)/),
+    ]);
+    const unknown = await place.run([...words, "--file", path], env);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("template_not_found")]);
+    const alone = await place.run(["send", chatId, "Hi", "--button", "0=url:1"], env);
+    expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("--template: can't be given without")]);
+  });
+
   test("a file that the channel or the service refuses is told, and a send needs text or a file", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

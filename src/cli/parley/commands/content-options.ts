@@ -74,15 +74,12 @@ function cardOf(text: string) {
   return { name, phones: phones.split(",").map((phone) => phone.trim()) };
 }
 
-/** The latitude and longitude, and all that follows as the name. */
-function locationOf(text: string) {
+/** The latitude and longitude, and all that follows as the name. @throws CommandError with exit code 2 */
+export function locationOf(text: string, flag = "location"): { latitude: number; longitude: number; name?: string } {
   const number = String.raw`\s*([+-]?\d+(?:\.\d+)?)\s*`;
   const [, latitude, longitude, name] = new RegExp(`^${number},${number}(?:,(.*))?$`, "s").exec(text) ?? [];
   if (latitude === undefined) {
-    throw new CommandError(
-      "--location must have the form lat,long or lat,long,name, for example 52.52,13.4,Berlin.",
-      2,
-    );
+    throw new CommandError(`--${flag} must have the form lat,long or lat,long,name, for example 52.52,13.4,Berlin.`, 2);
   }
   const place = { latitude: Number(latitude), longitude: Number(longitude) };
   return name === undefined ? place : { ...place, name: name.trim() };

@@ -9,6 +9,7 @@ import { Unreachable } from "../service.ts";
 import { readUpload, upload } from "../upload.ts";
 import { CONTENT_FIELDS, CONTENT_OPTIONS, givenContent } from "./content-options.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
+import { givenParts, TEMPLATE_FIELDS, TEMPLATE_OPTIONS } from "./template-options.ts";
 
 export const MESSAGE_COLUMNS = {
   SEQ: "seq",
@@ -52,7 +53,9 @@ Choices are of one kind: replies, links, or the question for the location. A rep
   parley send cht_… "Your order has shipped." --link "Track it=https://shop.example/orders/4711"
 A negative number needs an equals sign: --location=-33.86,151.2,Sydney
 With --file the text is the caption, and can be left out:
-  parley send cht_… "Your invoice" --file invoice.pdf`,
+  parley send cht_… "Your invoice" --file invoice.pdf
+With --template the file stands in the template's header:
+  parley send cht_… "Shipped" --template tpl_… --variable name=Maya --file shoe.jpg --button 0=url:4711`,
     operands: ["chat", "[text]"],
     options: {
       type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; by default TEXT, or what suits the file"),
@@ -62,6 +65,7 @@ With --file the text is the caption, and can be left out:
       template: option("tpl_…", "The template to fill"),
       variable: listOption("name=value", "The value of a placeholder"),
       metadata: listOption("name=value", "A pair of metadata"),
+      ...TEMPLATE_OPTIONS,
       ...CONTENT_OPTIONS,
       ...TIME_OPTIONS,
       "if-seq": option("n", "Send only if the newest message of the chat has this number"),
@@ -71,6 +75,9 @@ With --file the text is the caption, and can be left out:
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
       const times = await timesOf(options);
       const said = givenContent(options);
+      const isTemplate = options.template !== undefined;
+      // A mistake in them is told before a file is uploaded.
+      givenParts(options);
       const file = options.file === undefined ? null : await readUpload(options.file);
       if (operands.text === undefined && !file) throw new CommandError("parley send needs text or --file.", 2);
       const caption = operands.text === undefined ? undefined : await textOf(operands.text);
@@ -82,7 +89,8 @@ With --file the text is the caption, and can be left out:
           headers: { "Idempotency-Key": key },
           body: {
             content: caption ?? mediaId,
-            mediaId,
+            mediaId: isTemplate ? undefined : mediaId,
+            template: givenParts(options, isTemplate ? mediaId : undefined),
             type: options.type,
             mediaUrl: options.media,
             senderId: options.sender,
@@ -96,6 +104,7 @@ With --file the text is the caption, and can be left out:
           optionOf: {
             ...TIME_FIELDS,
             ...CONTENT_FIELDS,
+            ...TEMPLATE_FIELDS,
             ifSeq: "--if-seq",
             mediaUrl: "--media",
             mediaId: "--file",
