@@ -22,6 +22,7 @@ export const PURE = [
   "src/channels/content.ts",
   "src/channels/spec.ts",
   "src/channels/kinds.ts",
+  "src/channels/download.ts",
   "src/channels/files.ts",
   "src/channels/link.ts",
   "src/channels/network-response.ts",

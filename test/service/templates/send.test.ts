@@ -181,6 +181,25 @@ test("a template that the network paused counts after 10 seconds, and a message 
   expect(kept).toEqual(message);
 });
 
+test.each(["paused", "held_for_quality_assessment"])(
+  "a template that Meta answers with %s is SENT, and template_rejected once Meta drops it",
+  async (message_status) => {
+    const { api, channelId, chat, meta, post } = await chatOf("whatsapp", WHOLE);
+    meta.refusal = () => Response.json({ messages: [{ id: "wamid.held", message_status }] });
+    const { message } = created(await post("order", { variables: { 1: "Ada" }, template: VALUES }));
+    const read = async () => (await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body.message;
+    await vi.waitUntil(async () => (await read()).status === "SENT");
+    const errors = [{ code: 132_015, title: "Template is Paused" }];
+    const dropped = { id: "wamid.held", status: "failed", timestamp: "1790000000", recipient_id: "4915112345678" };
+    const status = { ...dropped, biz_opaque_callback_data: `${chat.id}.${message.id}`, errors };
+    const value = { ...metadata(CREDENTIALS.whatsapp.phoneNumberId), statuses: [status] };
+    const body = { object: "whatsapp_business_account", entry: [{ id: "1", changes: [{ field: "messages", value }] }] };
+    const answer = await signed({ id: channelId }, JSON.stringify(body), CREDENTIALS.whatsapp.appSecret);
+    expect(answer.status).toBe(200);
+    expect(await read()).toMatchObject({ status: "FAILED", error: { code: "template_rejected" } });
+  },
+);
+
 test("a resend sends the template as it was", async () => {
   const { api, chat, meta, post, sentCalls } = await chatOf("whatsapp", WHOLE);
   meta.refusal = () => Response.json({ error: { code: 132_015, message: "Paused" } }, { status: 400 });
