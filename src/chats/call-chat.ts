@@ -44,3 +44,13 @@ export async function callChat<Answer>(
 function isKnown<Answer>(answer: Answer): answer is Exclude<Answer, Unknown> {
   return (answer as { outcome: string }).outcome !== "unknown";
 }
+
+/** Resolves to null if the chat is not found. */
+export async function nullIfNotFound<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "chat_not_found") return null;
+    throw error;
+  }
+}

@@ -1,11 +1,12 @@
-import { channelRecord } from "../channels/record.ts";
+import { type ChannelRecord, channelRecord } from "../channels/record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
+import type { LinkedFile } from "../channels/web/file-link.ts";
 import { bucketOf, fileKey } from "../files/bucket.ts";
 import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import type { Caller } from "../keys/caller.ts";
-import { callChat } from "./call-chat.ts";
-import type { FileMedia, NetworkMedia } from "./rpc.ts";
+import { type ChatStub, callChat, nullIfNotFound } from "./call-chat.ts";
+import type { AsOwner, FileMedia, NetworkMedia } from "./rpc.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -29,6 +30,30 @@ export async function readMedia(env: Env, caller: Caller, ids: MessageIds, reque
   const { media, channelId, life, createdAt } = answer;
   if ("fileId" in media) return ourFile(env, media, { chatId, life }, request);
   return networkFile(env, caller, media, { ...ids, channelId, createdAt }, request);
+}
+
+/**
+ * Streams the file of a message to its visitor, who has a link to it. What blanks the message ends the link.
+ * @param leftSeconds how long the link is still good
+ * @throws ApiError `media_not_found`, also if there is no such message; `unavailable`
+ */
+export async function readLinkedMedia(
+  env: Env,
+  channel: ChannelRecord,
+  { chatId, messageId }: LinkedFile,
+  leftSeconds: number,
+  request: Request,
+): Promise<Response> {
+  const find = (chat: ChatStub, as: AsOwner) => chat.media(as, messageId);
+  const answer = await nullIfNotFound(callChat(env, channel, chatId, find));
+  if (answer?.outcome !== "ok" || answer.channelId !== channel.id || !("fileId" in answer.media)) {
+    throw new ApiError("media_not_found");
+  }
+  const response = await ourFile(env, answer.media, { chatId, life: answer.life }, request);
+  if (response.status < 400) response.headers.set("Cache-Control", `private, max-age=${leftSeconds}, immutable`);
+  // Pages of other sites can show it, where the company made a page of its own.
+  response.headers.set("Cross-Origin-Resource-Policy", "cross-origin");
+  return response;
 }
 
 async function ourFile(

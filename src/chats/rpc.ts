@@ -88,6 +88,8 @@ export interface InboundDraft {
   type: Message["type"];
   content: string;
   media: Media | null;
+  /** A file that a visitor uploaded. It decides the type. */
+  mediaId?: string | undefined;
   /** The service's own address, for the URL of the message's `/media`. */
   origin: string | null;
   /** Further addresses of the contact that the network sent with the message. */
@@ -145,7 +147,12 @@ export type CancelAnswer = MessageAnswer | { outcome: "not_cancelable" };
 export type ShownHistory = AttemptHistory & { nextAttemptAt: string | null };
 export type AttemptsAnswer = { outcome: "ok"; history: ShownHistory } | { outcome: "no_message" } | Unknown;
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
-export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
+/** `refused`: only of a message that names a file. */
+export type ReceiveAnswer =
+  | { outcome: "stored" | "repeated"; doc: string }
+  | { outcome: "chat_full" }
+  | RefusedDraft
+  | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
   /** `createdAt`: the message's, Unix milliseconds. */

@@ -1,10 +1,10 @@
 import type { AddressChange, ContactChange, InboundItem, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import { lineOf } from "../channels/received.ts";
 import type { ChannelRecord } from "../channels/record.ts";
-import { type ChatStub, callChat } from "../chats/call-chat.ts";
+import { type ChatStub, callChat, nullIfNotFound } from "../chats/call-chat.ts";
 import { openChat } from "../chats/open-chat.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../chats/rpc.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -109,6 +109,7 @@ async function storeInChat(
     extra: { quote, tap, location, contacts, sticker },
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
+  if (answer?.outcome === "refused") throw new Error(`A network's message was refused: ${answer.code}`);
   return answer?.outcome ?? "unknown_chat";
 }
 
@@ -200,14 +201,4 @@ async function callByAddress<Answer>(
     organization.findByAddress(channel.id, address),
   );
   return chatId ? nullIfNotFound(callChat(env, channel, chatId, call)) : null;
-}
-
-/** Resolves to null if the chat is not found. */
-async function nullIfNotFound<T>(call: Promise<T>): Promise<T | null> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "chat_not_found") return null;
-    throw error;
-  }
 }

@@ -33,7 +33,7 @@ async function bundleOf(entry: string): Bundle {
     outdir: "/",
     format: "esm",
     target: "esnext",
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", "node:*"],
     sourcemap: "external",
     keepNames: true,
     logLevel: "warning",

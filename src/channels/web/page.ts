@@ -31,7 +31,8 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src data:",
+    "img-src 'self' data:",
+    "media-src 'self'",
     // The full URL, because older browsers don't apply 'self' to sockets.
     `connect-src 'self' ${socket}`,
     "base-uri 'none'",

@@ -20,6 +20,7 @@ export type VisitorMessage = Pick<
   | "replyTo"
   | "location"
   | "contacts"
+  | "media"
   | "sticker"
   | "reactions"
   | "editedAt"
@@ -31,10 +32,14 @@ export type VisitorMessage = Pick<
   choice?: Omit<TappedChoice, "id"> | undefined;
 };
 
-/** Renders a message for its visitor. Each field is named, so that a new one stays inside until somebody shows it. */
-export function visitorMessage(message: Message): VisitorMessage {
-  const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
-  const { sender, replyTo, interactive, location, contacts, choice, sticker, reactions } = message;
+/**
+ * Renders a message for its visitor. Each field is named, so that a new one stays inside until somebody shows it.
+ * @param linkTo a link to the message's file, for a browser without a key
+ */
+export function visitorMessage(message: Message, linkTo: (message: Message) => string | null): VisitorMessage {
+  const { id, chatId, seq, direction, type, content, text, status, error, createdAt, updatedAt } = message;
+  const { sender, replyTo, interactive, location, contacts, choice, media, sticker, reactions } = message;
+  const mediaUrl = media ? linkTo(message) : message.mediaUrl;
   const { editedAt, deletedAt, redactedAt } = message;
   return {
     ...{ id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt },
@@ -44,6 +49,7 @@ export function visitorMessage(message: Message): VisitorMessage {
     ...(location && { location }),
     ...(contacts && { contacts }),
     ...(choice && { choice: { title: choice.title, messageId: choice.messageId } }),
+    ...(media && { media }),
     ...(sticker && { sticker }),
     ...(reactions && { reactions }),
     ...(editedAt !== undefined && { editedAt }),

@@ -1,8 +1,10 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
 import { readIdempotencyKey } from "../../chats/idempotency.ts";
+import { readLinkedMedia } from "../../chats/media.ts";
 import { uploadQuery } from "../../chats/upload-media.ts";
 import { uploadOfVisitor } from "../../chats/visitor-upload.ts";
+import { configured } from "../../config.ts";
 import { isOverAbuseLimit, tooManyRequests } from "../../http/abuse-limit.ts";
 import { bearerToken } from "../../http/bearer.ts";
 import { ApiError, type ErrorCode } from "../../http/errors.ts";
@@ -13,6 +15,7 @@ import { fault, readQuery } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
 import { admitSocket, admitVisitor, type VisitorRefusal, webChannel } from "./admit.ts";
+import { linkLeft } from "./file-link.ts";
 import { PROTOCOL, parseClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
@@ -55,7 +58,7 @@ const readableAnywhere: MiddlewareHandler<WebEnv> = async (c, next) => {
 };
 
 /**
- * The visitors' routes under /web: the page, its socket, its uploads, and whether a widget may show the chat on the calling
+ * The visitors' routes under /web: the page, its socket, its uploads, the files that it shows, and whether a widget may show the chat on the calling
  * site (`{ available: boolean }`). None of them requires a key.
  */
 export const webRoutes = new Hono<WebEnv>()
@@ -81,6 +84,15 @@ export const webRoutes = new Hono<WebEnv>()
     if (!isUpgrade) throw fault("Upgrade", "must be websocket");
     const socket = await openSocket(c, c.req.param("channelId"));
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
+  })
+  .get("/:channelId/media/:chatId/:messageId", async (c) => {
+    const file = c.req.param();
+    const keys = [configured(c.env, "KEY_SECRET"), configured(c.env, "KEY_SECRET_PREVIOUS") ?? []].flat();
+    const left = linkLeft(keys, file, new URL(c.req.url).searchParams, Date.now());
+    // Who has a link is no stranger: a page can show many pictures.
+    const record = left === null ? null : await webChannel(c.env, file.channelId);
+    if (left !== null && record) return readLinkedMedia(c.env, record, file, left, c.req.raw);
+    throw (await isOverAbuseLimit(c)) ? tooManyRequests() : new ApiError("media_not_found");
   })
   .options("/:channelId/media", readableAnywhere, (c) => c.body(null, 204, UPLOAD_PREFLIGHT))
   .post("/:channelId/media", readableAnywhere, async (c) => {

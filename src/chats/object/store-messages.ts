@@ -50,6 +50,9 @@ interface DraftFile extends Pick<AcceptedDraft, "takeFile" | "type"> {
   text?: string | undefined;
 }
 
+/** What a contact's message says by its media. `text`: the message's text, if its content says nothing. */
+type InboundFile = Pick<InboundDraft, "media" | "type"> & Pick<DraftFile, "takeFile" | "text">;
+
 /** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
 export class MessageStore {
   readonly #host: StoreHost;
@@ -195,11 +198,24 @@ export class MessageStore {
     const { choice } = fields;
     // The title as the company wrote it: a network may send none, and a page any.
     const content = choice && choice.id !== null ? choice.title : draft.content;
-    const message = inboundMessage({ ...draft, content }, fields, nextPosition(log.newest(), identity, Date.now()));
-    const { media } = draft;
-    const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    const file = this.#fileOfVisitor(draft);
+    if ("outcome" in file) return file;
+    const position = nextPosition(log.newest(), identity, Date.now());
+    const message = inboundMessage({ ...draft, content, ...pick(file, "media", "type") }, fields, position);
+    if (file.text !== undefined) message.text = file.text;
+    const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
+    const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
     this.#host.report.counted("received");
     return { outcome: "stored", doc };
+  }
+
+  /** The media of a contact's message: what a network tells of, or the file that a visitor uploaded. */
+  #fileOfVisitor({ mediaId, content, type, media }: InboundDraft): InboundFile | RefusedDraft {
+    if (mediaId === undefined) return { media, type };
+    const file = this.#host.files.find(mediaId);
+    if ("outcome" in file) return file;
+    const text = content === mediaId ? (file.fileName ?? file.contentType) : undefined;
+    return { media: file, type: typeOfFile(file, webSpec), text, takeFile: () => this.#host.files.use(file) };
   }
 
   /** Whether a message from the contact is stored. @param dedupe see `InboundDraft` */

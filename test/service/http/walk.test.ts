@@ -28,6 +28,8 @@ const PUBLIC = [
   "GET /web/:channelId",
   "GET /web/:channelId/availability",
   "GET /web/:channelId/socket",
+  // Its link is signed.
+  "GET /web/:channelId/media/:chatId/:messageId",
   // A page of another site asks before it uploads.
   "OPTIONS /web/:channelId/media",
 ];
@@ -235,6 +237,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },
   "/web/:channelId": { GET: 404, HEAD: 404 },
   "/web/:channelId/availability": { GET: 200, HEAD: 200 },
+  "/web/:channelId/media/:chatId/:messageId": { GET: 404, HEAD: 404 },
   "/web/:channelId/media": { OPTIONS: 204, POST: 401 },
   "/web/:channelId/socket": { GET: 101, HEAD: 400 },
 };

@@ -9,6 +9,9 @@ import { wordsIn } from "./sayings.ts";
 
 const FORWARD = ["SENT", "DELIVERED", "READ"];
 
+/** The simulated service has no key to sign links with. */
+const noLink = () => null;
+
 /** A visitor's page on one life of a chat: what it is told must be whole, in order, and go forward alone. */
 export class Tab {
   readonly name: string;
@@ -59,7 +62,7 @@ export class Tab {
       const row = this.book.rows.get(frame.messageId);
       const isStored = row?.columns.dedupe === `in:${frame.id}` && row.message.seq === frame.seq;
       world.check("told", isStored, () => `${frame.id} is not stored as message ${frame.seq}`);
-      if (row) this.#known.set(frame.seq, visitorMessage(row.message as Message));
+      if (row) this.#known.set(frame.seq, visitorMessage(row.message as Message, noLink));
     }
     if (frame.type === "status") {
       const message = this.#known.get(frame.seq);
@@ -97,7 +100,7 @@ export class Tab {
   #checkShown(): void {
     for (const { message } of this.book.in("messages")) {
       const known = this.#known.get(message.seq ?? 0);
-      const [shown, right] = [said(known), said(visitorMessage(message as Message))];
+      const [shown, right] = [said(known), said(visitorMessage(message as Message, noLink))];
       this.#world.check("shown", shown === right, () => `${this.name} shows ${shown}, and not ${right}`);
     }
   }

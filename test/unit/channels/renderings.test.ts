@@ -275,23 +275,28 @@ test.each(CHANNELS)("on %s the first part has the quote, and the last one the bu
   );
 });
 
+const noLink = () => null;
+
 test("a visitor gets every text of any message, and none of the company's own ids", () => {
   fc.assert(
     fc.property(valid, (what) => {
       const address = "user-7";
       const { interactive, location, contacts, ...message } = messageOf(webSpec, address, what);
       const own = (what.interactive?.choices ?? []).flatMap((choice) => (choice.type === "reply" ? [choice.id] : []));
-      const shown = visitorMessage({
-        ...message,
-        id: message.messageId,
-        ...(interactive && { interactive }),
-        ...(location && { location }),
-        ...(contacts && { contacts }),
-      } as unknown as Message);
+      const shown = visitorMessage(
+        {
+          ...message,
+          id: message.messageId,
+          ...(interactive && { interactive }),
+          ...(location && { location }),
+          ...(contacts && { contacts }),
+        } as unknown as Message,
+        noLink,
+      );
       const texts = textsIn(shown);
       expect(mustShow(what).filter((text) => !texts.some((each) => each.includes(text)))).toEqual([]);
       expect(own.filter((id) => texts.some((text) => text.includes(id)))).toEqual([]);
-      expect(visitorMessage(structuredClone(shown) as unknown as Message)).toEqual(shown);
+      expect(visitorMessage(structuredClone(shown) as unknown as Message, noLink)).toEqual(shown);
     }),
     { numRuns: RUNS },
   );

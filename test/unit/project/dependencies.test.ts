@@ -82,7 +82,7 @@ const IMPORTED = Object.entries(
 
 const packagesOf = (isClient: boolean) => {
   const names = IMPORTED.filter((module) => module.isClient === isClient).flatMap(({ packages }) => packages);
-  return new Set(names.filter((name) => !name.startsWith("cloudflare:")).map((name) => name.split("/")[0]));
+  return new Set(names.filter((name) => !/^(?:cloudflare|node):/.test(name)).map((name) => name.split("/")[0]));
 };
 
 test("the service depends on four packages and the client on one, and no message reaches an origin behind its own zone", () => {

@@ -23,7 +23,7 @@ const SHARED = new RegExp(
     "(?:config|ids|log)\\.ts",
     "channels/(?:telegram|whatsapp)/.*",
     "channels/(?:post-file|record|registry)\\.ts",
-    "channels/web/render\\.ts",
+    "channels/web/(?:file-link|render)\\.ts",
     "files/bucket\\.ts",
     "organizations/call-organization\\.ts",
     "chats/open-(?:visitor-)?chat\\.ts",

@@ -85,6 +85,7 @@ const clientFrame = z.discriminatedUnion("type", [
     // Any text: a choice or a message that isn't there must not lose what the visitor wrote.
     choice: optional(z.string()),
     replyTo: optional(z.string()),
+    mediaId: optional(z.string()),
   }),
   // Any text: a page may know newer emoji than this server, and must not lose its socket for one.
   z.object({ type: z.literal("reaction"), seq, emoji: z.nullable(z.string()) }),
@@ -126,7 +127,15 @@ export function storedFrame(id: string, doc: string): ServerFrame {
 }
 
 /** The response to a message with invalid content; null if the content is valid. */
-export function contentFault({ id, content }: Pick<MessageFrame, "id" | "content">): RefusedFrame | null {
+export function contentFault({
+  id,
+  content,
+  choice,
+  mediaId,
+}: Pick<MessageFrame, "id" | "content"> & Partial<MessageFrame>): RefusedFrame | null {
+  if (choice !== undefined && mediaId !== undefined) {
+    return refusedFrame(id, "validation_failed", null, "choice and mediaId can't be in one message");
+  }
   if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
   if (content.length <= MAX_CONTENT) return null;
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);

@@ -86,7 +86,7 @@ export class VisitorInput {
   }
 
   async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
-    const { id, content, choice, replyTo } = frame;
+    const { id, content, choice, replyTo, mediaId } = frame;
     const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
     const fault = contentFault(frame);
     if (fault) return refuse(fault);
@@ -98,19 +98,21 @@ export class VisitorInput {
       const refusal = this.#rateLimited(id);
       if (refusal) return refuse(refusal);
     }
-    const { organizationId, chatId } = attached(socket);
+    const { organizationId, chatId, admission } = attached(socket);
     const draft: InboundDraft = {
       id: newId("msg", jurisdictionOf(chatId)),
       dedupe: id,
       type: "TEXT",
       content,
       media: null,
-      origin: null,
+      mediaId,
+      origin: admission.ownOrigin,
       addresses: [],
       extra: { replyTo, tap: choice === undefined ? undefined : { data: choice, title: content } },
     };
     const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
     if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
+    if (answer.outcome === "refused") return refuse(refusedFrame(id, answer.code, null));
     if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "stored") this.#host.showOthers(socket, JSON.parse(answer.doc) as Message);

@@ -1,5 +1,7 @@
+import { fileLink } from "../../../channels/web/file-link.ts";
 import { type VisitorMessage, visitorMessage } from "../../../channels/web/render.ts";
-import { type ConnectingVisitor, readVisitor } from "../../../channels/web/visitor.ts";
+import { type ConnectingVisitor, readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
+import { configured } from "../../../config.ts";
 import { causeOf } from "../../../log.ts";
 import type { Message } from "../../message.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -129,7 +131,7 @@ export class VisitorSockets {
           return await this.#acknowledge(frame.seq, "READ");
         case "older":
           if (!this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
-          return sendFrame([socket], { type: "older", messages: this.#before(frame.before) });
+          return sendFrame([socket], { type: "older", messages: this.#before(frame.before, attached(socket)) });
         case "message":
           return await this.#input.message(socket, frame);
         case "reaction":
@@ -182,20 +184,21 @@ export class VisitorSockets {
    */
   #firstFrames(visitor: ConnectingVisitor): ServerFrame[] {
     const { after, events } = visitor;
-    const ready = (from: number) => this.#ready(from, featuresOf(visitor));
+    const ready = (from: number) => this.#ready(from, visitor);
     const { log, state } = this.#host;
     const isAdopted = this.#host.adoption.identity() !== undefined;
     if (events === null || (events === 0 && !isAdopted)) return [ready(after)];
     const changed = isAdopted ? changedSince(state.storage.sql, log.events, events) : null;
     if (!changed) return [{ type: "reset" }, ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
     return [
-      ...changed.map((message) => ({ type: "updated" as const, message: visitorMessage(message) })),
+      ...changed.map((message) => ({ type: "updated" as const, message: this.#shown(message, visitor) })),
       ready(after),
     ];
   }
 
   /** @param after the seq of the newest message that the page has */
-  #ready(after: number, features: ReturnType<typeof featuresOf>): ServerFrame {
+  #ready(after: number, visitor: Visitor): ServerFrame {
+    const features = featuresOf(visitor);
     const chatId = this.#host.adoption.identity()?.chatId ?? null;
     const { log } = this.#host;
     if (chatId === null) {
@@ -203,21 +206,35 @@ export class VisitorSockets {
     }
     const { range, pagination } = rangeAfter(log.bounds(), after, PAGE_SIZE);
     const lastSeq = log.isEmpty ? 0 : log.newest().seq;
-    const messages = this.#messages(range);
+    const messages = this.#messages(range, visitor);
     const { hasMore } = pagination;
     return { type: "ready", chatId, messages, hasMore, lastSeq, events: log.events.newest, features };
   }
 
-  #before(cursor: number): VisitorMessage[] {
+  #before(cursor: number, visitor: Visitor): VisitorMessage[] {
     if (!this.#host.adoption.identity()) return [];
     const bounds = this.#host.log.bounds();
-    return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range);
+    return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range, visitor);
   }
 
   /** The messages of a range, oldest first. */
-  #messages(range: SeqRange): VisitorMessage[] {
+  #messages(range: SeqRange, visitor: Visitor): VisitorMessage[] {
     const documents = this.#host.log.documents.joined(range);
-    return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
+    return (JSON.parse(`[${documents}]`) as Message[]).reverse().map((message) => this.#shown(message, visitor));
+  }
+
+  /** A message as a page shows it. Links to files are on the host that the page knows. */
+  #shown(message: Message, { channelId, chatId, admission }: Visitor): VisitorMessage {
+    return visitorMessage(message, ({ id: messageId }) => {
+      try {
+        const key = configured(this.#host.env, "KEY_SECRET");
+        return fileLink(key, admission.ownOrigin, { channelId, chatId, messageId }, Date.now());
+      } catch (error) {
+        // The chat goes on without the file.
+        console.error({ event: "file_not_linked", chatId, error: causeOf(error) });
+        return null;
+      }
+    });
   }
 
   /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
@@ -254,16 +271,20 @@ export class VisitorSockets {
   #sendMessage(sockets: WebSocket[], type: "message" | "updated", message: Message): void {
     const { log } = this.#host;
     const { changes } = log;
-    this.#broadcast(sockets, () => {
-      if (log.changes === changes) return { type, message: visitorMessage(message) };
+    this.#broadcast(sockets, (visitor) => {
+      if (log.changes === changes) return { type, message: this.#shown(message, visitor) };
       const row = log.byId(message.id);
-      return { type, message: visitorMessage(row ? (JSON.parse(row.doc) as Message) : redacted(message, Date.now())) };
+      const now = row ? (JSON.parse(row.doc) as Message) : redacted(message, Date.now());
+      return { type, message: this.#shown(now, visitor) };
     });
   }
 
-  /** Sends a frame to sockets, after a check. The frame is made when it is sent. */
-  #broadcast(sockets: WebSocket[], frame: () => ServerFrame): void {
-    if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame()));
+  /** Sends a frame to sockets, after a check. The frame is made when it is sent, for each visitor's page. */
+  #broadcast(sockets: WebSocket[], frame: (visitor: Visitor) => ServerFrame): void {
+    if (sockets.length === 0) return;
+    this.#socketCheck.afterCheck(() => {
+      for (const socket of sockets) sendFrame([socket], frame(attached(socket)));
+    });
   }
 
   /** The open sockets. One whose data can't be read is closed and holds up no other: its page connects again. */

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { call, expectError, newChat } from "../../../support/harness.ts";
+import { admin, call, expectError, newChat, newKey, send } from "../../../support/harness.ts";
 import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../../support/sockets.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 
@@ -184,4 +184,106 @@ test("a chat stays if a message came, or if the company had created it", async (
   pass(25 * HOUR);
   for (const { id } of await chats()) await runDurableObjectAlarm(env.CHATS.getByName(id));
   expect(await chats()).toHaveLength(2);
+});
+
+test("a visitor sends a file, the company reads it by its key, and another tab by a link", async () => {
+  const { upload, channelId, token, api, organizationId } = await newPlace();
+  const { media } = (await upload({ query: "?fileName=dot.png" })).body;
+  const [{ page }, { page: other }] = [await visit(channelId, { token }), await visit(channelId, { token })];
+  const stored = await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id });
+  expect(stored).toMatchObject({ type: "stored", id: "a" });
+  const { message } = await other.next();
+  const what = { contentType: "image/png", size: PNG.byteLength, fileName: "dot.png", width: 2, height: 3 };
+  expect(message).toMatchObject({ type: "IMAGE", text: "dot.png", media: what });
+  const url = new URL(message.mediaUrl);
+  expect(url.pathname).toBe(`/web/${channelId}/media/${message.chatId}/${message.id}`);
+  const linked = await exports.default.fetch(url);
+  expect(linked.status).toBe(200);
+  expect(new Uint8Array(await linked.arrayBuffer())).toEqual(PNG);
+  expect(Object.fromEntries(linked.headers)).toMatchObject({
+    "content-type": "image/png",
+    "content-disposition": "inline; filename*=UTF-8''dot.png",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": `private, max-age=${42 * 3_600}, immutable`,
+  });
+  const [shown] = (await api("GET", `/chats/${message.chatId}/messages`)).body.messages;
+  expect(shown).toMatchObject({ type: "IMAGE", text: "dot.png", content: media.id, media: what, direction: "INBOUND" });
+  expect(shown.mediaUrl).toBe(`https://parley.test/api/v1/chats/${message.chatId}/messages/${message.id}/media`);
+  const { secret } = await newKey(organizationId);
+  const read = await exports.default.fetch(shown.mediaUrl, { headers: { Authorization: `Bearer ${secret}` } });
+  expect(new Uint8Array(await read.arrayBuffer())).toEqual(PNG);
+  // A repeated frame is stored once, and the file can't be sent again.
+  expect(await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id })).toEqual(stored);
+  pass(1_000);
+  const again = { type: "message", id: "b", content: "Again", mediaId: media.id };
+  expect(await page.ask(again)).toMatchObject({ type: "refused", id: "b", code: "media_used" });
+});
+
+test.for<[name: string, frame: Record<string, unknown>, code: string]>([
+  ["an unknown file", { mediaId: "med_g000000000000000" }, "media_not_found"],
+  ["no file's id", { mediaId: "x".repeat(5_000) }, "media_not_found"],
+  ["a tap", { mediaId: "med_g000000000000000", choice: "msg_g000000000000000:0" }, "validation_failed"],
+])("a message with %s is refused, and the file stays unused", async ([, frame, code]) => {
+  const { upload, channelId, token } = await newPlace();
+  const { media } = (await upload()).body;
+  const { page } = await visit(channelId, { token });
+  expect(await page.ask({ type: "message", id: "a", content: "Look", ...frame })).toMatchObject({ code, id: "a" });
+  const sent = { type: "message", id: "b", content: "Look", mediaId: media.id };
+  expect(await page.ask(sent)).toMatchObject({ type: "stored" });
+});
+
+test("another visitor's file can't be sent", async () => {
+  const { upload, channelId } = await newPlace();
+  const { media } = (await upload()).body;
+  const stranger = newToken();
+  await upload({ claim: `token.${stranger}` });
+  const { page } = await visit(channelId, { token: stranger });
+  const sent = { type: "message", id: "b", content: "Look", mediaId: media.id };
+  expect(await page.ask(sent)).toMatchObject({ type: "refused", code: "media_not_found" });
+});
+
+test("the company's file reaches the visitor by a link, on the host that its page knows", async () => {
+  const { upload, channelId, token, api, organizationId } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  const { secret } = await newKey(organizationId);
+  const uploaded = await call("POST", `/api/v1/chats/${chat.id}/media`, {
+    headers: { Authorization: `Bearer ${secret}`, "Content-Type": "image/png", "Content-Length": `${PNG.byteLength}` },
+    body: PNG as never,
+  });
+  await send(api, chat.id, { content: "Here", mediaId: uploaded.body.media.id });
+  const { message } = await page.next();
+  expect(message).toMatchObject({ text: "Here", type: "IMAGE", media: { width: 2 } });
+  expect(message.mediaUrl).toMatch(/^https:\/\/parley\.test\/web\//);
+  expect((await exports.default.fetch(message.mediaUrl, { method: "HEAD" })).headers.get("Content-Length")).toBe(
+    String(PNG.byteLength),
+  );
+  const part = await exports.default.fetch(message.mediaUrl, { headers: { Range: "bytes=1-3" } });
+  expect([part.status, await part.text()]).toEqual([206, "PNG"]);
+  // A page that connects later gets the same link.
+  const { ready } = await visit(channelId, { token });
+  expect(ready.messages[0].mediaUrl).toBe(message.mediaUrl);
+});
+
+test.for<[what: string, end: (place: { chatId: string; id: string; channelId: string }) => Promise<unknown>]>([
+  ["the message is redacted", ({ chatId, id }) => admin("POST", `/chats/${chatId}/messages/${id}/redact`)],
+  ["the chat is erased", ({ chatId }) => admin("DELETE", `/chats/${chatId}`)],
+  ["the channel is deleted", ({ channelId }) => admin("DELETE", `/channels/${channelId}`)],
+  ["the next day is over", async () => pass(42 * HOUR)],
+])("a link ends when %s", async ([, end]) => {
+  const { upload, channelId, token } = await newPlace();
+  const { media } = (await upload()).body;
+  const { page } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  await page.ask({ type: "message", id: "a", content: "Look", mediaId: media.id });
+  const { message } = await other.next();
+  expect((await exports.default.fetch(message.mediaUrl)).status).toBe(200);
+  await end({ chatId: message.chatId, id: message.id, channelId });
+  const answer = await call("GET", message.mediaUrl.slice("https://parley.test".length));
+  expectError(answer, 404, "media_not_found");
+  const { pathname, search } = new URL(message.mediaUrl);
+  expectError(await call("GET", `${pathname}${search}0`), 404, "media_not_found");
 });

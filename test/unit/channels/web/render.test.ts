@@ -33,8 +33,10 @@ function message(change: Partial<Message> = {}): Message {
   };
 }
 
+const shownOf = (shown: Message) => visitorMessage(shown, ({ id }) => `https://parley.test/${id}`);
+
 test("a visitor sees of a message what is meant for a visitor", () => {
-  expect(visitorMessage(message())).toEqual({
+  expect(shownOf(message())).toEqual({
     id: "msg_g000000000000000",
     chatId: "cht_g000000000000000",
     seq: 1,
@@ -56,7 +58,7 @@ test("a visitor sees the choices, each reply with the message and its index in p
     { type: "reply" as const, id: "exchange-4711", title: "Exchange" },
   ];
   const texts = { header: "Order", footer: "Shop", menuTitle: "Options", rendering: "list" as const };
-  const shown = visitorMessage(message({ interactive: { choices, ...texts } }));
+  const shown = shownOf(message({ interactive: { choices, ...texts } }));
   expect(shown.interactive).toEqual({
     choices: [
       { ...choices[0], id: "msg_g000000000000000:0" },
@@ -73,13 +75,13 @@ test("links and a request for the location stay as they are", () => {
     rendering: "link" as const,
   };
   const place = { choices: [{ type: "location" as const, title: "Where?" }], rendering: "text" as const };
-  expect(visitorMessage(message({ interactive: links })).interactive).toEqual(links);
-  expect(visitorMessage(message({ interactive: place })).interactive).toEqual(place);
+  expect(shownOf(message({ interactive: links })).interactive).toEqual(links);
+  expect(shownOf(message({ interactive: place })).interactive).toEqual(place);
 });
 
 test("a visitor sees which choice was tapped, without the company's own id of it", () => {
   const choice = { id: "refund-4711", title: "Refund", messageId: "msg_g000000000000007" };
-  expect(visitorMessage(message({ choice })).choice).toEqual({ title: "Refund", messageId: "msg_g000000000000007" });
+  expect(shownOf(message({ choice })).choice).toEqual({ title: "Refund", messageId: "msg_g000000000000007" });
 });
 
 test.each<Partial<Message>>([
@@ -92,5 +94,15 @@ test.each<Partial<Message>>([
   { deletedAt: AT },
   { redactedAt: AT },
 ])("a visitor sees %j", (field) => {
-  expect(visitorMessage(message(field))).toMatchObject(field);
+  expect(shownOf(message(field))).toMatchObject(field);
+});
+
+test("a file of ours is shown by a link, and an address that the company gave as it is", () => {
+  const media = { contentType: "image/png", size: 5 };
+  const mediaUrl = "https://parley.test/api/v1/chats/cht_g000000000000000/messages/msg_g000000000000000/media";
+  expect(shownOf(message({ media, mediaUrl }))).toMatchObject({
+    media,
+    mediaUrl: "https://parley.test/msg_g000000000000000",
+  });
+  expect(shownOf(message({ mediaUrl: "https://shop.example/a.png" })).mediaUrl).toBe("https://shop.example/a.png");
 });

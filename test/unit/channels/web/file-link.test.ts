@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fileLink, type LinkedFile, linkLeft } from "../../../../src/channels/web/file-link.ts";
+
+const KEY = new Uint8Array(32).fill(1);
+const OLD_KEY = new Uint8Array(32).fill(2);
+const FILE: LinkedFile = {
+  channelId: "chn_g000000000000000",
+  chatId: "cht_g000000000000000",
+  messageId: "msg_g000000000000000",
+};
+const ORIGIN = "https://parley.test";
+const NOON = Date.UTC(2026, 10, 23, 12);
+const END = Date.UTC(2026, 10, 25);
+
+const queryOf = (link: string) => new URL(link).searchParams;
+
+test("a link names one message's file, and is the same all day", () => {
+  const link = fileLink(KEY, ORIGIN, FILE, NOON);
+  expect(link).toMatch(
+    /^https:\/\/parley\.test\/web\/chn_g0{15}\/media\/cht_g0{15}\/msg_g0{15}\?until=1795564800&signature=[\w-]{43}$/,
+  );
+  expect(fileLink(KEY, ORIGIN, FILE, Date.UTC(2026, 10, 23))).toBe(link);
+  expect(fileLink(KEY, ORIGIN, FILE, Date.UTC(2026, 10, 24) - 1)).toBe(link);
+  expect(fileLink(KEY, ORIGIN, FILE, Date.UTC(2026, 10, 24))).not.toBe(link);
+});
+
+test("a link is good until the end of the next day, UTC", () => {
+  const query = queryOf(fileLink(KEY, ORIGIN, FILE, NOON));
+  expect(linkLeft([KEY], FILE, query, NOON)).toBe((END - NOON) / 1_000);
+  expect(linkLeft([KEY], FILE, query, END - 1_000)).toBe(1);
+  expect(linkLeft([KEY], FILE, query, END)).toBeNull();
+});
+
+test("a link of the key before is good too, and of no other one", () => {
+  const query = queryOf(fileLink(OLD_KEY, ORIGIN, FILE, NOON));
+  expect(linkLeft([KEY, OLD_KEY], FILE, query, NOON)).toBeGreaterThan(0);
+  expect(linkLeft([KEY], FILE, query, NOON)).toBeNull();
+  expect(linkLeft([], FILE, query, NOON)).toBeNull();
+});
+
+test.each(["channelId", "chatId", "messageId"] as const)("a link is of no other %s", (name) => {
+  const query = queryOf(fileLink(KEY, ORIGIN, FILE, NOON));
+  expect(linkLeft([KEY], { ...FILE, [name]: `${FILE[name].slice(0, -1)}1` }, query, NOON)).toBeNull();
+});
+
+test("a link with any change is none", () => {
+  const query = queryOf(fileLink(KEY, ORIGIN, FILE, NOON)).toString();
+  fc.assert(
+    fc.property(fc.nat(query.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, char) => {
+      const changed = query.slice(0, at) + char + query.slice(at + 1);
+      const given = new URLSearchParams(changed);
+      fc.pre(
+        given.get("until") !== queryOfText(query, "until") ||
+          given.get("signature") !== queryOfText(query, "signature"),
+      );
+      expect(linkLeft([KEY], FILE, given, NOON)).toBeNull();
+    }),
+  );
+});
+
+function queryOfText(query: string, name: string): string | null {
+  return new URLSearchParams(query).get(name);
+}
