@@ -1,0 +1,129 @@
+import { createHash, randomFillSync } from "node:crypto";
+import { request } from "node:http";
+import { expect, inject, test } from "vitest";
+import { type Desk, openConsole, openDesk, screenOf } from "../../browser/console.ts";
+import { browser } from "../../browser/file-browser.ts";
+import { createKey } from "../../support/world/factories.ts";
+
+const { base } = inject("server");
+
+/** A chat, and calls with a key that may send files to it. */
+async function openChat(desk: Desk) {
+  const { id } = await desk.chat("Maya");
+  const { secret } = await createKey(desk.organization);
+  const headers = { Authorization: `Bearer ${secret}` };
+  const path = `/api/v1/chats/${id}/media`;
+  return {
+    headers,
+    path,
+    upload: async (bytes: Uint8Array<ArrayBuffer>, contentType: string, fileName: string): Promise<string> => {
+      const sent = { ...headers, "Content-Type": contentType };
+      const url = `${base}${path}?fileName=${encodeURIComponent(fileName)}`;
+      const response = await fetch(url, { method: "POST", headers: sent, body: bytes });
+      const text = await response.text();
+      expect(response.status, text).toBe(201);
+      return JSON.parse(text).media.id;
+    },
+    /** Sends a file. Returns the address of its bytes. */
+    show: async (mediaId: string): Promise<string> => {
+      const { message } = await desk.api("POST", `/chats/${id}/messages`, { content: mediaId, mediaId });
+      return message.mediaUrl;
+    },
+  };
+}
+
+const CANARY = "/canary-of-a-file";
+const SCRIPT = `fetch("${CANARY}?"+document.cookie);document.title="it ran";alert(1)`;
+const HTML = `<!doctype html><html><body><script>${SCRIPT}</script><img src=x onerror='${SCRIPT}'></body></html>`;
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload='${SCRIPT}'><script>${SCRIPT}</script></svg>`;
+const PDF = `%PDF-1.7\n1 0 obj<</Type/Catalog/OpenAction<</S/JavaScript/JS(app.alert\\(1\\))>>>>endobj\ntrailer<</Root 1 0 R>>\n${HTML}`;
+
+test.for<[name: string, content: string, type: string, fileName: string, kind: "attachment" | "inline"]>([
+  ["HTML", HTML, "text/html", "page.html", "attachment"],
+  ["XHTML", HTML, "application/xhtml+xml", "page.xhtml", "attachment"],
+  ["SVG", SVG, "text/xml", "drawing.svg", "attachment"],
+  ["SVG that is named like a picture", SVG, "application/octet-stream", "drawing.png", "attachment"],
+  ["a PDF with a script", PDF, "application/pdf", "invoice.pdf", "attachment"],
+  ["a script", SCRIPT, "text/javascript", "code.js", "attachment"],
+  ["HTML in an archive", `PK\u0003\u0004${HTML}`, "application/zip", "archive.html", "attachment"],
+  ["a PNG that is HTML", `\u0089PNG\r\n\u001a\n${HTML}`, "image/png", "picture.html", "inline"],
+  ["a GIF that is a script", `GIF89a/*${HTML}*/=1;${SCRIPT}`, "image/gif", "picture.js", "inline"],
+  ["a JPEG that is HTML", `\u00ff\u00d8\u00ff\u00e0${HTML}`, "image/jpeg", "picture.svg", "inline"],
+])(
+  "%s that is opened in the browser of a person with a session runs nothing",
+  async ([, content, type, fileName, kind]) => {
+    const desk = await openDesk();
+    const { headers, upload, show } = await openChat(desk);
+    const url = await show(await upload(new Uint8Array(Buffer.from(content, "latin1")), type, fileName));
+    const answer = await fetch(url, { headers });
+    expect(Buffer.from(await answer.arrayBuffer()).toString("latin1")).toBe(content);
+    expect(answer.headers.get("Content-Disposition")).toBe(`${kind}; filename*=UTF-8''${fileName}`);
+    expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    expect(answer.headers.get("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+
+    const page = await openConsole(browser, screenOf(desk, "inbox"));
+    const context = page.context();
+    await context.setExtraHTTPHeaders(headers);
+    const ran: string[] = [];
+    context.on("request", (request) => request.url().includes(CANARY) && ran.push(request.url()));
+    context.on("dialog", (dialog) => {
+      ran.push(dialog.message());
+      void dialog.dismiss();
+    });
+    const opened = await context.newPage();
+    const download = opened.waitForEvent("download", { timeout: 20_000 }).catch(() => null);
+    const arrived = await opened.goto(url).catch(() => null);
+    if (kind === "attachment") {
+      expect((await download)?.suggestedFilename()).toBe(fileName);
+      expect(arrived).toBeNull();
+    } else {
+      expect(arrived?.status()).toBe(200);
+      // The document that shows the picture is of no origin, so it sees neither cookies nor the console.
+      const seen = await opened.evaluate(() => [
+        self.origin,
+        document.querySelectorAll("script").length,
+        window.opener,
+      ]);
+      expect(seen).toEqual(["null", 0, null]);
+    }
+    expect(await opened.title()).not.toBe("it ran");
+    expect(ran).toEqual([]);
+    await context.close();
+  },
+);
+
+const TEN_MIB = 10 * 1_024 * 1_024;
+
+test("10 MiB that are cut in the middle are uploaded by the repeat, once, and come down as they were", async () => {
+  const desk = await openDesk();
+  const { headers, path, show } = await openChat(desk);
+  const bytes = randomFillSync(new Uint8Array(TEN_MIB));
+  const sha256 = (part: Uint8Array) => createHash("sha256").update(part).digest("hex");
+  const asked = { ...headers, "Content-Type": "application/octet-stream", "Idempotency-Key": "photo" };
+  const cut = request(`${base}${path}`, {
+    method: "POST",
+    agent: false,
+    headers: { ...asked, "Content-Length": String(TEN_MIB) },
+  });
+  const closed = new Promise((resolve) => cut.on("error", () => {}).on("close", resolve));
+  cut.write(bytes.subarray(0, TEN_MIB / 2), () => cut.destroy());
+  await closed;
+  const upload = async () => {
+    const response = await fetch(`${base}${path}`, { method: "POST", headers: asked, body: bytes });
+    const text = await response.text();
+    expect(response.status, text).toBe(201);
+    return JSON.parse(text).media;
+  };
+  const media = await upload();
+  expect(await upload()).toEqual(media);
+  expect(media.size).toBe(TEN_MIB);
+  const url = await show(media.id);
+  const get = async (range?: string) => {
+    const response = await fetch(url, { headers: { ...headers, ...(range && { Range: range }) } });
+    expect(response.status).toBe(range ? 206 : 200);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  expect(sha256(await get())).toBe(sha256(bytes));
+  const parts = [await get("bytes=0-4999999"), await get("bytes=5000000-9999999"), await get("bytes=10000000-")];
+  expect(sha256(Buffer.concat(parts))).toBe(sha256(bytes));
+});
