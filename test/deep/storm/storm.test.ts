@@ -3,6 +3,7 @@ import { alarms } from "./alarms.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
 import { events } from "./events.ts";
+import { files } from "./files.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
 import { Random } from "./random.ts";
 import { soak } from "./soak.ts";
@@ -34,6 +35,7 @@ test.for([
   ["webhooks that arrive five times, concurrently, in any order and over a kill, are stored once", webhooks, 1],
   ["kills amid webhooks lose no event and keep the order of each chat", events, 3],
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
+  ["kills amid uploads, sends and redactions leave exactly the files that messages show", files, 2],
   ["alarms that became due while the service was dead run after its start", alarms, 1],
   ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],
 ] as const)("%s", { timeout: TIMEOUT_MS }, async ([, storm, rounds]) => {

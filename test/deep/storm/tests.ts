@@ -4,6 +4,7 @@ import { deletion } from "./deletion.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { dueAtOnce } from "./due-at-once.ts";
 import { events } from "./events.ts";
+import { files } from "./files.ts";
 import type { Storm } from "./ground.ts";
 import { pauses } from "./pause.ts";
 import { soak } from "./soak.ts";
@@ -20,6 +21,7 @@ export const STORMS: Record<string, Storm> = {
   webhooks,
   events,
   visitors,
+  files,
   deletion,
   damaged,
   soak,

@@ -38,7 +38,7 @@ async function tablesWith(text: string, path: string): Promise<string[]> {
 }
 
 /** Reads a copy of a database, with its log: the server can have the original open. */
-async function withCopy<T>(path: string, read: (database: DatabaseSync) => T): Promise<T> {
+export async function withCopy<T>(path: string, read: (database: DatabaseSync) => T): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "parley-copy-"));
   try {
     const copy = join(folder, basename(path));

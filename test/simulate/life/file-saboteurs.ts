@@ -19,8 +19,8 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the keys of files have no life": {
     file: bucket,
-    right: "return `${chatPrefix(chatId)}${life}/${mediaId}`;",
-    wrong: "return `${chatPrefix(chatId)}1/${mediaId}`;",
+    right: "mediaId }: ChatLife & { mediaId: string }): string {",
+    wrong: "mediaId }: ChatLife & { mediaId: string }): string {\n  life = 1;",
   },
   "the deletion of a life takes those after it": {
     file: files,
