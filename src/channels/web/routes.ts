@@ -86,13 +86,13 @@ export const webRoutes = new Hono<WebEnv>()
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
   })
   .get("/:channelId/media/:chatId/:messageId", async (c) => {
+    if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const file = c.req.param();
     const keys = [configured(c.env, "KEY_SECRET"), configured(c.env, "KEY_SECRET_PREVIOUS") ?? []].flat();
     const left = linkLeft(keys, file, new URL(c.req.url).searchParams, Date.now());
-    // Who has a link is no stranger: a page can show many pictures.
     const record = left === null ? null : await webChannel(c.env, file.channelId);
-    if (left !== null && record) return readLinkedMedia(c.env, record, file, left, c.req.raw);
-    throw (await isOverAbuseLimit(c)) ? tooManyRequests() : new ApiError("media_not_found");
+    if (left === null || !record) throw new ApiError("media_not_found");
+    return readLinkedMedia(c.env, record, file, left, c.req.raw);
   })
   .options("/:channelId/media", readableAnywhere, (c) => c.body(null, 204, UPLOAD_PREFLIGHT))
   .post("/:channelId/media", readableAnywhere, async (c) => {

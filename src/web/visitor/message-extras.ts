@@ -23,12 +23,22 @@ export interface MessageExtras {
   details?: string[] | undefined;
   reactions?: { own: boolean; emoji: string }[] | undefined;
   isEdited?: boolean | undefined;
+  /** What `mediaUrl` shows, if the service has it. */
+  file?: ShownFile | undefined;
+}
+
+/** A file. The sides are those of a picture, null if they are unknown. */
+export interface ShownFile {
+  name: string;
+  isPicture: boolean;
+  width: number | null;
+  height: number | null;
 }
 
 type Fields = Record<string, unknown>;
 
 /** The extras of a message. A part of another shape is left out. */
-export function readExtras({ replyTo, interactive, choice, location, contacts, reactions, editedAt }: Fields) {
+export function readExtras({ replyTo, interactive, choice, location, contacts, reactions, editedAt, media }: Fields) {
   const extras: MessageExtras = {};
   const tapped = fieldsOf(choice);
   const details = [...placeLines(fieldsOf(location)), ...listOf(contacts).map(cardLine)].filter((line) => line !== "");
@@ -46,6 +56,7 @@ export function readExtras({ replyTo, interactive, choice, location, contacts, r
   const shown = listOf(reactions).map(({ by, emoji }) => ({ own: by === "contact", emoji: textOf(emoji) }));
   if (shown.length > 0) extras.reactions = shown;
   if (textOf(editedAt)) extras.isEdited = true;
+  if (media) extras.file = readFile(fieldsOf(media));
   return extras;
 }
 
@@ -57,6 +68,12 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
     id: type === "reply" ? textOf(id) : null,
     url: type === "link" ? textOf(url) : null,
   };
+}
+
+function readFile({ contentType, fileName, width, height }: Fields): ShownFile {
+  const type = textOf(contentType);
+  const isPicture = /^image\/(jpeg|png|gif|webp)$/.test(type);
+  return { name: textOf(fileName) || type, isPicture, width: sideOf(width), height: sideOf(height) };
 }
 
 /** A section stands where its first choice is. */
@@ -80,6 +97,10 @@ function listOf(value: unknown): Fields[] {
 
 function fieldsOf(value: unknown): Fields {
   return (value ?? {}) as Fields;
+}
+
+function sideOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 function textOf(value: unknown): string {

@@ -90,6 +90,8 @@ export class VisitorInput {
     const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
     const fault = contentFault(frame);
     if (fault) return refuse(fault);
+    // A chat that is yet to begin has no files, and none begins for a message that is refused.
+    if (mediaId !== undefined && !this.#identity()) return refuse(refusedFrame(id, "media_not_found", null));
     const knownIdentity = this.#identity() ? null : await this.#opener.open(attached(socket), id);
     if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
     if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);

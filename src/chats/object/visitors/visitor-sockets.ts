@@ -133,6 +133,10 @@ export class VisitorSockets {
           if (!this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
           return sendFrame([socket], { type: "older", messages: this.#before(frame.before, attached(socket)) });
         case "message":
+          // To say why a file can't be sent, the newest messages are searched.
+          if (frame.mediaId !== undefined && !this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) {
+            return close(socket, TRY_LATER);
+          }
           return await this.#input.message(socket, frame);
         case "reaction":
           return await this.#input.reaction(socket, frame);

@@ -74,27 +74,35 @@ export function Bubble({ line, words, ended, actions }: BubbleProps) {
 }
 
 /**
- * Shows only text and links to web addresses, never markup. A file without a caption repeats its address as the text;
- * then the link to the file is enough.
+ * Shows only text and links to web addresses, never markup. A file without a caption repeats its address or its name as
+ * the text; then the link to the file is enough.
  */
 function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }) {
-  const { text, mediaUrl } = message;
+  const { text, mediaUrl, file } = message;
   if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
-  if (text === "" || text.trim() === mediaUrl) return null;
+  if (text === "" || text.trim() === mediaUrl || text === file?.name) return null;
   return <Linked text={text} />;
 }
 
 const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 
-/** Shows a file as a link, so that this page loads nothing unless the visitor opens it. */
+/** Shows a picture of the service, and all else as a link: nothing is loaded from elsewhere unless the visitor opens it. */
 function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
-  const href = message.mediaUrl === null ? null : webAddress(message.mediaUrl, ["https:"]);
+  const { file, mediaUrl } = message;
+  const href = mediaUrl === null ? null : webAddress(mediaUrl, file ? undefined : ["https:"]);
   if (href === null) return null;
+  if (file?.isPicture) {
+    return (
+      <Outward href={href} class="picture">
+        <img src={href} alt={file.name} width={file.width ?? undefined} height={file.height ?? undefined} />
+      </Outward>
+    );
+  }
   const word = message.type in MEDIA_WORDS ? MEDIA_WORDS[message.type as keyof typeof MEDIA_WORDS] : "document";
   return (
     <p class="media">
       <Icon name="file" />
-      <Outward href={href}>{texts[word]}</Outward>
+      <Outward href={href}>{file ? <bdi>{file.name}</bdi> : texts[word]}</Outward>
     </p>
   );
 }

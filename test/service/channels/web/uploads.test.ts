@@ -234,6 +234,22 @@ test.for<[name: string, frame: Record<string, unknown>, code: string]>([
   expect(await page.ask(sent)).toMatchObject({ type: "stored" });
 });
 
+test("a message with a file that isn't there begins no chat", async () => {
+  const { channelId, token, chats } = await newPlace();
+  const { page } = await visit(channelId, { token });
+  const sent = { type: "message", id: "a", content: "Look", mediaId: "med_g000000000000000" };
+  expect(await page.ask(sent)).toMatchObject({ type: "refused", id: "a", code: "media_not_found" });
+  expect(await chats()).toEqual([]);
+});
+
+test("files that aren't there are not searched for at any pace", async () => {
+  const { upload, channelId, token } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  for (let count = 0; count < 6; count++) page.send({ type: "message", id: `${count}`, content: "x", mediaId: "x" });
+  expect(await page.closed).toBe(1013);
+});
+
 test("another visitor's file can't be sent", async () => {
   const { upload, channelId } = await newPlace();
   const { media } = (await upload()).body;
