@@ -13,9 +13,9 @@ const upload = "src/chats/upload-media.ts";
 export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "bytes are written before their row": {
     file: upload,
-    right: "  const reserved = await callChat(",
+    right: "  const reserved = await target.reserve(",
     wrong:
-      "  await upload.store(bucket, fileKey({ chatId, life: 1, mediaId: id }));\n  const reserved = await callChat(",
+      "  await upload.store(bucket, fileKey({ chatId, life: 1, mediaId: id }));\n  const reserved = await target.reserve(",
   },
   "the keys of files have no life": {
     file: bucket,
@@ -84,7 +84,7 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "bytes are overwritten": {
     file: store,
-    right: `      onlyIf: { etagDoesNotMatch: "*" },\n`,
+    right: `onlyIf: { etagDoesNotMatch: "*" }, `,
     wrong: "",
   },
   "the end of a tombstone deletes no late bytes": {
