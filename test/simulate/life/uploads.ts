@@ -1,4 +1,5 @@
 import type { SendBody } from "../../../src/chats/message.ts";
+import type { LengthSink } from "../objects/fixed-length-stream.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
@@ -10,6 +11,8 @@ import type { LifeWorld } from "./rules.ts";
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const CONTENT_TYPE = "application/pdf";
+
+type Chunk = { done: false; value: Uint8Array } | { done: true };
 
 /** Clients that upload files and send them. */
 export class Uploads extends Requests {
@@ -111,9 +114,9 @@ export class Uploads extends Requests {
     const isCut = world.fault("body cut", 0.05);
     const chunks = [bytes.slice(0, 70), isCut ? "" : bytes.slice(70)].filter((chunk) => chunk !== "");
     let isCanceled = false;
-    let give: (chunk: { done: boolean; value?: Uint8Array }) => void = () => {};
+    let give: (chunk: Chunk) => void = () => {};
     const read = () =>
-      new Promise((resolve) => {
+      new Promise<Chunk>((resolve) => {
         give = resolve;
         const chunk = isCanceled ? undefined : chunks.shift();
         const value = chunk === undefined ? undefined : new TextEncoder().encode(chunk);
@@ -125,6 +128,12 @@ export class Uploads extends Requests {
       isCanceled = true;
       give({ done: true });
     };
-    return { getReader: () => ({ read, cancel }) };
+    const pipeTo = async (sink: LengthSink) => {
+      const writer = sink.getWriter();
+      for (let chunk = await read(); !chunk.done; chunk = await read()) await writer.write(chunk.value);
+      sink.end(isCanceled ? new Error("The body was canceled") : null);
+    };
+    const closed = new Promise(() => {});
+    return { getReader: () => ({ read, cancel, releaseLock: () => {}, closed }), locked: false, pipeTo };
   }
 }

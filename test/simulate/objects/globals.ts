@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
 import type { FilesPort } from "../../../src/channels/files.ts";
-import { FixedLengthStream } from "./fixed-length-stream.ts";
+import { SimulatedLengthStream } from "./fixed-length-stream.ts";
 import { WebSocketPair } from "./sockets.ts";
 
 /** A part as it goes to its network: the contents of all parts, and which one this is. */
@@ -102,8 +102,8 @@ function missing(): never {
 export {
   clearSimulatedTimer as clearTimeout,
   cloudflare as Cloudflare,
-  FixedLengthStream,
   SimulatedDate as Date,
+  SimulatedLengthStream as FixedLengthStream,
   SimulatedResponse as Response,
   scheduler,
   setSimulatedTimer as setTimeout,
