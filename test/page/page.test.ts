@@ -38,7 +38,7 @@ test("the page has exactly these headers", () => {
   expect(chatPageHeaders(new URL("http://localhost:8787/web/chn_g0"), ["https://a.example"])).toEqual({
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy":
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
       "connect-src 'self' ws://localhost:8787; base-uri 'none'; form-action 'none'; " +
       "frame-ancestors 'self' https://a.example; require-trusted-types-for 'script'; trusted-types 'none'",
     "Cache-Control": "no-cache",
