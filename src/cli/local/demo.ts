@@ -60,7 +60,7 @@ export async function createDemo(base: string, state: string, adminToken: string
   const { chat: other } = await call(`${of}/chats`, chatAnswer, subscriber);
   const client = caller(`${base}/api/v1`, secret);
   await createDemoMessages(client, { web: web2.id, telegram: other.id });
-  await createDemoConversations(client, { base, channelId: channel.id, identitySecret });
+  await createDemoConversations(client, { base, channelId: channel.id, identitySecret }, secret);
   await createDemoSettings(call, of);
   const demo = {
     organizationId: organization.id,

@@ -18,6 +18,25 @@ export function demoTests(placeOf: () => Place): void {
     expect(await kept()).toEqual({ demo });
   });
 
+  test("a demo has a picture from a visitor and a document to the visitor, whose bytes are there", async () => {
+    const { place, demo } = await newDemo();
+    const ask = async (path: string) =>
+      fetch(`${place.url()}/api/v1${path}`, { headers: { Authorization: `Bearer ${demo.key}` } });
+    const { chats } = (await (await ask("/chats?contact=demo-ana")).json()) as { chats: { id: string }[] };
+    const listed = await ask(`/chats/${chats[0]?.id}/messages`);
+    type Listed = { id: string; direction: string; type: string; chatId: string; media?: { size: number } };
+    const { messages } = (await listed.json()) as { messages: Listed[] };
+    const files = messages.filter(({ media }) => media);
+    expect(files).toMatchObject([
+      { direction: "OUTBOUND", media: { contentType: "application/pdf", fileName: "offer-4711.pdf" } },
+      { direction: "INBOUND", type: "IMAGE", media: { contentType: "image/png", width: 480, height: 360 } },
+    ]);
+    for (const { chatId, id, media } of files) {
+      const bytes = await (await ask(`/chats/${chatId}/messages/${id}/media`)).arrayBuffer();
+      expect(bytes.byteLength).toBe(media?.size);
+    }
+  });
+
   test("a demo with a damaged file is replaced", async () => {
     const { state, kept } = await newDemo();
     await writeFile(demoPath(state), "{");
