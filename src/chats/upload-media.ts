@@ -86,11 +86,15 @@ export async function storeUpload(
     size,
     plainType(request.headers.get("Content-Type")),
   );
-  const reserved = await target.reserve({ id, size, fileName, idempotencyHash });
+  const reserved = await target.reserve({ id, size, fileName, idempotencyHash }).catch(async (error) => {
+    await upload.drop();
+    throw error;
+  });
+  if (reserved.outcome !== "reserved") await upload.drop();
   if (reserved.outcome === "refused") throw new ApiError(reserved.code);
   if (reserved.outcome === "stored") return { doc: reserved.doc, replayed: true };
   const { life } = reserved;
-  await upload.store(bucket, fileKey({ chatId, life, mediaId: reserved.id }));
+  await upload.store(bucket, fileKey({ chatId, life, mediaId: reserved.id }), reserved.id !== id);
   const confirmation = { id: reserved.id, life, info: { ...upload.info, fileName }, idempotencyHash };
   const confirmed = await target.confirm(confirmation);
   if (confirmed.outcome === "gone") throw unavailable("media: the reservation is over");

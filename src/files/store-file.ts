@@ -9,13 +9,20 @@ const MAX_HEAD = 512 * 1_024;
 /** Half the time that a reservation lasts: late bytes must find their row. */
 const DEADLINE_MS = 300_000;
 
+const LATE = new Error("The upload took too long");
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A body that is read in two steps: its first bytes, which say what it is, and then all of it into the bucket. */
 export interface IncomingFile {
   info: Pick<FileInfo, "contentType" | "size" | "width" | "height">;
-  /** @throws ApiError `validation_failed` if the body is not as long as it said; `unavailable` if R2 does not take it */
-  store(bucket: R2Bucket, key: string): Promise<void>;
+  /**
+   * @param isRepeated whether an earlier try may have stored the same bytes
+   * @throws ApiError `validation_failed` if the body is not as long as it said; `unavailable` if R2 does not take it
+   */
+  store(bucket: R2Bucket, key: string, isRepeated: boolean): Promise<void>;
+  /** Reads the rest and drops it: a client that is still sending may not hear an answer before. Never throws. */
+  drop(): Promise<void>;
 }
 
 /**
@@ -31,9 +38,10 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
   const { promise: late, reject } = Promise.withResolvers<never>();
   late.catch(() => {});
   const deadline = setTimeout(() => {
-    reject(otherLength(size, true));
+    reject(LATE);
     stop.abort();
   }, DEADLINE_MS);
+  const drop = () => dropRest(reader, late).finally(() => clearTimeout(deadline));
   try {
     const head = new Head();
     await head.fill(reader, Math.min(size, SNIFFED_BYTES), size);
@@ -46,13 +54,33 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
       sides = sidesOf(head.bytes);
     }
     const info = { contentType, size, width: sides?.width ?? null, height: sides?.height ?? null };
-    const rest = { body, reader, stop, late, head: head.bytes, ...info };
-    return { info, store: (bucket, key) => store(bucket, key, rest).finally(() => clearTimeout(deadline)) };
+    const rest: Rest = { body, reader, stop, late, head: head.bytes, isTaken: false, ...info };
+    const isStored = async (bucket: R2Bucket, key: string) =>
+      (await bucket.head(key).catch(unavailably))?.size === size;
+    return {
+      info,
+      drop,
+      async store(bucket, key, isRepeated) {
+        if (isRepeated && (await isStored(bucket, key))) return drop();
+        await store(bucket, key, rest).finally(() => clearTimeout(deadline));
+      },
+    };
   } catch (error) {
-    clearTimeout(deadline);
-    stop.abort();
+    await drop();
     throw error;
   }
+}
+
+async function dropRest(reader: ReadableStreamDefaultReader<Bytes>, late: Promise<never>): Promise<void> {
+  try {
+    while (!(await Promise.race([reader.read(), late])).done);
+  } catch {
+    // It broke off, is too late, or was passed on.
+  }
+}
+
+function unavailably(error: unknown): never {
+  throw unavailable(error);
 }
 
 interface Rest {
@@ -64,6 +92,8 @@ interface Rest {
   /** Rejects at the deadline: a body that says nothing more holds up the put, even if it is ended. */
   late: Promise<never>;
   head: Uint8Array;
+  /** Whether R2 has begun to take it. */
+  isTaken: boolean;
   contentType: string;
   size: number;
 }
@@ -89,17 +119,20 @@ async function store(bucket: R2Bucket, key: string, rest: Rest): Promise<void> {
 }
 
 /** Passes a body on without a step in JavaScript for each part of it, whose garbage would fill the memory. */
-async function pass({ body, reader, stop, head }: Rest, writable: WritableStream<Uint8Array>): Promise<void> {
+async function pass(rest: Rest, writable: WritableStream<Uint8Array>): Promise<void> {
+  const { body, reader, stop, head } = rest;
   const writer = writable.getWriter();
   await writer.write(head);
+  rest.isTaken = true;
   writer.releaseLock();
   reader.releaseLock();
   await body.pipeTo(writable, { signal: stop.signal });
 }
 
 /** Why an upload failed: the body ended early, goes on too long or is too late, or R2 does not take it. */
-async function faultOf(error: unknown, { body, size }: Rest): Promise<ApiError> {
+async function faultOf(error: unknown, { body, size, isTaken }: Rest): Promise<ApiError> {
   if (error instanceof ApiError) return error;
+  if (error === LATE) return isTaken ? tooLate() : unavailable(error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   if (name === "TypeError" && message.includes("FixedLengthStream"))
     return otherLength(size, !message.includes("many"));
@@ -148,6 +181,10 @@ class Head {
 function wrongType(declared: string, found: string | null): ApiError {
   const is = found === null ? "its first bytes are not of that type" : `its first bytes are ${found}`;
   return new ApiError("media_type", { text: `Content-Type says ${declared || "nothing"}, but ${is}` });
+}
+
+function tooLate(): ApiError {
+  return fault("", `took longer than ${DEADLINE_MS / 60_000} minutes. Upload it again on a faster line`);
 }
 
 function otherLength(size: number, isShort: boolean): ApiError {

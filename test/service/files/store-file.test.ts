@@ -27,7 +27,7 @@ function bodyOf(lengths: number[], { breaks = false } = {}): ReadableStream<Uint
 
 async function storeIn(bucket: R2Bucket, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
   const upload = await beginUpload(body, SIZE, "application/octet-stream");
-  await upload.store(bucket, KEY);
+  await upload.store(bucket, KEY, false);
 }
 
 const lengthFault = (has: "fewer" | "more") => ({
@@ -50,18 +50,64 @@ test("a body that goes on after its length is refused", async () => {
   await expect(storeIn(env.MEDIA, bodyOf([100, 200, 1]))).rejects.toMatchObject(lengthFault("more"));
 });
 
-test("a body that says nothing more ends with the deadline, and nothing of it is stored", async () => {
+test("a body that says nothing more ends with the deadline", async () => {
   const late: (() => void)[] = [];
   vi.stubGlobal("setTimeout", (run: () => void) => late.push(run));
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  vi.spyOn(env.MEDIA, "put").mockImplementation(async (_key, value) => {
+    await (value as ReadableStream).getReader().read();
+    resolve();
+    return new Promise(() => {});
+  });
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
   const written = writer.write(new Uint8Array(100));
   const upload = await beginUpload(readable as never, SIZE, "application/octet-stream");
   await written;
-  const stored = upload.store(env.MEDIA, KEY);
+  const stored = upload.store(env.MEDIA, KEY, false);
+  await taken;
+  // The writer hears of it in the next turn.
+  await scheduler.wait(0);
   late[0]?.();
-  await expect(stored).rejects.toMatchObject(lengthFault("fewer"));
-  expect(await env.MEDIA.head(KEY)).toBeNull();
+  await expect(stored).rejects.toMatchObject({
+    code: "validation_failed",
+    faults: [{ path: "", message: "took longer than 5 minutes. Upload it again on a faster line" }],
+  });
+});
+
+test("a bucket that never takes a byte is unavailable at the deadline", async () => {
+  const late: (() => void)[] = [];
+  vi.stubGlobal("setTimeout", (run: () => void) => late.push(run));
+  vi.spyOn(env.MEDIA, "put").mockReturnValue(new Promise(() => {}));
+  const upload = await beginUpload(bodyOf([100, 200]), SIZE, "application/octet-stream");
+  const stored = upload.store(env.MEDIA, KEY, false);
+  late[0]?.();
+  await expect(stored).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a repeated upload is read to its end, and a refused one too, so that its client hears the answer", async () => {
+  const read = (lengths: number[]) => {
+    const left = [...lengths];
+    return {
+      left,
+      body: new ReadableStream<Uint8Array<ArrayBuffer>>({
+        pull(controller) {
+          const length = left.shift();
+          if (length === undefined) controller.close();
+          else controller.enqueue(new Uint8Array(length).fill(7));
+        },
+      }),
+    };
+  };
+  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1));
+  const repeated = read([100, 100, 50, 50]);
+  const upload = await beginUpload(repeated.body, SIZE, "application/octet-stream");
+  await upload.store(env.MEDIA, KEY, true);
+  expect(repeated.left).toEqual([]);
+  expect((await (await env.MEDIA.get(KEY))?.bytes())?.at(-1)).toBe(1);
+  const refused = read([100, 100, 50, 50]);
+  await expect(beginUpload(refused.body, SIZE, "image/png")).rejects.toMatchObject({ code: "media_type" });
+  expect(refused.left).toEqual([]);
 });
 
 test("a bucket that fails amid the bytes is unavailable, and the body is read no further", async () => {
