@@ -102,14 +102,29 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: `if (this.rows.byId(id) || this.#host.isUsed(id)) return { outcome: "reserved", id, life };`,
     wrong: "",
   },
-};
-
-/** These take up to 1,000 seeds. */
-export const RARE_FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a file that can't be deleted holds up others": {
+    file: files,
+    right: "if (half > 0) parts.push(part.slice(half), part.slice(0, half));",
+    wrong: "if (half > 0) break;",
+  },
+  "what a second upload with the same key writes late stays": {
+    file: files,
+    right: "const file = idempotencyHash === null ? info : { ...info, openUntil: row.deleteAt };",
+    wrong: "const file = info;",
+  },
   "a chat in the place of a deleted one leaves that one's late bytes": {
     file: chatParts,
     right: "if (tombstone?.filesOf !== undefined) this.files.follow(tombstone.life, tombstone.until);",
     wrong: "",
+  },
+};
+
+/** These take up to 1,000 seeds. */
+export const RARE_FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a confirmation ignores the life of its chat": {
+    file: files,
+    right: "if (!row || !isLasting(row, now) || identity.life !== life)",
+    wrong: "if (!row || !isLasting(row, now) || identity.life < life)",
   },
   "an upload that repeats another one has no time of its own": {
     file: files,

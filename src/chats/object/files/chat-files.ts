@@ -17,7 +17,7 @@ import type {
 import type { Adoption } from "../identity.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import { FileRows, NEVER } from "./file-rows.ts";
+import { type FileRow, FileRows, NEVER } from "./file-rows.ts";
 import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./limits.ts";
 
 /** How many files R2 deletes in one call. */
@@ -29,6 +29,8 @@ const MAX_STEPS = 100;
 const MAX_FAILURES = 12;
 /** After that, a run that has failed ends. */
 const PATIENCE_MS = 30_000;
+/** The clocks of two instances may differ by this much. */
+const CLOCK_SKEW_MS = 60_000;
 /** Set in a chat that ever reserved a file: only then are there bytes to look for when the chat ends. */
 const HAS_FILES = "files";
 /** Set in a chat that a visitor began with a file. */
@@ -88,7 +90,7 @@ export class ChatFiles implements DuePart {
     if (known?.doc) return { outcome: "stored", doc: known.doc };
     // A file that is due is never used again: its bytes may be under deletion.
     const standing = this.rows.byId(known?.id ?? id);
-    if (standing?.meta.state === "reserved" && standing.deleteAt > now) {
+    if (standing?.meta.state === "reserved" && isLasting(standing, now)) {
       // This upload may write as late as any other.
       this.rows.put({ ...standing, deleteAt: now + RESERVED_MS });
       return { outcome: "reserved", id: standing.id, life };
@@ -114,7 +116,7 @@ export class ChatFiles implements DuePart {
   ): Exclude<ConfirmAnswer, Unknown> {
     const now = Date.now();
     const row = this.rows.byId(id);
-    if (!row || row.deleteAt <= now || identity.life !== life) return { outcome: "gone" };
+    if (!row || !isLasting(row, now) || identity.life !== life) return { outcome: "gone" };
     const { meta } = row;
     if (meta.state === "unused") return { outcome: "ok", doc: shownUpload(id, meta.info, row.deleteAt) };
     if (meta.state !== "reserved") return { outcome: "gone" };
@@ -131,7 +133,7 @@ export class ChatFiles implements DuePart {
   /** The unused file that a message names, or why it can't be sent. */
   find(fileId: string): FileMedia | RefusedDraft {
     const row = this.rows.byId(fileId);
-    if (row?.meta.state === "unused" && row.deleteAt > Date.now()) return { fileId, ...row.meta.info };
+    if (row?.meta.state === "unused" && isLasting(row, Date.now())) return { fileId, ...row.meta.info };
     const isUsed = !row && this.#host.isUsed(fileId);
     return { outcome: "refused", code: isUsed ? "media_used" : "media_not_found" };
   }
@@ -290,6 +292,11 @@ export function isFileMedia(media: Media | null): media is FileMedia {
   return media !== null && "fileId" in media;
 }
 
+/** Whether no instance of the object can have begun to delete the bytes: the clock of an earlier one may have been ahead. */
+function isLasting({ deleteAt }: FileRow, now: number): boolean {
+  return deleteAt > now + CLOCK_SKEW_MS;
+}
+
 async function withinDeadline<Value>(call: Promise<Value>): Promise<Value> {
   const answer = await inTime(
     SYSTEM_CLOCK,
@@ -301,6 +308,6 @@ async function withinDeadline<Value>(call: Promise<Value>): Promise<Value> {
 }
 
 function shownUpload(id: string, { contentType, size, fileName, width, height }: FileInfo, deleteAt: number): string {
-  const expiresAt = new Date(deleteAt).toISOString();
+  const expiresAt = new Date(deleteAt - CLOCK_SKEW_MS).toISOString();
   return JSON.stringify({ id, contentType, size, fileName, width, height, expiresAt });
 }

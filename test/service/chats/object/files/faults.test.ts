@@ -147,7 +147,7 @@ test("a reservation that arrives after its own repeat changes nothing, whether t
 test("an upload that repeats another one late has as much time as the first one had", async () => {
   const chat = await newFileChat();
   const file = await chat.reserved({ idempotencyHash: "key" });
-  pass(9 * MINUTE);
+  pass(8 * MINUTE);
   expect(await chat.reserved({ idempotencyHash: "key" })).toEqual(file);
   pass(5 * MINUTE);
   await settle(chat);
@@ -168,4 +168,14 @@ test("what an upload with the same key writes after the file was redacted goes t
   await settle(chat);
   expect(await chat.bytes()).toEqual([]);
   expect(await chat.rows()).toEqual([]);
+});
+
+test("an instance whose clock is behind uses no file whose bytes an earlier one began to delete", async () => {
+  const chat = await newFileChat();
+  const [unused, confirmed] = [await chat.upload(), await chat.reserved({ idempotencyHash: "key" })];
+  pass(10 * MINUTE - 30_000);
+  expect((await chat.confirm(confirmed, "key")).outcome).toBe("gone");
+  expect((await chat.reserved({ idempotencyHash: "key" })).id).not.toBe(confirmed.id);
+  pass(DAY - 10 * MINUTE);
+  expect(await chat.send(unused)).toMatchObject({ outcome: "refused", code: "media_not_found" });
 });
