@@ -16,11 +16,14 @@ export class Bucket {
   readonly late = new Set<string>();
   /** What R2 does not delete. */
   readonly stuck = new Set<string>();
+  /** A call that can't delete one key deletes the others. */
+  readonly #deletesOthers: boolean;
   /** Bytes are deleted. */
   onDeleted: (key: string) => void = () => {};
 
   constructor(world: LifeWorld) {
     this.#world = world;
+    this.#deletesOthers = world.random() < 0.5;
   }
 
   get keys(): string[] {
@@ -70,7 +73,7 @@ export class Bucket {
 
   #delete(keys: string[]): void {
     const isStuck = keys.some((key) => this.stuck.has(key));
-    if (!isStuck || this.#world.random() < 0.5) {
+    if (!isStuck || this.#deletesOthers) {
       for (const key of keys) {
         if (this.stuck.has(key) || !this.#objects.delete(key)) continue;
         this.#world.note(() => `R2 deletes ${key}`);

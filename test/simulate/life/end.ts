@@ -5,10 +5,12 @@ import type { FileJudge } from "./file-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import type { LifeWorld } from "./rules.ts";
 import { wordsIn } from "./sayings.ts";
+import type { Uploads } from "./uploads.ts";
 import type { Visitors } from "./visitors.ts";
 
 const MINUTE = 60_000;
-const DAY = 86_400_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 /** Longer than the longest wait of a retry that a network asks for. */
 const SETTLE_MS = 5 * 3_600_000;
 /** Longer than any message is scheduled ahead, with the time until one without a place is removed. */
@@ -26,10 +28,14 @@ interface End {
   visitors: Visitors;
   bucket: Bucket;
   files: FileJudge;
+  /** Uploads files that R2 does not delete; null if it deletes all. */
+  uploads: Uploads | null;
   chats: readonly SimulatedObject[];
   /** How long the channel keeps its messages; null forever. */
   days: number | null;
 }
+
+type Stuck = Pick<End, "world" | "bucket" | "files" | "chats"> & { uploads: Uploads };
 
 interface EventRow {
   type: string;
@@ -38,10 +44,22 @@ interface EventRow {
 }
 
 /** Faults have stopped: all that waits must end. @throws Violation */
-export async function checkEnd({ world, judge, clients, visitors, bucket, files, chats, days }: End): Promise<void> {
+export async function checkEnd({
+  world,
+  judge,
+  clients,
+  visitors,
+  bucket,
+  files,
+  uploads,
+  chats,
+  days,
+}: End): Promise<void> {
   const queued = (chat: SimulatedObject) => judge.book(chat)?.queued() ?? [];
   const books = () => new Map(chats.map((chat) => [chat.name, judge.book(chat)]));
   await world.run(world.now + SETTLE_MS, MAX_EVENTS);
+  files.checkQuiet(books(), false);
+  if (uploads) await leaveStuck({ world, bucket, files, uploads, chats });
   // What R2 still can't delete holds up nothing else.
   files.checkQuiet(books(), false);
   bucket.stuck.clear();
@@ -69,6 +87,14 @@ export async function checkEnd({ world, judge, clients, visitors, bucket, files,
   }
   files.checkQuiet(books(), true);
   world.check("rest", !isLeft, () => "alarms go on");
+}
+
+/** Files are uploaded, and a day later R2 can't delete one of each chat. */
+async function leaveStuck({ world, bucket, files, uploads, chats }: Stuck): Promise<void> {
+  for (const chat of chats) uploads.leave(chat, 3);
+  await world.run(world.now + MINUTE, MAX_EVENTS);
+  for (const chat of chats) for (const key of files.unused(chat).slice(0, 1)) bucket.stuck.add(key);
+  await world.run(world.now + DAY + HOUR, MAX_EVENTS);
 }
 
 /** What is stored now is deleted a day after its time at the latest. */

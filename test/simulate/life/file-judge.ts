@@ -22,6 +22,8 @@ export interface Uploaded {
 interface Entry {
   state: string;
   deleteAt: number;
+  /** The last message that showed it. */
+  messageId: string | null;
 }
 
 /** What is known of the files of one life of a chat. */
@@ -33,6 +35,8 @@ interface Known {
   /** The file of each message that ever showed one, and the message that it repeats, or itself. */
   fileOf: Map<string, string>;
   rootOf: Map<string, string>;
+  /** Files that ended, and whose reservation and confirmation both arrived once more after that: they have no bytes. */
+  again: Set<string>;
 }
 
 /** Checks that the bytes of files are there as long as they must be, and not longer. */
@@ -81,6 +85,11 @@ export class FileJudge {
       const most = state === "unused" ? DAY : state === "reserved" ? RESERVED_MS : null;
       const isBounded = most === null || deleteAt <= book.latest + most + MARGIN_MS;
       this.#world.check("unused", isBounded, () => `${id} is ${state} until ${deleteAt}`);
+      const isNew = before.entries.get(id)?.state === "reserved";
+      if (state === "unused" && isNew && [...known.fileOf.values()].includes(id)) {
+        this.#world.count("a file that ended is confirmed again");
+        known.again.add(id);
+      }
       if (state === "unused" && deleteAt > chat.now + MARGIN_MS) this.#checkBytes(known, id, "is unused");
     }
   }
@@ -90,6 +99,9 @@ export class FileJudge {
     const known = this.#of(chat, book);
     const file = known.fileOf.get(messageId);
     if (file === undefined || this.#isShown(known, file)) return;
+    // Another one showed it until now, whose own redaction is under way.
+    const { messageId: last = null } = known.entries.get(file) ?? {};
+    if (last !== null && last !== messageId) return;
     const key = keyOf(known, file);
     // An upload with the same key that was under way may write again: that ends too.
     const isGone = this.#bucket.bytes(key) === undefined || this.#bucket.late.has(key);
@@ -126,6 +138,19 @@ export class FileJudge {
     this.#world.check("sentBytes", bytes === right && bytes !== "", () => `${messageId} is sent with "${bytes}"`);
   }
 
+  /** The messages that show this file. */
+  showing(chat: SimulatedObject, file: string): string[] {
+    const rows = this.#lives.get(chat.name)?.book.rows ?? new Map<string, Row>();
+    return [...rows].filter(([, row]) => fileIn(row) === file).map(([id]) => id);
+  }
+
+  /** The keys of the files of a chat that no message names yet. */
+  unused(chat: SimulatedObject): string[] {
+    const known = this.#lives.get(chat.name);
+    const entries = known ? [...known.entries] : [];
+    return entries.flatMap(([id, { state }]) => (known && state === "unused" ? keyOf(known, id) : []));
+  }
+
   /** The messages that show a file. */
   shown(chat: SimulatedObject, book: Book): string[] {
     const { fileOf } = this.#of(chat, book);
@@ -151,7 +176,7 @@ export class FileJudge {
   #of(chat: SimulatedObject, book: Book): Known {
     const known = this.#lives.get(chat.name);
     if (known?.book === book) return known;
-    return { chat, book, entries: new Map(), fileOf: new Map(), rootOf: new Map() };
+    return { chat, book, entries: new Map(), fileOf: new Map(), rootOf: new Map(), again: new Set() };
   }
 
   #changed(before: Known, known: Known, row: Row): void {
@@ -201,6 +226,7 @@ export class FileJudge {
   }
 
   #checkBytes(known: Known, file: string, text: string): void {
+    if (known.again.has(file)) return;
     const key = keyOf(known, file);
     const bytes = this.#bucket.bytes(key);
     const isRight = bytes !== undefined && bytes === (this.#told.get(file) ?? this.#bucket.first.get(key));
@@ -242,7 +268,8 @@ function fileIn(row: Row): string | undefined {
 }
 
 function entriesOf(chat: SimulatedObject): ReadonlyMap<string, Entry> {
-  const query = "select id, meta ->> '$.state' as state, delete_at as deleteAt from files";
+  const query =
+    "select id, meta ->> '$.state' as state, meta ->> '$.messageId' as messageId, delete_at as deleteAt from files";
   const rows = chat.storage.read<Entry & { id: string }>("files", query);
-  return new Map(rows.map(({ id, state, deleteAt }) => [id, { state, deleteAt }]));
+  return new Map(rows.map(({ id, ...entry }) => [id, entry]));
 }

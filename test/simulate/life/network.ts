@@ -90,7 +90,7 @@ export class Network {
 
   async #call(chat: SimulatedObject, messageId: string, rendered: RenderedPart): Promise<unknown> {
     const world = this.#world;
-    if (rendered.open) this.#judge.sent(chat, messageId, rendered);
+    if (rendered.open) chat.output(() => this.#judge.sent(chat, messageId, rendered));
     const file = await rendered.open?.();
     if (file === "gone") return { outcome: "failed", code: "media_gone", message: "Gone" };
     if (file === "away") {

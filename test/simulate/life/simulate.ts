@@ -58,6 +58,8 @@ class Simulation {
   readonly #bucket: Bucket;
   readonly #files: FileJudge;
   readonly #uploads: Uploads;
+  /** The files whose reservation arrives twice. */
+  readonly #repeated = new Set<string>();
   /** Whether clients upload files. */
   readonly #hasFiles: boolean;
   readonly #contacts: Contacts;
@@ -139,6 +141,7 @@ class Simulation {
       visitors: this.#visitors,
       bucket: this.#bucket,
       files: this.#files,
+      uploads: this.#hasFiles && world.random() < 0.3 ? this.#uploads : null,
       chats,
       days,
     });
@@ -174,6 +177,7 @@ class Simulation {
       [this.#retains ? 4 : 0, () => this.#retain()],
       [this.#hasFiles ? 40 : 0, () => this.#uploads.act(chat)],
       [this.#hasFiles ? 25 : 0, () => this.#changeFile(chat)],
+      [this.#hasFiles ? 2 : 0, () => this.#eraseUpload(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
     ]);
@@ -216,6 +220,15 @@ class Simulation {
     if (status === "FAILED" && isUsual) this.#resend(chat, id);
     else if (status === "SCHEDULED" && isUsual) this.#clients.cancel(chat, id);
     else this.#changeAny(chat, id);
+  }
+
+  /** The chat is deleted and created again while files are uploaded. */
+  #eraseUpload(chat: SimulatedObject): void {
+    const world = this.#world;
+    if (!world.fault("chat deleted", 1)) return;
+    for (let n = 0; n < 3; n++) this.#uploads.act(chat);
+    world.after(world.between(0, 5_000), () => this.#erase(chat));
+    for (const ms of [20, 40, 60, 80]) world.after(ms * SECOND, () => this.#clients.list(chat));
   }
 
   #breakFiles(): void {
@@ -414,6 +427,15 @@ class Simulation {
     world.after(0, erase);
   }
 
+  /** A reservation arrives once more. */
+  #repeatLate(chat: SimulatedObject, given: unknown[]): void {
+    const world = this.#world;
+    const file = (given[1] as { id: string }).id;
+    if (this.#repeated.has(file) || !world.fault("call twice", 0.2)) return;
+    this.#repeated.add(file);
+    world.after(world.between(1, 100_000), () => chat.receive("reserveFile", structuredClone(given), () => {}));
+  }
+
   #addChat(chatId: string, channelKind: ChatIdentity["channelKind"]): void {
     const world = this.#world;
     if (channelKind === "web") this.#webChats.add(chatId);
@@ -424,7 +446,10 @@ class Simulation {
       chatId,
       (state, object) => new this.#service.ChatObject(state, this.#env(object)),
       {
-        called: (object, method, given) => this.#answers.called(object, method, given),
+        called: (object, method, given) => {
+          if (method === "reserveFile") this.#repeatLate(object, given);
+          return this.#answers.called(object, method, given);
+        },
         committed: (object) => this.#judge.committed(object),
         framed: (socket, data) => this.#visitors.framed(socket, data),
       },

@@ -47,16 +47,39 @@ export class Uploads extends Requests {
       () => this.#begin(chat),
       () => this.#begin(chat),
       () => this.#repeat(),
-      () => this.#repeat(),
+      () => this.#outrun(chat),
       () => known.length > 0 && this.#send(chat, world.pick(known)),
     ])();
   }
 
-  #begin(chat: SimulatedObject): void {
+  /** Files that nobody sends. */
+  leave(chat: SimulatedObject, count: number): void {
+    for (let n = 0; n < count; n++) this.#upload(this.#newUpload(chat, false), () => {});
+  }
+
+  /** Two uploads with the same key: the first one's file is sent and redacted while the other's body arrives. */
+  #outrun(chat: SimulatedObject): void {
+    const world = this.#world;
+    const upload = this.#newUpload(chat, true);
+    const redact = (id: string) => {
+      for (const messageId of this.#judge.showing(chat, id)) this.#clients.redact(chat, messageId);
+    };
+    this.#upload(upload, (id) => {
+      this.#clients.send(chat, { mediaId: id });
+      world.after(5_000, () => redact(id));
+    });
+    this.#upload(upload, () => {}, world.between(1_000, 290_000));
+  }
+
+  #newUpload(chat: SimulatedObject, isKeyed: boolean): Uploaded {
     const name = this.name("file");
-    const idempotencyKey = this.#world.random() < 0.6 ? name : null;
-    const filling = "x".repeat(this.#world.between(60, 200));
-    const upload = { chatId: chat.name, idempotencyKey, fileName: `${name}.pdf`, bytes: `%PDF-1.4 ${name}${filling}` };
+    const bytes = `%PDF-1.4 ${name}${"x".repeat(this.#world.between(60, 200))}`;
+    return { chatId: chat.name, idempotencyKey: isKeyed ? name : null, fileName: `${name}.pdf`, bytes };
+  }
+
+  #begin(chat: SimulatedObject): void {
+    const upload = this.#newUpload(chat, this.#world.random() < 0.6);
+    const { idempotencyKey } = upload;
     if (idempotencyKey !== null) {
       this.#keyed.push(upload);
       const ms = this.#world.between(0, this.#world.pick([100, 5_000, 11 * MINUTE]));
@@ -88,7 +111,8 @@ export class Uploads extends Requests {
     this.#clients.send(chat, { mediaId, ...type, ...time, ...expiry } satisfies Partial<SendBody>);
   }
 
-  #upload(upload: Uploaded, then: (id: string) => void): void {
+  /** @param lateMs how late the second part of the body arrives; null for any time */
+  #upload(upload: Uploaded, then: (id: string) => void, lateMs: number | null = null): void {
     const { chatId, idempotencyKey, fileName, bytes } = upload;
     // Without a key, another try is another upload.
     const tries = idempotencyKey === null ? this.maxTries - 1 : 0;
@@ -96,7 +120,7 @@ export class Uploads extends Requests {
     this.request(
       "upload",
       async ({ env, party }) => {
-        const request = { headers, body: this.#body(party, bytes) } as unknown as Request;
+        const request = { headers, body: this.#body(party, bytes, lateMs) } as unknown as Request;
         const named = { fileName, idempotencyKey };
         const answer = await this.#service.uploadMedia(env, CALLER, chatId, request, named);
         const { id } = JSON.parse(answer.doc) as { id: string };
@@ -109,7 +133,7 @@ export class Uploads extends Requests {
   }
 
   /** A body that arrives in two parts: soon, late, never or cut. */
-  #body(party: Party, bytes: string) {
+  #body(party: Party, bytes: string, lateMs: number | null) {
     const world = this.#world;
     const isCut = world.fault("body cut", 0.05);
     const chunks = [bytes.slice(0, 70), isCut ? "" : bytes.slice(70)].filter((chunk) => chunk !== "");
@@ -121,7 +145,8 @@ export class Uploads extends Requests {
         const chunk = isCanceled ? undefined : chunks.shift();
         const value = chunk === undefined ? undefined : new TextEncoder().encode(chunk);
         const isLate = value && chunks.length === 0 && world.fault("body late", 0.3);
-        const ms = isLate ? world.pick([5_000, 2 * MINUTE, 290_000, 20 * MINUTE]) : 1;
+        const last = isLate ? world.pick([5_000, 2 * MINUTE, 290_000, 20 * MINUTE]) : 1;
+        const ms = chunks.length === 0 ? (lateMs ?? last) : 1;
         party.timer(ms, () => resolve(value ? { done: false, value } : { done: true }));
       });
     const cancel = async () => {
