@@ -1,5 +1,6 @@
 import { createHash, randomFillSync } from "node:crypto";
 import { request } from "node:http";
+import type { BrowserContext } from "playwright-core";
 import { expect, inject, test } from "vitest";
 import { type Desk, openConsole, openDesk, screenOf } from "../../browser/console.ts";
 import { browser } from "../../browser/file-browser.ts";
@@ -38,7 +39,9 @@ const HTML = `<!doctype html><html><body><script>${SCRIPT}</script><img src=x on
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload='${SCRIPT}'><script>${SCRIPT}</script></svg>`;
 const PDF = `%PDF-1.7\n1 0 obj<</Type/Catalog/OpenAction<</S/JavaScript/JS(app.alert\\(1\\))>>>>endobj\ntrailer<</Root 1 0 R>>\n${HTML}`;
 
-test.for<[name: string, content: string, type: string, fileName: string, kind: "attachment" | "inline"]>([
+type Opened = [name: string, content: string, type: string, fileName: string, kind: "attachment" | "inline"];
+
+const HOSTILE: Opened[] = [
   ["HTML", HTML, "text/html", "page.html", "attachment"],
   ["XHTML", HTML, "application/xhtml+xml", "page.xhtml", "attachment"],
   ["SVG", SVG, "text/xml", "drawing.svg", "attachment"],
@@ -49,48 +52,66 @@ test.for<[name: string, content: string, type: string, fileName: string, kind: "
   ["a PNG that is HTML", `\u0089PNG\r\n\u001a\n${HTML}`, "image/png", "picture.html", "inline"],
   ["a GIF that is a script", `GIF89a/*${HTML}*/=1;${SCRIPT}`, "image/gif", "picture.js", "inline"],
   ["a JPEG that is HTML", `\u00ff\u00d8\u00ff\u00e0${HTML}`, "image/jpeg", "picture.svg", "inline"],
-])(
-  "%s that is opened in the browser of a person with a session runs nothing",
-  async ([, content, type, fileName, kind]) => {
-    const desk = await openDesk();
-    const { headers, upload, show } = await openChat(desk);
-    const url = await show(await upload(new Uint8Array(Buffer.from(content, "latin1")), type, fileName));
-    const answer = await fetch(url, { headers });
-    expect(Buffer.from(await answer.arrayBuffer()).toString("latin1")).toBe(content);
-    expect(answer.headers.get("Content-Disposition")).toBe(`${kind}; filename*=UTF-8''${fileName}`);
-    expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
-    expect(answer.headers.get("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+];
 
-    const page = await openConsole(browser, screenOf(desk, "inbox"));
-    const context = page.context();
-    await context.setExtraHTTPHeaders(headers);
-    const ran: string[] = [];
-    context.on("request", (request) => request.url().includes(CANARY) && ran.push(request.url()));
-    context.on("dialog", (dialog) => {
-      ran.push(dialog.message());
-      void dialog.dismiss();
-    });
-    const opened = await context.newPage();
-    const download = opened.waitForEvent("download", { timeout: 20_000 }).catch(() => null);
-    const arrived = await opened.goto(url).catch(() => null);
-    if (kind === "attachment") {
-      expect((await download)?.suggestedFilename()).toBe(fileName);
-      expect(arrived).toBeNull();
-    } else {
-      expect(arrived?.status()).toBe(200);
-      // The document that shows the picture is of no origin, so it sees neither cookies nor the console.
-      const seen = await opened.evaluate(() => [
-        self.origin,
-        document.querySelectorAll("script").length,
-        window.opener,
-      ]);
-      expect(seen).toEqual(["null", 0, null]);
-    }
-    expect(await opened.title()).not.toBe("it ran");
-    expect(ran).toEqual([]);
-    await context.close();
-  },
-);
+/** Opens a file as a person would who follows its link. Nothing of it may run. */
+async function expectStill(context: BrowserContext, url: string, [, , , fileName, kind]: Opened): Promise<void> {
+  const ran: string[] = [];
+  context.on("request", (asked) => asked.url().includes(CANARY) && ran.push(asked.url()));
+  context.on("dialog", (dialog) => {
+    ran.push(dialog.message());
+    void dialog.dismiss();
+  });
+  const opened = await context.newPage();
+  const download = opened.waitForEvent("download", { timeout: 20_000 }).catch(() => null);
+  const arrived = await opened.goto(url).catch(() => null);
+  if (kind === "attachment") {
+    expect((await download)?.suggestedFilename()).toBe(fileName);
+    expect(arrived).toBeNull();
+  } else {
+    expect(arrived?.status()).toBe(200);
+    // The document that shows the picture is of no origin, so it sees neither cookies nor the console.
+    const seen = await opened.evaluate(() => [self.origin, document.querySelectorAll("script").length, window.opener]);
+    expect(seen).toEqual(["null", 0, null]);
+  }
+  expect(await opened.title()).not.toBe("it ran");
+  expect(ran).toEqual([]);
+}
+
+function expectSafe(headers: Headers, [, , , fileName, kind]: Opened): void {
+  expect(headers.get("Content-Disposition")).toBe(`${kind}; filename*=UTF-8''${fileName}`);
+  expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+  expect(headers.get("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+}
+
+test.for(HOSTILE)("%s that is opened in the browser of a person with a session runs nothing", async (file) => {
+  const [, content, type, fileName] = file;
+  const desk = await openDesk();
+  const { headers, upload, show } = await openChat(desk);
+  const url = await show(await upload(new Uint8Array(Buffer.from(content, "latin1")), type, fileName));
+  const answer = await fetch(url, { headers });
+  expect(Buffer.from(await answer.arrayBuffer()).toString("latin1")).toBe(content);
+  expectSafe(answer.headers, file);
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  const context = page.context();
+  await context.setExtraHTTPHeaders(headers);
+  await expectStill(context, url, file);
+  await context.close();
+});
+
+test.for(HOSTILE)("%s that is opened by a visitor's link runs nothing", async (file) => {
+  const [, content, type, fileName] = file;
+  const { id: channelId } = (await openDesk()).channel;
+  const { page, upload, send, linkOf } = await visitorOf(channelId);
+  const { id } = await upload(Buffer.from(content, "latin1"), type, fileName);
+  await send(id);
+  const url = await linkOf();
+  const answer = await fetch(url);
+  expect(Buffer.from(await answer.arrayBuffer()).toString("latin1")).toBe(content);
+  expectSafe(answer.headers, file);
+  await expectStill(page.context(), url, file);
+  await page.context().close();
+});
 
 const TEN_MIB = 10 * 1_024 * 1_024;
 
@@ -125,4 +146,110 @@ test("10 MiB that are cut in the middle are uploaded by the repeat, once, and co
   expect(sha256(await get())).toBe(sha256(bytes));
   const parts = [await get("bytes=0-4999999"), await get("bytes=5000000-9999999"), await get("bytes=10000000-")];
   expect(sha256(Buffer.concat(parts))).toBe(sha256(bytes));
+});
+
+/** A visitor's page, whose own script uploads and writes. */
+async function visitorOf(channelId: string) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${base}/web/${channelId}`);
+  const token = crypto.randomUUID();
+  const path = `/web/${channelId}`;
+  return {
+    page,
+    token,
+    /** Uploads bytes. */
+    upload: async (bytes: Uint8Array, type: string, fileName: string): Promise<{ id: string; size: number }> => {
+      const given = { path, token, type, fileName, bytes: Buffer.from(bytes).toString("base64") };
+      return page.evaluate(async (file) => {
+        const response = await fetch(`${file.path}/media?fileName=${encodeURIComponent(file.fileName)}`, {
+          method: "POST",
+          headers: { Authorization: `Bearer token.${file.token}`, "Content-Type": file.type, "Idempotency-Key": "one" },
+          body: Uint8Array.from(atob(file.bytes), (char) => char.charCodeAt(0)),
+        });
+        if (response.status !== 201) throw new Error(await response.text());
+        return (await response.json()).media;
+      }, given);
+    },
+    /** Begins the same upload, and breaks it off in the middle. Returns how many bytes were sent. */
+    breakOff: async (bytes: Uint8Array): Promise<number> => {
+      const network = await context.newCDPSession(page);
+      const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 4_000_000 };
+      await network.send("Network.enable");
+      await network.send("Network.emulateNetworkConditions", slow);
+      const given = { path, token, bytes: Buffer.from(bytes).toString("base64") };
+      const sent = await page.evaluate(
+        (file) =>
+          new Promise<number>((resolve, reject) => {
+            const body = Uint8Array.from(atob(file.bytes), (char) => char.charCodeAt(0));
+            const asked = new XMLHttpRequest();
+            asked.upload.addEventListener("progress", ({ loaded }) => {
+              if (loaded < body.length / 3) return;
+              asked.abort();
+              resolve(loaded);
+            });
+            asked.addEventListener("load", () => reject(new Error("It came whole")));
+            asked.open("POST", `${file.path}/media`);
+            asked.setRequestHeader("Authorization", `Bearer token.${file.token}`);
+            asked.setRequestHeader("Content-Type", "application/octet-stream");
+            asked.setRequestHeader("Idempotency-Key", "one");
+            asked.send(body);
+          }),
+        given,
+      );
+      await network.send("Network.emulateNetworkConditions", { ...slow, uploadThroughput: -1 });
+      return sent;
+    },
+    /** Sends a file. */
+    send: (mediaId: string): Promise<void> =>
+      page.evaluate(
+        (message) =>
+          new Promise<void>((resolve) => {
+            const address = `${location.origin.replace("http", "ws")}${message.path}/socket`;
+            const socket = new WebSocket(address, ["parley.v1", `token.${message.token}`]);
+            socket.addEventListener("message", ({ data }) => {
+              const { type } = JSON.parse(data);
+              if (type === "stored") resolve();
+              if (type !== "ready") return;
+              socket.send(
+                JSON.stringify({ type: "message", id: "a", content: message.mediaId, mediaId: message.mediaId }),
+              );
+            });
+          }),
+        { path, token, mediaId },
+      ),
+    /** The link to the file of the first message, as the page gets it. */
+    linkOf: (): Promise<string> =>
+      page.evaluate(
+        (at) =>
+          new Promise<string>((resolve) => {
+            const address = `${location.origin.replace("http", "ws")}${at.path}/socket`;
+            const socket = new WebSocket(address, ["parley.v1", `token.${at.token}`]);
+            socket.addEventListener("message", ({ data }) => resolve(JSON.parse(data).messages[0].mediaUrl));
+          }),
+        { path, token },
+      ),
+  };
+}
+
+test("a visitor's 10 MiB that are cut in the middle are uploaded by the repeat, once, and come down as they were", async () => {
+  const { id: channelId } = (await openDesk()).channel;
+  const { page, upload, breakOff, send, linkOf } = await visitorOf(channelId);
+  const bytes = randomFillSync(new Uint8Array(TEN_MIB));
+  const sent = await breakOff(bytes);
+  expect(sent).toBeGreaterThan(TEN_MIB / 3);
+  expect(sent).toBeLessThan(TEN_MIB);
+  const media = await upload(bytes, "application/octet-stream", "photo.bin");
+  expect(media.size).toBe(TEN_MIB);
+  // The answer may be lost too.
+  expect((await upload(bytes, "application/octet-stream", "photo.bin")).id).toBe(media.id);
+  await send(media.id);
+  const url = await linkOf();
+  const digest = await page.evaluate(async (link) => {
+    const response = await fetch(link);
+    const hash = await crypto.subtle.digest("SHA-256", await response.arrayBuffer());
+    return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }, url);
+  expect(digest).toBe(createHash("sha256").update(bytes).digest("hex"));
+  await page.context().close();
 });
