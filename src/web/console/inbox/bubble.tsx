@@ -145,29 +145,31 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
 }
 
 /**
- * The text of a message, and its file. Only text and links, never markup. A contact's file is loaded if the reader asks,
- * and always as a download; the address in an outbound message is a link that is never loaded.
+ * The text of a message, and its file. Only text and links, never markup. A file is loaded if the reader asks, and always as
+ * a download; an address that a client gave an outbound message is a link that is never loaded.
  */
 function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">) {
   const { organization } = usePlace();
-  const { text, mediaUrl, direction, type, chatId, id, replyTo, interactive } = message;
+  const { text, mediaUrl, media, direction, type, chatId, id, replyTo, interactive } = message;
   if (isBlank(message))
     return (
       <p class="quiet">
         <em>{message.deletedAt ? "Deleted by the contact." : "This message was deleted."}</em>
       </p>
     );
-  const isRepeated = text.trim() === mediaUrl;
-  const outward = mediaUrl === null || direction === "INBOUND" ? null : webAddress(mediaUrl, ["https:"]);
+  // A file without a caption has its name as the text.
+  const isRepeated = text.trim() === mediaUrl || text === media?.fileName;
+  const isFile = direction === "INBOUND" || media !== undefined;
+  const outward = mediaUrl === null || isFile ? null : webAddress(mediaUrl, ["https:"]);
   return (
     <>
       {replyTo !== undefined && <Quote store={store} replyTo={replyTo} />}
       {mediaUrl !== null && (
         <p class="line">
           <Icon name="file" />
-          {direction === "INBOUND" ? (
+          {isFile ? (
             <a href={addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`)} download>
-              Download the {type.toLowerCase()}
+              Download {media?.fileName ? <bdi>{media.fileName}</bdi> : `the ${type.toLowerCase()}`}
             </a>
           ) : outward === null ? (
             <span>{type.toLowerCase()}</span>
