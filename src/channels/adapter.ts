@@ -241,7 +241,7 @@ export type MediaAnswer =
       contentRange: string | null;
     }
   | { outcome: "no_such_part"; size: number | null }
-  /** `finalAfterDays`: for good, if the message is as old as this; null if the file may come back. */
+  /** `finalAfterDays`: the age in days of a message whose file is permanently gone; null if the file may come back. */
   | { outcome: "expired"; finalAfterDays: number | null }
   | { outcome: "unavailable"; message: string };
 

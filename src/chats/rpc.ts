@@ -293,7 +293,7 @@ export type ConfirmAnswer = { outcome: "ok"; doc: string } | { outcome: "gone" }
 export type Media = NetworkMedia | FileMedia;
 
 export interface NetworkMedia extends ReceivedMedia {
-  /** Set if the network said for good that it no longer has it. */
+  /** Set if the network said that it permanently no longer has it. */
   gone?: true;
 }
 

@@ -27,7 +27,8 @@ export const ERRORS = {
     missing_authorization: "Missing or invalid Authorization header",
     invalid_api_key: "Invalid or expired API key",
     not_signed_in: "Not signed in, or the session has ended. Sign in again",
-    wrong_identity: "The visitor's token is malformed, or the user's hash is wrong or has expired",
+    wrong_identity:
+      "The visitor's token is malformed, or the user's hash is wrong or has expired. Create a new token or hash",
     wrong_token: "The token is wrong. It is the service's ADMIN_TOKEN",
     link_invalid: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
     access_invalid:
@@ -44,8 +45,9 @@ export const ERRORS = {
     ip_not_allowed: "The address is not allowed. Add it to the key's ipAllowlist",
     self_service_off: "Only the operator manages the organization's keys. Ask the operator to turn on selfService",
     quota_exceeded: "Monthly quota exceeded",
-    wrong_origin: "The channel's settings.allowedOrigins do not name the page's origin",
-    uploads_off: "The channel's settings.uploads do not let this visitor upload files",
+    wrong_origin: "The channel's settings.allowedOrigins do not name the page's origin. Add the origin there",
+    uploads_off:
+      "The channel's settings.uploads do not let this visitor upload files. Change it with a PATCH of the channel",
   }),
   ...errors(404, "error", {
     organization_not_found: "Organization not found",

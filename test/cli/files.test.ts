@@ -108,7 +108,7 @@ test.for([
   expect(await readdir(folder)).toEqual(["_a b.bin"]);
 });
 
-test("a download goes to standard output, and a file that is cut for good leaves nothing", async () => {
+test("a download goes to standard output, and a file that is cut every time leaves nothing", async () => {
   const whole = await serve((_request, response) => void response.end("Hello"));
   const piped = await run(["media", "cht_g1", "msg_g1", "--out", "-"], { PARLEY_URL: whole.url });
   expect(piped).toEqual({ code: 0, stdout: "Hello", stderr: "" });

@@ -286,7 +286,10 @@ test("two concurrent changes of settings are both stored", async () => {
     }
     return read;
   });
-  expect((await admin("PATCH", `/channels/${id}`, { settings: {} })).body.channel.settings).toEqual(settings);
+  expect((await admin("PATCH", `/channels/${id}`, { settings: {} })).body.channel.settings).toEqual({
+    ...settings,
+    uploads: "everyone",
+  });
 });
 
 test("two identity secrets that are created at the same time are both valid during the overlap", async () => {
