@@ -250,6 +250,16 @@ export function operatorTests(placeOf: () => Place): void {
     expect(changed.stdout).toMatch(/^settings\.wabaId +102290129340398$/m);
   });
 
+  test("a web chat's sites and uploads are changed, and one change leaves the other", async () => {
+    const place = placeOf();
+    const { id } = await createChannel(await createOrganization(place.world), { kind: "web" });
+    const change = ["channels", "change", id];
+    expect((await place.run([...change, "--uploads", "verified"])).stdout).toMatch(/^settings\.uploads +verified$/m);
+    const changed = await place.json([...change, "--allowed-origin", "https://shop.example"]);
+    const settings = { allowedOrigins: ["https://shop.example"], uploads: "verified" };
+    expect(changed).toMatchObject({ channel: { settings } });
+  });
+
   test("without an answer of the service, the exit code is 1, with advice", async () => {
     const { code, stdout, stderr } = await placeOf().run(["organizations", "list"], {
       PARLEY_URL: "http://127.0.0.1:9",
