@@ -76,6 +76,19 @@ const BROWSER = ["test/browser/server.ts"];
 /** These pages take minutes. `npm test` opens the chat page and the console's sign-in. */
 const DEEP_PAGES = "test/browser/{console-!(sign-in),docs,injection,widget}.test.ts";
 
+/**
+ * A simulation loads a copy of the service for each wrong version of it, and keeps all of them. Node loads them by itself:
+ * what Vitest adds to a module would fill the memory.
+ */
+const SIMULATIONS = {
+  test: {
+    ...PATIENCE,
+    name: "deep-simulate",
+    include: ["test/simulate/**/*.test.ts"],
+    server: { deps: { external: [/\/service\.mjs$/] } },
+  },
+};
+
 /** `npm test` runs all projects but those whose name begins with `deep`; `npm run test:deep` runs those. */
 export default defineConfig({
   root,
@@ -98,7 +111,7 @@ export default defineConfig({
         // A test of the console opens several pages, beside another one that needs a core.
         testTimeout: 120_000,
       }),
-      node("deep-simulate", ["test/simulate/**/*.test.ts"]),
+      SIMULATIONS,
       node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest,deep/networks}/**/*.test.ts"]),
     ],
   },

@@ -112,14 +112,15 @@ export class WebhookObject extends DurableObject<Env> {
     webhookId: string,
     type: EventType | null,
     { organizationId, url, secrets, payload }: WebhookConfig,
-  ): Promise<LoggedAttempt> {
+  ): Promise<LoggedAttempt | null> {
+    // The webhook may have been deleted while the ping waited for its start, or waits for its answer.
+    if (!this.#isStored()) return null;
     const { log } = this.#of(webhookId);
     const now = Date.now();
     const target = { webhookId, organizationId, url, secrets, payload };
     const event = sampleEvent(target, type ?? "ping", payload, now);
     const attempt = await pingWebhook(linePorts(this.env), target, event);
-    // The webhook may have been deleted in the meantime.
-    if (this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
+    if (this.#isStored() && this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
     const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
     return logged;
   }

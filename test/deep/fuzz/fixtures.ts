@@ -214,6 +214,9 @@ export class Place {
       const identity = caller === "right" ? `token.${randomBase62(22)}` : "user.YWRh.00";
       return { Upgrade: "websocket", "Sec-WebSocket-Protocol": `parley.v1, ${identity}` };
     }
+    if (route === "POST /web/:channelId/media") {
+      return { Authorization: `Bearer ${caller === "right" ? `token.${randomBase62(22)}` : "user.YWRh.00"}` };
+    }
     if (route.includes(" /console")) return this.#cookieOf(caller);
     const guard = route.includes(" /admin/") ? this.#world.adminToken : this.#keys.right;
     if (caller === "nobody") return {};

@@ -56,6 +56,9 @@ const channel = ["chn"];
 const webhook = ["whk"];
 const webhookChat = ["whk", "cht"];
 
+/** A file's signed link: what is not signed must find nothing. */
+const linkQuery = z.object({ until: z.string(), signature: z.string() });
+
 /** The routes of webhooks below a prefix. @param list the path of an organization's webhooks */
 function webhookShapes(prefix: string, list: string, ids: string[]): Record<string, Shape> {
   const one = `${prefix}/webhooks/:id`;
@@ -208,6 +211,9 @@ export const SHAPES: Record<string, Shape> = {
   "GET /web/:channelId": { ids: channel },
   "GET /web/:channelId/availability": { ids: channel },
   "GET /web/:channelId/socket": { ids: ["web"], weight: 3 },
+  "OPTIONS /web/:channelId/media": { ids: channel },
+  "POST /web/:channelId/media": { ids: ["web"], query: uploadQuery, body: FILE, weight: 3 },
+  "GET /web/:channelId/media/:chatId/:messageId": { ids: ["web", "cht", "msg"], query: linkQuery, weight: 3 },
 };
 
 /** Values for the fields of a schema, `null` where a route takes none. */

@@ -49,7 +49,7 @@ async function one(place: Place, drawn: Drawn, tally: Tally): Promise<void> {
   tally.requests++;
   tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
   if (status < 400 && drawn.route.startsWith(`${drawn.method} `)) tally.good.add(drawn.route);
-  const fault = faultOf(drawn.method, told) ?? (await faultOfRead(place, drawn, told));
+  const fault = faultOf(drawn.method, drawn.route, told) ?? (await faultOfRead(place, drawn, told));
   if (fault !== null)
     throw new Error(`${fault} in the answer to ${JSON.stringify(drawn).slice(0, 2_000)}: ${text.slice(0, 500)}`);
 }

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { EVENT_TYPES } from "../../../../src/events/event.ts";
 import { signatureHeaders } from "../../../../src/webhooks/signature.ts";
+import { expectError } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { newConfigurer } from "../configured.ts";
 import { expectState, newWebhook, SECRET, type TestWebhook } from "./fixtures.ts";
@@ -162,4 +163,32 @@ test("a ping that is refused is a 503 that says when to try again", async () => 
   });
   hanging.resolve(new Response());
   expect(await first).toMatchObject({ status: 200, body: { attempt: { outcome: "accepted" } } });
+});
+
+test("a ping of a webhook that is deleted while it waits for its start calls nobody", async () => {
+  const { api, newWebhook: create } = await newConfigurer();
+  const { webhook } = await create({ perSecond: 1 });
+  const calls = receive(() => new Response());
+  const ping = () => api("POST", `/webhooks/${webhook.id}/ping`);
+  expect((await ping()).status).toBe(200);
+  const held = Promise.withResolvers<void>();
+  const wait = vi.spyOn(scheduler, "wait").mockImplementation(() => held.promise);
+  const late = ping();
+  await expect.poll(() => wait.mock.calls.length).toBe(1);
+  expect((await api("DELETE", `/webhooks/${webhook.id}`)).status).toBe(200);
+  held.resolve();
+  expectError(await late, 404, "webhook_not_found");
+  expect(calls).toHaveLength(1);
+});
+
+test("a ping of a webhook that is deleted before it answers is answered, and leaves nothing", async () => {
+  const { api, newWebhook: create } = await newConfigurer();
+  const { webhook } = await create({});
+  const hanging = Promise.withResolvers<Response>();
+  const calls = receive(() => hanging.promise);
+  const late = api("POST", `/webhooks/${webhook.id}/ping`);
+  await expect.poll(() => calls.length).toBe(1);
+  expect((await api("DELETE", `/webhooks/${webhook.id}`)).status).toBe(200);
+  hanging.resolve(new Response());
+  expect(await late).toMatchObject({ status: 200, body: { attempt: { outcome: "accepted" } } });
 });
