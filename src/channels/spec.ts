@@ -3,13 +3,15 @@ import type { FileInfo } from "../files/file.ts";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
 import type { Choices, Rendering } from "./content.ts";
 import type { MediaType } from "./files.ts";
+import type { PageSettings } from "./web/page-settings.ts";
 import type { Uploads } from "./web/uploads.ts";
 
 /**
- * `allowedOrigins`, and whose files are taken (`uploads`), on web channels; `perSecond`, the maximum number of calls per second, on the others. `wabaId`: the
- * account at the network that the channel's templates belong to.
+ * On web channels: `allowedOrigins`, whose files are taken (`uploads`), and how the page looks. On the others:
+ * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
+ * templates belong to.
  */
-export interface ChannelSettings {
+export interface ChannelSettings extends PageSettings {
   allowedOrigins?: string[] | undefined;
   uploads?: Uploads | undefined;
   perSecond?: number | undefined;

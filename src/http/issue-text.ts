@@ -32,6 +32,9 @@ export function issueText(issue: $ZodRawIssue): string {
       return `must be ${FORMATS[issue.format] ?? "in the right format"}`;
     case "unrecognized_keys":
       return `must not contain ${issue.keys.join(", ")}`;
+    // What is wrong with a record's key.
+    case "invalid_key":
+      return issue.issues[0]?.message ?? "is not valid";
     default:
       return "is not valid";
   }

@@ -24,11 +24,11 @@ async function measure(folder: string): Promise<Measured[]> {
   const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
   return [
     { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 230, unit: "KiB" },
-    { what: "widget.js", size: bytes("widget.js"), limit: 4, unit: "KiB" },
+    { what: "widget.js", size: bytes("widget.js"), limit: 5, unit: "KiB" },
     {
       what: "the visitors' page",
       size: bytes("web-assets/chat.js", "web-assets/chat.css"),
-      limit: 20,
+      limit: 28,
       unit: "KiB",
     },
     { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 45, unit: "KiB" },

@@ -397,3 +397,31 @@ test("no requested URL contains the identity", async () => {
   expect(sent.some((url) => url.endsWith("/socket?after=0"))).toBe(true);
   for (const url of sent) expect(url).not.toMatch(new RegExp(`user|hash|${place.hashOf(user)}`));
 });
+
+test("the page has the company's title, color, words and suggestions, and says when it is away", async () => {
+  const company = await openPlace({
+    title: "Moin & Co",
+    greeting: "Hello!\nWhat are you looking for?",
+    accentColor: "#ffe000",
+    logoUrl: "https://parley.invalid/logo.png",
+    starters: ["Prices", "Where is my order?"],
+    texts: { en: { emptyTitle: "Welcome" }, "en-GB": { placeholder: "Tell us…" } },
+    hours: { timeZone: "UTC", week: { monday: [{ opens: "09:00", closes: "09:01" }] } },
+  });
+  const user = newUser();
+  const page = await visit(browser, company, { user });
+  await page.getByRole("heading", { name: "Moin & Co" }).waitFor();
+  await page.getByText("Welcome").waitFor();
+  await page.getByText("What are you looking for?").waitFor();
+  await page.getByPlaceholder("Tell us…").waitFor();
+  await page.getByText(/We’re away until Monday.*09:00/).waitFor();
+  const send = page.getByRole("button", { name: "Send" });
+  expect(await send.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe("rgb(166, 148, 9)");
+  // A logo that can't be loaded leaves the first letter.
+  await eventually(() => page.locator(".avatar img").count(), 0);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Where is my order?" }).click();
+  await eventually(() => company.heard(user), ["Where is my order?"]);
+  await eventually(() => page.getByRole("button", { name: "Prices" }).count(), 0);
+  expect(page.faults).toEqual([]);
+});

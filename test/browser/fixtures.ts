@@ -48,13 +48,13 @@ export interface Place {
 }
 
 /** A channel of a new organization, on the service that all tests share. */
-export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promise<Place> {
+export async function openPlace(settings: Record<string, unknown> = {}): Promise<Place> {
   const { base, adminToken } = inject("server");
   const name = "Acme support";
   const world = worldAt(base, adminToken);
   const operator = caller(world, "/admin/v1", adminToken);
   const organization = await createOrganization(world, { name });
-  const channel = await createChannel(organization, { name, settings: { allowedOrigins } });
+  const channel = await createChannel(organization, { name, settings });
   const { secret } = await createKey(organization);
   const company = caller(world, "/api/v1", secret);
 

@@ -270,3 +270,19 @@ test("the widget has no accessibility violation, closed or open", async () => {
   const opened = await new AxeBuilder({ page }).include("parley-chat").analyze();
   expect(opened.violations.map(({ id }) => id)).toEqual([]);
 });
+
+test("the button has the company's color, and is not there outside of its hours if the company wants so", async () => {
+  const colored = await openPlace({ accentColor: "#aa0000" });
+  const page = await visitSite(newUser(), {}, colored);
+  const button = page.getByRole("button", { name: "Open chat" });
+  expect(await button.evaluate((each) => getComputedStyle(each).backgroundColor)).toBe("rgb(170, 0, 0)");
+  const hours = { timeZone: "UTC", week: {} };
+  const hidden = await openPlace({ hours, hideWhenClosed: true });
+  const closed = await open(browser);
+  const asked = closed.waitForResponse(/availability/);
+  await closed.goto(siteUrl(newUser(), {}, hidden));
+  expect(await (await asked).json()).toMatchObject({ isOpen: false, changesAt: null });
+  expect(await closed.locator("parley-chat").count()).toBe(0);
+  const shown = await visitSite(newUser(), {}, await openPlace({ hours }));
+  await shown.getByRole("button", { name: "Open chat" }).waitFor();
+});

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { FETCHED_TEXTS } from "../../src/web/build.ts";
+import { accentOf } from "../../src/web/shared/accent.ts";
 import { piecesOf, webAddress } from "../../src/web/shared/links.ts";
 import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
 import { en } from "../../src/web/visitor/locales/en.ts";
-import { refusalReason, textsIn } from "../../src/web/visitor/texts.ts";
+import { chooseTexts, refusalReason } from "../../src/web/visitor/texts.ts";
 import { timesIn } from "../../src/web/visitor/times.ts";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -101,13 +102,61 @@ test("every language has every text, with the same placeholders", () => {
 
 test("missing texts are English", async () => {
   const answer = (body: BodyInit) => vi.spyOn(globalThis, "fetch").mockResolvedValueOnce(new Response(body));
+  const english = { language: "en", locale: "en", texts: en };
   answer(JSON.stringify({ send: "Senden" }));
-  expect(await textsIn("de")).toEqual({ language: "de", texts: { ...en, send: "Senden" } });
+  expect(await chooseTexts(["de-AT"], {})).toEqual({
+    language: "de",
+    locale: "de-AT",
+    texts: { ...en, send: "Senden" },
+  });
   answer("<!doctype html>");
-  expect(await textsIn("de")).toEqual({ language: "en", texts: en });
+  expect(await chooseTexts(["de"], {})).toEqual(english);
   vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new TypeError("Failed to fetch"));
-  expect(await textsIn("ar")).toEqual({ language: "en", texts: en });
+  expect(await chooseTexts(["ar"], {})).toEqual(english);
 });
+
+test("a company's texts replace the page's, those of a region before those of a language", async () => {
+  const own = { en: { send: "Go", close: "Bye" }, "en-GB": { send: "Post" }, sv: { send: "Skicka" } };
+  expect(await chooseTexts(["en-GB"], own)).toEqual({
+    language: "en",
+    locale: "en-GB",
+    texts: { ...en, send: "Post", close: "Bye" },
+  });
+  expect(await chooseTexts(["sv-FI", "de"], own)).toEqual({
+    language: "sv",
+    locale: "sv-FI",
+    texts: { ...en, send: "Skicka" },
+  });
+});
+
+test.each(["light", "dark"] as const)(
+  "any color becomes readable in the %s scheme, and a readable one stays",
+  (scheme) => {
+    const surface = scheme === "light" ? "#ffffff" : "#1b1f23";
+    for (const color of ["#ffe000", "#000000", "#ffffff", "#808080", "#0d6b5e", "#ff0000", "#0000ff", "#7f8c8d"]) {
+      const { accent = "", onAccent = "" } = accentOf(color, scheme) ?? {};
+      expect(contrastOf(accent, onAccent), `${color} with ${onAccent}`).toBeGreaterThanOrEqual(4.5);
+      expect(contrastOf(accent, surface), `${color} on ${surface}`).toBeGreaterThanOrEqual(3);
+    }
+    expect(accentOf(scheme === "light" ? "#0d6b5e" : "#5fd0bb", scheme)?.accent).toBe(
+      scheme === "light" ? "#0d6b5e" : "#5fd0bb",
+    );
+    expect(accentOf("red", scheme)).toBeNull();
+  },
+);
+
+/** By the formula of WCAG 2.2. */
+function contrastOf(...colors: [string, string]): number {
+  const [high = 0, low = 0] = colors
+    .map((color) => {
+      const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+        .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    })
+    .sort((one, other) => other - one);
+  return (high + 0.05) / (low + 0.05);
+}
 
 test("a wait is shown in a natural unit", () => {
   const reason = (retryAfter: number | null) =>

@@ -1,19 +1,20 @@
 import { escapeHtml, htmlPage, htmlPageHeaders, plainPage, VISITORS_STYLE } from "../../http/html.ts";
+import type { PageFacts } from "./page-settings.ts";
 
 /** The page's script among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
 
 /**
- * The chat page: an HTML shell that names the channel and loads two static files. It contains no data about the visitor
- * and no inline script. `name` is the title that visitors see; if it is empty, the title is "Chat".
+ * The chat page: an HTML shell that has the channel's settings and loads two static files. It contains no data about the
+ * visitor and no inline script. If the channel has no title, the page's is "Chat".
  */
-export function chatPage({ channelId, name }: { channelId: string; name: string }): string {
+export function chatPage(channelId: string, facts: PageFacts): string {
   return htmlPage({
-    title: name || "Chat",
+    title: facts.title || "Chat",
     style: VISITORS_STYLE,
     script: `<script src="${SCRIPT}" defer></script>`,
     body: `<body>
-<div id="chat" data-channel="${escapeHtml(channelId)}" data-name="${escapeHtml(name)}"></div>
+<div id="chat" data-channel="${escapeHtml(channelId)}" data-facts="${escapeHtml(JSON.stringify(facts))}"></div>
 <noscript><p>This chat needs JavaScript.</p></noscript>
 </body>`,
   });
@@ -31,8 +32,9 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
-    "media-src 'self'",
+    // A linked picture, a logo, and the preview of a file that the visitor is about to send.
+    "img-src 'self' data: blob: https:",
+    "media-src 'self' https:",
     // The full URL, because older browsers don't apply 'self' to sockets.
     `connect-src 'self' ${socket}`,
     "base-uri 'none'",

@@ -19,6 +19,7 @@ import { linkLeft } from "./file-link.ts";
 import { PROTOCOL, parseClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
+import { appearanceOf, pageFactsOf } from "./page-settings.ts";
 import { SOCKET_REFUSALS, type SocketRefusal } from "./socket-policy.ts";
 import { visitorHeaders } from "./visitor.ts";
 
@@ -58,8 +59,8 @@ const readableAnywhere: MiddlewareHandler<WebEnv> = async (c, next) => {
 };
 
 /**
- * The visitors' routes under /web: the page, its socket, its uploads, the files that it shows, and whether a widget may show the chat on the calling
- * site (`{ available: boolean }`). None of them requires a key.
+ * The visitors' routes under /web: the page, its socket, its uploads, the files that it shows, and whether a widget may
+ * show the chat on the calling site (`{ available: boolean }`, with the look of the launcher). None requires a key.
  */
 export const webRoutes = new Hono<WebEnv>()
   .get("/:channelId", async (c) => {
@@ -67,7 +68,7 @@ export const webRoutes = new Hono<WebEnv>()
     const record = await webChannel(c.env, c.req.param("channelId"));
     if (!record) return noChannel(c);
     const headers = chatPageHeaders(new URL(c.req.url), record.settings.allowedOrigins ?? []);
-    return c.body(chatPage({ channelId: record.id, name: record.name }), 200, headers);
+    return c.body(chatPage(record.id, pageFactsOf(record, Date.now())), 200, headers);
   })
   .get("/:channelId/availability", async (c) => {
     if (await isOverAbuseLimit(c)) throw tooManyRequests();
@@ -76,7 +77,7 @@ export const webRoutes = new Hono<WebEnv>()
     // A browser sends no `Origin` header from the service's own pages.
     const origin = c.req.header("Origin") ?? ownOrigin;
     const available = record !== null && isAllowedOrigin(origin, ownOrigin, record.settings.allowedOrigins);
-    return c.json({ available }, 200, AVAILABILITY_HEADERS);
+    return c.json({ available, ...(available && appearanceOf(record, Date.now())) }, 200, AVAILABILITY_HEADERS);
   })
   .get("/:channelId/socket", async (c) => {
     // Hono routes HEAD requests here too, and the response to HEAD can't be a socket.

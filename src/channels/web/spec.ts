@@ -3,6 +3,7 @@ import { atMost, optional } from "../../http/fields.ts";
 import { type Choices, hasDetails, type Rendering } from "../content.ts";
 import type { ChannelSpec } from "../spec.ts";
 import { takenByPage } from "./file-limits.ts";
+import { pageSettings } from "./page-settings.ts";
 import { UPLOADS } from "./uploads.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
@@ -36,8 +37,9 @@ export const webSpec: ChannelSpec = {
   settings: z.object({
     allowedOrigins: optional(z.array(origin).check(z.maxLength(MOST_ORIGINS))),
     uploads: optional(z.enum(UPLOADS)),
+    ...pageSettings,
   }),
-  defaults: { allowedOrigins: [], uploads: "everyone" },
+  defaults: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
   // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
   addressError: "must be well-formed text that does not start with web_",

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { PRESETS } from "../../keys/presets.ts";
 import { CommandError } from "../command-error.ts";
@@ -28,6 +29,26 @@ export function onOrOff(given: string): object | null {
 /** Like `read`; null, which restores the default, for `default`. */
 export function orNull<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {
   return (given, flag) => (given === "default" ? null : read(given, flag));
+}
+
+/** The text itself; null, which restores the default, for `default`. */
+export const orDefault = orNull((given) => given);
+
+/** What a JSON file has, or standard input for `-`; null, which restores the default, for `default`. */
+export const jsonFile = orNull(async (path, flag) => {
+  const given = path === "-" ? await text(process.stdin) : await readFile(path, "utf8").catch(() => null);
+  if (given === null) throw new CommandError(`--${flag}: ${path} can't be read.`, 2);
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    throw new CommandError(`--${flag}: ${path} is not JSON.`, 2);
+  }
+});
+
+/** `on` or `off`. */
+export function switchOf(given: string, flag: string): boolean {
+  if (given === "on" || given === "off") return given === "on";
+  throw new CommandError(`--${flag} must be on or off.`, 2);
 }
 
 /** Reads `300/60`. */

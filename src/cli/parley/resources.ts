@@ -3,7 +3,17 @@ import { UPLOADS } from "../../channels/web/uploads.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { flag } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
-import { listOrNull, onOrOff, orNull, presetOrList, rateLimitOf, textOf } from "./option-values.ts";
+import {
+  jsonFile,
+  listOrNull,
+  onOrOff,
+  orDefault,
+  orNull,
+  presetOrList,
+  rateLimitOf,
+  switchOf,
+  textOf,
+} from "./option-values.ts";
 import { field, listField, type Resource } from "./resource.ts";
 import { type JsonObject, type Query, type Service, ServiceFault } from "./service.ts";
 
@@ -126,6 +136,24 @@ export const RESOURCES = {
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       uploads: field("whose", "settings.uploads", `web: whose files the chat takes, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
+      title: field("text", "settings.title", "web: the title of the chat; by default the channel's name", orDefault),
+      greeting: field("text", "settings.greeting", "web: what an empty chat shows", orDefault),
+      "accent-color": field(
+        "#rrggbb",
+        "settings.accentColor",
+        "web: the color of the launcher and of buttons",
+        orDefault,
+      ),
+      "logo-url": field("url", "settings.logoUrl", "web: a square picture beside the title", orDefault),
+      starter: listField("text", "settings.starters", "web: what a visitor can begin with in one tap", listOrNull),
+      texts: field("file", "settings.texts", "web: a JSON file of texts by language and name", jsonFile),
+      hours: field("file", "settings.hours", "web: a JSON file of the time zone and the week's hours", jsonFile),
+      "hide-when-closed": field(
+        "on|off",
+        "settings.hideWhenClosed",
+        "web: whether the launcher is hidden outside of the hours",
+        switchOf,
+      ),
       "max-origins": limitField("limits.origins", "web: the maximum number of origins; 20 by default"),
     },
     required: ["kind", "name"],

@@ -38,6 +38,18 @@ const FIELDS: Record<string, string> = {
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
   uploads:
     "web: whose files the chat takes: of nobody (`off`), of users that your site signed in (`verified`), or of all visitors (`everyone`).",
+  title: "web: the title of the page. Default: the channel's name.",
+  greeting: "web: what an empty chat shows. It is no message.",
+  accentColor: "web: the color of the launcher and of buttons, as `#rrggbb`.",
+  logoUrl: "web: a square picture beside the title.",
+  starters: "web: what a visitor can begin the chat with in one tap.",
+  texts: "web: what replaces the page's own texts, by language tag and the text's name. At most 8 KiB as JSON.",
+  hours:
+    "web: when the company answers, by the clock of its time zone. A day without an entry is closed. Without hours the company always answers.",
+  "hours.timeZone": "The time zone, such as `Europe/Berlin`.",
+  "hours.week":
+    "For each day, such as `monday`, its ranges in order: `{ opens, closes }`, such as `09:00` and `17:30`; `24:00` is the end of the day.",
+  hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,
@@ -47,8 +59,10 @@ const FIELDS: Record<string, string> = {
 function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
   const all = CHANNEL_KINDS.flatMap((kind) => {
     const schema = KINDS[kind][part];
+    const names = fieldNames(schema);
+    const nested = Object.keys(FIELDS).filter((path) => path.includes(".") && names.includes(path.split(".")[0] ?? ""));
     const descriptions = Object.fromEntries(
-      fieldNames(schema).map((name) => [name, FIELDS[name] ?? `${kind}: ${name}.`]),
+      [...names, ...nested].map((name) => [name, FIELDS[name] ?? `${kind}: ${name}.`]),
     );
     return Object.entries(requestSchema(schema, descriptions).properties ?? {});
   });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
+import { WEEKDAYS } from "../../channels/web/opening-hours.ts";
 import { UPLOADS } from "../../channels/web/uploads.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
@@ -98,6 +99,8 @@ export const leftBehindSchema = resource<LeftBehind>()(
   }),
 );
 
+const opened = z.object({ opens: z.string(), closes: z.string() });
+
 const health = {
   state: oneOf(
     ["ok", "broken"],
@@ -128,6 +131,23 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .enum(UPLOADS)
           .optional()
           .describe("web: whose files the chat takes. `verified`: only of users that your site signed in"),
+        title: z.string().optional().describe("web: the title of the page. By default the channel's name"),
+        greeting: z.string().optional().describe("web: what an empty chat shows. It is no message"),
+        accentColor: z.string().optional().describe("web: the color of the launcher and of buttons, as `#rrggbb`"),
+        logoUrl: z.string().optional().describe("web: a square picture beside the title"),
+        starters: z.array(z.string()).optional().describe("web: what a visitor can begin the chat with in one tap"),
+        texts: z
+          .record(z.string(), z.record(z.string(), z.string()))
+          .optional()
+          .describe("web: what replaces the page's own texts, by language and name"),
+        hours: z
+          .object({
+            timeZone: z.string(),
+            week: z.partialRecord(z.enum(WEEKDAYS), z.array(opened)),
+          })
+          .optional()
+          .describe("web: when the company answers, by the clock of its time zone. Without hours it always does"),
+        hideWhenClosed: z.boolean().optional().describe("web: whether the launcher is hidden outside of the hours"),
         perSecond: z
           .number()
           .optional()

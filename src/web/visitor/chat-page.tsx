@@ -1,14 +1,16 @@
 import { render } from "preact";
+import type { PageFacts } from "../../channels/web/page-settings.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
 import type { Tapped } from "./conversation.ts";
+import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
-import { chooseLanguage, directionOf } from "./language.ts";
+import { directionOf } from "./language.ts";
 import { ChatSession, type SessionView } from "./session.ts";
 import { tabStorage } from "./stored.ts";
-import { textsIn } from "./texts.ts";
+import { chooseTexts } from "./texts.ts";
 import { timesIn } from "./times.ts";
 
 /** One frame of a screen. */
@@ -17,7 +19,8 @@ const DRAW_MS = 16;
 /** Starts the page. The visitor's identity is in the URL fragment, which browsers never send. */
 function start(root: HTMLElement, channelId: string): void {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  followScheme(fragment.get("scheme"));
+  let facts = readFacts(root.dataset.facts);
+  followScheme(fragment.get("scheme"), facts.accentColor);
   followKeyboard();
 
   const host = hostFrame(fragment, window);
@@ -43,7 +46,7 @@ function start(root: HTMLElement, channelId: string): void {
 
   let words: Words | null = null;
   // The socket opens while the texts load.
-  const drawn = wordsOf(fragment.get("locale"), root.dataset.name ?? "").then((found) => {
+  const drawn = wordsOf(fragment.get("locale"), facts).then((found) => {
     words = { ...found, user: identity.kind === "user" ? identity.user : null };
     draw();
   });
@@ -54,7 +57,8 @@ function start(root: HTMLElement, channelId: string): void {
   function draw(): void {
     clearTimeout(drawing);
     drawing = undefined;
-    if (words) render(<ChatView view={session.view} words={words} storage={storage} actions={actions} />, root);
+    if (words)
+      render(<ChatView view={session.view} facts={facts} words={words} storage={storage} actions={actions} />, root);
   }
 
   function show(view: SessionView): void {
@@ -63,6 +67,11 @@ function start(root: HTMLElement, channelId: string): void {
     if (view.unread !== unread) host?.post({ parley: "unread", count: (unread = view.unread) });
     if (!known && (known = view.conversation.entries.length > 0)) host?.post({ parley: "known" });
   }
+
+  const checkHours = followHours(channelId, facts, (next) => {
+    facts = next;
+    draw();
+  });
 
   let opened = host === null;
   const look = () => session.setVisible(opened && document.visibilityState === "visible");
@@ -74,7 +83,9 @@ function start(root: HTMLElement, channelId: string): void {
   if (host) closeByEscape(() => host.post({ parley: "close" }));
   document.addEventListener("visibilitychange", () => {
     look();
-    if (document.visibilityState === "visible") session.wake();
+    if (document.visibilityState !== "visible") return;
+    session.wake();
+    checkHours();
   });
   addEventListener("online", () => session.wake());
   addEventListener("offline", () => session.networkLost());
@@ -86,14 +97,12 @@ function start(root: HTMLElement, channelId: string): void {
   if (!host && matchMedia("(pointer: fine)").matches) focusBox();
 }
 
-/** Loads the texts and sets the document's language. `name` is the channel's, or empty. */
-async function wordsOf(requested: string | null, name: string): Promise<Omit<Words, "user">> {
-  const chosen = chooseLanguage([requested, ...navigator.languages]);
-  const { language, texts } = await textsIn(chosen.language);
-  const locale = language === chosen.language ? chosen.locale : language;
+/** Loads the texts and sets the document's language. */
+async function wordsOf(requested: string | null, facts: PageFacts): Promise<Omit<Words, "user">> {
+  const { language, locale, texts } = await chooseTexts([requested, ...navigator.languages], facts.texts);
   document.documentElement.lang = language;
   document.documentElement.dir = directionOf(language);
-  return { texts, locale, times: timesIn(locale), title: name || texts.support };
+  return { texts, locale, times: timesIn(locale), title: facts.title || texts.support };
 }
 
 function socketUrl(channelId: string, after: number, events: number | null): string {

@@ -2,22 +2,27 @@
 export const LANGUAGES = ["en", "de", "fr", "es", "ar"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+const RIGHT_TO_LEFT = ["ar", "fa", "he", "ur"];
+
 /**
  * Chooses the first supported language, and its full locale for dates (`de-AT`). English if none is supported. Ignores
- * malformed language tags.
+ * malformed language tags. @param languages the supported ones
  */
-export function chooseLanguage(requested: readonly (string | null)[]): { language: Language; locale: string } {
+export function chooseLanguage<T extends string = Language>(
+  requested: readonly (string | null)[],
+  languages: readonly (Language | T)[] = LANGUAGES,
+): { language: Language | T; locale: string } {
   for (const tag of requested) {
     const locale = canonical(tag);
-    const language = LANGUAGES.find((known) => known === locale?.split("-")[0]);
+    const language = languages.find((known) => known === locale?.split("-")[0]);
     if (locale && language) return { language, locale };
   }
   return { language: "en", locale: "en" };
 }
 
 /** The writing direction of a language. */
-export function directionOf(language: Language): "ltr" | "rtl" {
-  return language === "ar" ? "rtl" : "ltr";
+export function directionOf(language: string): "ltr" | "rtl" {
+  return RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
 }
 
 function canonical(tag: string | null): string | undefined {

@@ -1,12 +1,34 @@
 import type { Trouble } from "./conversation.ts";
-import type { Language } from "./language.ts";
+import { chooseLanguage, LANGUAGES, type Language } from "./language.ts";
 import { en, type Texts } from "./locales/en.ts";
 import type { LinkState } from "./session.ts";
 
 const TIMEOUT_MS = 5_000;
 
+/** What a company says in other words, by locale and name. */
+type OwnTexts = Readonly<Record<string, Partial<Record<string, string>>>>;
+
+interface Chosen {
+  language: string;
+  locale: string;
+  texts: Texts;
+}
+
+/**
+ * The texts of the first of the visitor's languages that the page or the company has. The company's replace the page's;
+ * what it lacks in a language of its own is in English.
+ */
+export async function chooseTexts(requested: readonly (string | null)[], own: OwnTexts): Promise<Chosen> {
+  const ownLanguages = Object.keys(own).map((locale) => locale.split("-")[0] ?? locale);
+  const chosen = chooseLanguage<string>(requested, [...LANGUAGES, ...ownLanguages]);
+  const shipped = LANGUAGES.find((known) => known === chosen.language);
+  const { language, texts } = shipped ? await textsIn(shipped) : { language: chosen.language, texts: en };
+  const locale = language === chosen.language ? chosen.locale : language;
+  return { language, locale, texts: { ...texts, ...own[language], ...own[locale] } };
+}
+
 /** Loads the texts of a language. Returns the English ones if that fails. */
-export async function textsIn(language: Language): Promise<{ language: Language; texts: Texts }> {
+async function textsIn(language: Language): Promise<{ language: Language; texts: Texts }> {
   const english = { language: "en", texts: en } as const;
   if (language === "en") return english;
   try {

@@ -4,6 +4,8 @@ export interface Times {
   time: (at: number) => string;
   /** "Today", "Yesterday", a weekday within the last week, else the date. */
   day: (at: number, now: number) => string;
+  /** The weekday and the time, for a time within the next days. */
+  soon: (at: number) => string;
   /** The full date and time, for a tooltip. */
   full: (at: number) => string;
 }
@@ -14,6 +16,7 @@ export function timesIn(locale: string, timeZone?: string): Times {
   const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short", timeZone });
   const near = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone });
   const far = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone });
+  const soon = new Intl.DateTimeFormat(locale, { weekday: "long", hour: "numeric", minute: "2-digit", timeZone });
   const old = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   const numbers = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", timeZone });
@@ -23,6 +26,7 @@ export function timesIn(locale: string, timeZone?: string): Times {
 
   return {
     time: (at) => time.format(at),
+    soon: (at) => soon.format(at),
     full: (at) => full.format(at),
     day: (at, now) => {
       const ago = dayNumber(now) - dayNumber(at);

@@ -10,11 +10,11 @@ export const WIDGET_STYLE = `
   position: fixed; inset: auto 20px max(20px, env(safe-area-inset-bottom)) auto;
   width: 56px; height: 56px; padding: 0; border: 2px solid #fff; border-radius: 50%;
   display: grid; place-items: center; cursor: pointer; touch-action: manipulation;
-  background: #0d6b5e; color: #fff; box-shadow: 0 4px 18px rgb(0 0 0 / 28%);
+  background: var(--accent, #0d6b5e); color: var(--on-accent, #fff); box-shadow: 0 4px 18px rgb(0 0 0 / 28%);
   font: 600 13px/1 system-ui, sans-serif;
 }
-.launcher:hover { background: #0a5a4f; }
-.launcher:focus-visible { outline: 3px solid #0d6b5e; outline-offset: 2px; }
+.launcher:hover { background: var(--accent-hover, #0a5a4f); }
+.launcher:focus-visible { outline: 3px solid var(--accent, #0d6b5e); outline-offset: 2px; }
 .launcher svg { width: 26px; height: 26px; fill: none; stroke: currentcolor; stroke-width: 2;
   stroke-linecap: round; stroke-linejoin: round; }
 .launcher .x, .open .launcher .bubble { display: none; }

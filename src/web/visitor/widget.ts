@@ -1,3 +1,5 @@
+import type { Appearance } from "../../channels/web/page-settings.ts";
+import { accentOf } from "../shared/accent.ts";
 import type { ToFrame, ToHost } from "./host-frame.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
@@ -131,22 +133,37 @@ function start(script: HTMLScriptElement): void {
   followKeyboard(box);
 
   describe();
-  void isAvailable(address).then((available) => {
-    if (!available) return warn();
+  void show();
+
+  /** Adds the button, when the company wants it to be seen. */
+  async function show(): Promise<void> {
+    const { available, isOpen, hideWhenClosed, changesAt, accentColor } = await askService(address);
+    if (available === false) return warn();
+    if (isOpen === false && hideWhenClosed) {
+      const wait = changesAt ? Date.parse(changesAt) - Date.now() : Number.NaN;
+      // Browsers start a longer timer at once.
+      if (wait < 2 ** 31) setTimeout(() => void show(), Math.max(wait, 60_000));
+      return;
+    }
+    const shades = accentColor ? accentOf(accentColor, "light") : null;
+    if (shades) {
+      box.style.setProperty("--accent", shades.accent);
+      box.style.setProperty("--accent-hover", shades.hover);
+      box.style.setProperty("--on-accent", shades.onAccent);
+    }
     document.body.append(element);
     if (wasOpen.get() && innerWidth > 480) toggle(true, false);
     else if (known.get() || script.dataset.user) whenIdle(load);
-  });
+  }
 }
 
-/** Whether this site may show the chat. True if the request fails; then the frame finds out. */
-async function isAvailable({ origin, pathname }: URL): Promise<boolean> {
+/** Whether this site may show the chat, and how. Nothing if the request fails; then the frame finds out. */
+async function askService({ origin, pathname }: URL): Promise<{ available?: boolean } & Partial<Appearance>> {
   try {
     const response = await fetch(`${origin}${pathname}/availability`, { credentials: "omit" });
-    const { available } = (await response.json()) as { available?: boolean };
-    return available !== false;
+    return (await response.json()) as { available?: boolean } & Partial<Appearance>;
   } catch {
-    return true;
+    return {};
   }
 }
 

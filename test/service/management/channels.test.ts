@@ -65,7 +65,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       organizationId,
       kind: "web",
       name: "Site",
-      settings: { allowedOrigins: [], uploads: "everyone" },
+      settings: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
       limits: { chats: null, origins: 20 },
       retentionDays: null,
       health: { state: "ok", reason: null, since: TIME, isVerified: true },
@@ -144,11 +144,12 @@ test("a web channel's settings are stored, changed and cleared", async () => {
   const allowedOrigins = ["https://a.test", "http://localhost:3000"];
   const { answer } = await post({ kind: "web", name: "Site", settings: { allowedOrigins } });
   const { id, settings } = created(answer).channel;
-  expect(settings).toEqual({ allowedOrigins, uploads: "everyone" });
+  expect(settings).toMatchObject({ allowedOrigins, uploads: "everyone" });
   const patch = async (body: object) => (await admin("PATCH", `/channels/${id}`, body)).body.channel.settings;
   expect(await patch({ settings: { allowedOrigins: ["https://b.test"] } })).toEqual({
     allowedOrigins: ["https://b.test"],
     uploads: "everyone",
+    hideWhenClosed: false,
   });
   expect(await patch({ settings: { uploads: "verified" } })).toMatchObject({ uploads: "verified" });
   expect(await patch({ settings: { uploads: null } })).toMatchObject({ uploads: "everyone" });

@@ -289,6 +289,7 @@ test("two concurrent changes of settings are both stored", async () => {
   expect((await admin("PATCH", `/channels/${id}`, { settings: {} })).body.channel.settings).toEqual({
     ...settings,
     uploads: "everyone",
+    hideWhenClosed: false,
   });
 });
 

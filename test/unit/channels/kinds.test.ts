@@ -74,7 +74,10 @@ test.each([
 test("a web chat lets in the pages of a hundred origins at most, of any where none is named", () => {
   const { settings, defaults, credentials } = KINDS.web;
   const origins = (count: number) => Array.from({ length: count }, (_, i) => `https://a${i}.example`);
-  expect([credentials.parse({}), defaults]).toEqual([{}, { allowedOrigins: [], uploads: "everyone" }]);
+  expect([credentials.parse({}), defaults]).toEqual([
+    {},
+    { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
+  ]);
   expect(settings.parse({ allowedOrigins: origins(100) })).toEqual({ allowedOrigins: origins(100) });
   expect(settings.safeParse({ allowedOrigins: origins(101) }).success).toBe(false);
   expect(settings.parse({})).toEqual({});

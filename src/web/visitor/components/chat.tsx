@@ -1,6 +1,8 @@
+import type { PageFacts } from "../../../channels/web/page-settings.ts";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
+import { fill } from "../texts.ts";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
@@ -9,13 +11,14 @@ import type { Actions, Words } from "./words.ts";
 
 interface ChatProps {
   view: SessionView;
+  facts: PageFacts;
   words: Words;
   storage: TabStorage;
   actions: Actions;
 }
 
 /** The whole chat: header, connection status, messages and composer. */
-export function ChatView({ view, words, storage, actions }: ChatProps) {
+export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
   const { texts, title, user } = words;
   const ended = typeof view.link === "number" && isFinal(view.link);
   const { entries, outbox } = view.conversation;
@@ -24,13 +27,12 @@ export function ChatView({ view, words, storage, actions }: ChatProps) {
     // The header is inside of `main`: a page that shows the chat in a frame has a banner of its own.
     <main class="chat">
       <header class="header">
-        <span class="avatar" aria-hidden="true">
-          {Array.from(title)[0]?.toLocaleUpperCase()}
-        </span>
+        <Mark logoUrl={facts.logoUrl} title={title} />
         <div class="names">
           <h1 class="title" dir="auto">
             {title}
           </h1>
+          {!facts.isOpen && !ended && <p class="user away">{awayText(facts.changesAt, words)}</p>}
           {user !== null && !ended && (
             <p class="user" title={user}>
               {texts.as} <bdi>{user}</bdi>
@@ -45,7 +47,7 @@ export function ChatView({ view, words, storage, actions }: ChatProps) {
       </header>
       <div class="main">
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
-        <MessageList view={view} words={words} actions={actions} />
+        <MessageList view={view} facts={facts} words={words} actions={actions} />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && (
           <Composer
@@ -59,4 +61,28 @@ export function ChatView({ view, words, storage, actions }: ChatProps) {
       </div>
     </main>
   );
+}
+
+/** The company's logo, or the first letter of the title until it is there, and if it is gone. */
+function Mark({ logoUrl, title }: { logoUrl: string | null; title: string }) {
+  return (
+    <span class="avatar" aria-hidden="true">
+      {Array.from(title)[0]?.toLocaleUpperCase()}
+      {logoUrl !== null && (
+        <img
+          src={logoUrl}
+          alt=""
+          width={36}
+          height={36}
+          referrerpolicy="no-referrer"
+          onError={({ currentTarget }) => currentTarget.remove()}
+        />
+      )}
+    </span>
+  );
+}
+
+/** When the company is back, by the visitor's clock. */
+function awayText(changesAt: string | null, { texts, times }: Words): string {
+  return changesAt === null ? texts.away : fill(texts.awayUntil, { time: times.soon(Date.parse(changesAt)) });
 }

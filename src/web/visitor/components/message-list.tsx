@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { PageFacts } from "../../../channels/web/page-settings.ts";
 import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { fill } from "../texts.ts";
@@ -10,6 +11,7 @@ import type { Actions, Words } from "./words.ts";
 
 interface MessageListProps {
   view: SessionView;
+  facts: PageFacts;
   words: Words;
   actions: Actions;
 }
@@ -20,7 +22,7 @@ const SETTLE_MS = 300;
  * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
  * announces each new message once and never the history.
  */
-export function MessageList({ view, words, actions }: MessageListProps) {
+export function MessageList({ view, facts, words, actions }: MessageListProps) {
   const { texts } = words;
   // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
@@ -63,7 +65,10 @@ export function MessageList({ view, words, actions }: MessageListProps) {
         {empty && (
           <div class="empty">
             <p class="empty-title">{texts.emptyTitle}</p>
-            <p>{texts.emptyText}</p>
+            <p class="greeting" dir="auto">
+              {facts.greeting ?? texts.emptyText}
+            </p>
+            {!ended && <Starters starters={facts.starters} label={texts.starters} onStart={actions.write} />}
           </div>
         )}
         <div
@@ -89,6 +94,22 @@ export function MessageList({ view, words, actions }: MessageListProps) {
         </button>
       )}
     </div>
+  );
+}
+
+/** What the visitor can begin with in one tap. */
+function Starters(props: { starters: string[]; label: string; onStart: (text: string) => void }) {
+  const { starters, label, onStart } = props;
+  if (starters.length === 0) return null;
+  return (
+    <fieldset class="choices starters">
+      <legend class="hidden">{label}</legend>
+      {starters.map((text) => (
+        <button key={text} type="button" class="pill" dir="auto" onClick={() => onStart(text)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
   );
 }
 

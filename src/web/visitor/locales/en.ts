@@ -1,5 +1,7 @@
+import type { TextKey } from "../../../channels/web/text-keys.ts";
+
 /** All texts of the page. `{time}`, `{count}` and `{name}` are placeholders. */
-export const en = {
+export const en: Texts = {
   message: "Message",
   send: "Send",
   placeholder: "Write a message…",
@@ -24,6 +26,9 @@ export const en = {
   connected: "Connected",
   emptyTitle: "How can we help?",
   emptyText: "Send us a message. Our reply will appear here.",
+  away: "We’re away. Leave a message.",
+  awayUntil: "We’re away until {time}. Leave a message.",
+  starters: "Suggestions",
   earlier: "Show earlier messages",
   loading: "Loading…",
   earlierFailed: "Couldn’t load earlier messages. Try again.",
@@ -52,4 +57,4 @@ export const en = {
   noChannelHelp: "Check the link, or contact us in another way.",
 };
 
-export type Texts = typeof en;
+export type Texts = Record<TextKey, string>;

@@ -1,0 +1,87 @@
+import * as z from "zod/mini";
+import { httpsUrl } from "../../chats/send-values.ts";
+import { atMost, notBlankIfGiven, optional, wellFormed } from "../../http/fields.ts";
+import { type Opening, openingAt, openingHours } from "./opening-hours.ts";
+import { TEXT_KEYS } from "./text-keys.ts";
+
+const MAX_STARTERS = 5;
+const MAX_TEXT = 500;
+/** Bytes of UTF-8. All texts are in the page. */
+const MAX_TEXTS = 8 * 1_024;
+
+const line = (max: number) => z.string().check(notBlankIfGiven, wellFormed, ...atMost(max));
+
+const locale = z.string().check(...atMost(35), z.refine(isLocale, "must be a language tag, such as de or pt-BR"));
+const textKey = z.string().check(z.refine((key) => TEXT_KEYS.some((known) => known === key), "is no text of the page"));
+
+/** How the page and the widget look and speak. None of it is stored as a message. */
+export const pageSettings = {
+  title: optional(line(80)),
+  greeting: optional(line(1_000)),
+  accentColor: optional(z.string().check(z.regex(/^#[0-9a-fA-F]{6}$/, "must be a color, such as #0d6b5e"))),
+  logoUrl: optional(httpsUrl),
+  starters: optional(z.array(line(80)).check(z.maxLength(MAX_STARTERS))),
+  texts: optional(
+    z
+      .record(locale, z.record(textKey, line(MAX_TEXT)))
+      .check(
+        z.refine(
+          (texts) => new TextEncoder().encode(JSON.stringify(texts)).length <= MAX_TEXTS,
+          `must have at most ${MAX_TEXTS} bytes as JSON`,
+        ),
+      ),
+  ),
+  hours: optional(openingHours),
+  hideWhenClosed: optional(z.boolean()),
+};
+
+export type PageSettings = { [Name in keyof typeof pageSettings]?: z.output<(typeof pageSettings)[Name]> };
+
+/** What the widget knows of a channel before its page is loaded. */
+export interface Appearance {
+  isOpen: boolean;
+  /** When `isOpen` changes next, RFC 3339; null if it never does. */
+  changesAt: string | null;
+  hideWhenClosed: boolean;
+  title: string;
+  accentColor: string | null;
+  logoUrl: string | null;
+}
+
+/** What of a channel's settings is public on every site. @param now Unix milliseconds */
+export function appearanceOf({ name, settings }: Named, now: number): Appearance {
+  const { isOpen, changesAt }: Opening = openingAt(settings.hours, now);
+  return {
+    isOpen,
+    changesAt: changesAt === null ? null : new Date(changesAt).toISOString(),
+    hideWhenClosed: settings.hideWhenClosed ?? false,
+    title: settings.title ?? name,
+    accentColor: settings.accentColor ?? null,
+    logoUrl: settings.logoUrl ?? null,
+  };
+}
+
+/** What the page itself knows besides. */
+export interface PageFacts extends Appearance {
+  greeting: string | null;
+  starters: string[];
+  texts: NonNullable<PageSettings["texts"]>;
+}
+
+export function pageFactsOf(channel: Named, now: number): PageFacts {
+  const { greeting = null, starters = [], texts = {} } = channel.settings;
+  return { ...appearanceOf(channel, now), greeting, starters, texts };
+}
+
+interface Named {
+  name: string;
+  settings: PageSettings;
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag)[0] === tag;
+  } catch {
+    return false;
+  }
+}
