@@ -59,6 +59,9 @@ const BEGINNINGS: [bytes: string, type: string][] = [
 const PROVEN = /^(?:image|audio|video)\/|^application\/(?:pdf|zip|gzip|ogg|epub\+zip|x-tgsticker|vnd\.openxml)/;
 /** What its client does not know. */
 const UNKNOWN = "application/octet-stream";
+/** A picture that is a text. It is only ever a download. */
+const SVG = "image/svg+xml";
+const XML = /^(?:\u00ef\u00bb\u00bf)?\s*<[?!s]/;
 const TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 
 /**
@@ -77,6 +80,7 @@ export function typeOfBytes(
   if (!TYPE.test(named)) return { type: null, found };
   if (named === UNKNOWN) return { type: found === "application/ogg" ? "audio/ogg" : (found ?? UNKNOWN) };
   if (found === named) return { type: named };
+  if (named === SVG) return XML.test(textOf(head)) && found === null ? { type: named } : { type: null, found };
   if (found === null) return PROVEN.test(named) ? { type: null, found } : { type: named };
   return CONTAINED[found]?.test(named) ? { type: named } : { type: null, found };
 }
@@ -88,7 +92,7 @@ function sniff(head: Uint8Array): string | null {
     new RegExp(`^${bytes.replaceAll(".", "..").replaceAll(" ", "")}`).test(hex),
   );
   if (known) return known[1];
-  const text = new TextDecoder("latin1").decode(head.subarray(0, SNIFFED_BYTES));
+  const text = textOf(head);
   if (text.slice(4, 8) === "ftyp")
     return ISO_MEDIA.find(([brand]) => brand.test(text.slice(8, 12)))?.[1] ?? "video/mp4";
   const [first = 0, second = 0] = head;
@@ -96,4 +100,8 @@ function sniff(head: Uint8Array): string | null {
   if (first === 0xff && (second & 0xf6) === 0xf0) return "audio/aac";
   if (first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0) return "audio/mpeg";
   return null;
+}
+
+function textOf(head: Uint8Array): string {
+  return new TextDecoder("latin1").decode(head.subarray(0, SNIFFED_BYTES));
 }

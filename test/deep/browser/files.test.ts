@@ -44,7 +44,8 @@ type Opened = [name: string, content: string, type: string, fileName: string, ki
 const HOSTILE: Opened[] = [
   ["HTML", HTML, "text/html", "page.html", "attachment"],
   ["XHTML", HTML, "application/xhtml+xml", "page.xhtml", "attachment"],
-  ["SVG", SVG, "text/xml", "drawing.svg", "attachment"],
+  ["SVG", SVG, "image/svg+xml", "drawing.svg", "attachment"],
+  ["SVG that is called XML", SVG, "text/xml", "drawing.svg", "attachment"],
   ["SVG that is named like a picture", SVG, "application/octet-stream", "drawing.png", "attachment"],
   ["a PDF with a script", PDF, "application/pdf", "invoice.pdf", "attachment"],
   ["a script", SCRIPT, "text/javascript", "code.js", "attachment"],

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { countHops } from "../../support/faults.ts";
-import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
+import { type Client, call, newChat, newOrganization, send } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
 import { heldBy } from "../../support/stored.ts";
@@ -111,6 +111,24 @@ test("an anonymous visitor's socket reads neither the organization's object nor 
   expect((await visit(channelId, { token })).ready).toMatchObject({ lastSeq: 1 });
   expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
   expect(hops()).toEqual({ CHATS: 2 });
+});
+
+test("a visitor's upload calls the channel once and the chat twice, and writes two rows in the chat", async () => {
+  const { api, channelId, secret } = await newSite();
+  const user = "ada";
+  const chat = await newChat(api, channelId, user);
+  const claim = asUser(user, await signUser(user, secret))[1];
+  const upload = async () =>
+    call("POST", `/web/${channelId}/media`, {
+      headers: { Authorization: `Bearer ${claim}`, "Content-Type": "text/plain", "Content-Length": "5" },
+      body: "Hello",
+    });
+  expect((await upload()).status).toBe(201);
+  const hops = countHops();
+  expect([(await upload()).status, hops()]).toEqual([201, { CHANNELS: 1, CHATS: 2 }]);
+  const metered = await meter([env.CHATS.getByName(chat.id)]);
+  expect((await upload()).status).toBe(201);
+  expect(metered.read()).toMatchObject({ rows: 2, directory: 0 });
 });
 
 test("sockets to an unknown channel read the directory once", async () => {

@@ -49,7 +49,10 @@ test.for<[head: string, type: string]>([
 
 test.for([
   ["words", "text/plain", "text/plain"],
-  ["<svg>", "image/svg+xml", null],
+  ["<svg>", "image/svg+xml", undefined],
+  ["\xef\xbb\xbf\n<?xml version=", "image/svg+xml", undefined],
+  ["words", "image/svg+xml", null],
+  ["\x89PNG\r\n\x1a\n", "image/svg+xml", null],
   ["{}", "application/json", "application/json"],
   ["\xff\xd8\xff\xe1", "image/jpg", "image/jpeg"],
   ["ID3\x04", "audio/mp3", "audio/mpeg"],
