@@ -3,6 +3,7 @@ import { countCalls } from "../../support/faults.ts";
 import { type Answer, admin, expectError, expectFaults, newChat, send } from "../../support/harness.ts";
 import {
   hurry,
+  hurryLater,
   nameOf,
   newListener,
   newListenerWithChat,
@@ -69,11 +70,12 @@ test("a poll without an event ends after its time, with a cursor that continues"
 
 test("a filtered poll waits for an event of its types, and its cursor skips the others", async () => {
   const { api, organizationId, chat } = await newListenerWithChat();
-  hurry();
+  const goOn = hurryLater();
   const polled = pageOf(api, "from=now&wait=5&types=chat.*");
   await untilDoorbells(organizationId);
   await send(api, chat.id);
   await report(chat.id);
+  goOn();
   const { events, cursor } = await polled;
   expect(events).toEqual([]);
   expect((await pageOf(api, `after=${cursor}`)).events).toEqual([]);
@@ -81,19 +83,21 @@ test("a filtered poll waits for an event of its types, and its cursor skips the 
 
 test("a poll ends when its key is revoked", async () => {
   const { api, organizationId, keyId } = await newListenerWithChat();
-  hurry();
+  const goOn = hurryLater();
   const polled = api("GET", "/events?from=now&wait=30");
   await untilDoorbells(organizationId);
   expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
+  goOn();
   expectError(await polled, 401, "invalid_api_key");
 });
 
 test("a poll ends when its key loses the permission", async () => {
   const { api, organizationId, keyId } = await newListenerWithChat();
-  hurry();
+  const goOn = hurryLater();
   const polled = api("GET", "/events?from=now&wait=30");
   await untilDoorbells(organizationId);
   expect((await admin("PATCH", `/keys/${keyId}`, { permissions: ["chats:read"] })).status).toBe(200);
+  goOn();
   expectError(await polled, 403, "permission_denied", /events:read/);
 });
 

@@ -10,6 +10,7 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 import { WRITER } from "./configured.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver, type Reply } from "./receiver.ts";
 
@@ -18,6 +19,7 @@ const EMPTY = { pending: 0, head: null, nextAttemptAt: null, attempts: [] };
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 /** A chat whose first message a webhook refuses, as a key that configures webhooks sees it. */
@@ -34,6 +36,8 @@ async function stuckChat(reply: Reply = ({ event }) => new Response("no", { stat
 }
 
 test("a chat's line shows its head, its next attempt, and its last attempts with the responses", async () => {
+  // The next try is due in about a second, and would be made while the test still reads.
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, chatId, calls, configurer, path } = await stuckChat();
   await send(api, chatId);
   const { status, body } = await configurer("GET", path);
