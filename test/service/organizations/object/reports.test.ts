@@ -3,8 +3,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { ChatReport } from "../../../../src/organizations/rpc.ts";
 import { admin, newChannel, newChat, newOrganization, statsOf } from "../../../support/harness.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** A chat that its organization knows, and reports of it. */
 async function reporting() {
@@ -98,21 +102,20 @@ test("an object that nobody created answers a report without writing", async () 
 });
 
 test("the more chats report in a second, the longer each waits before its next report", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { report } = await reporting();
-  vi.useFakeTimers({ toFake: ["Date"], now: 1_795_000_000_000 });
   const waits: number[] = [];
   for (let number = 1; number <= 700; number++) {
     const answer = await report(number);
     if (answer.outcome === "ok") waits.push(answer.nextAfterMs);
   }
-  vi.useRealTimers();
   expect([waits[0], waits[49], waits[99], waits.at(-1)]).toEqual([5_000, 5_000, 10_000, 60_000]);
 });
 
 test("up to ten reports a second, and twenty more at once, no chat rests, and beyond that they keep to this pace", async () => {
-  const { report, organizationId } = await reporting();
-  const start = 1_795_000_000_000;
+  const start = TOMORROW;
   vi.useFakeTimers({ toFake: ["Date"], now: start });
+  const { report, organizationId } = await reporting();
   const opened = await env.ORGANIZATIONS.getByName(organizationId).fetch("https://organization/?stream=one", {
     headers: { Upgrade: "websocket" },
   });
@@ -142,5 +145,4 @@ test("up to ten reports a second, and twenty more at once, no chat rests, and be
   vi.setSystemTime(start - 50_000);
   expect(await next(1)).toEqual({ restMs: 0, isListened: true });
   opened.webSocket?.close();
-  vi.useRealTimers();
 });
