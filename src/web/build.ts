@@ -59,7 +59,6 @@ const TARGET = ["chrome111", "firefox115", "safari16.4"];
 
 /** Classic scripts, by their path without the ending. A module can't find its own script tag, which the widget must. */
 const CLASSIC_SCRIPTS = {
-  "web-assets/chat": "visitor/chat-page.tsx",
   "web-assets/docs": "docs/client.ts",
   widget: "visitor/widget.ts",
 };
@@ -111,6 +110,7 @@ async function writeScripts(out: string, path: string, script: string, format: "
 async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   for (const [path, script] of Object.entries(CLASSIC_SCRIPTS)) await writeScripts(out, path, script, "iife");
+  await writeScripts(out, "web-assets/chat", "visitor/chat-page.tsx", "esm");
   await writeScripts(out, "web-assets/console/page", "console/page.tsx", "esm");
   await build({
     entryPoints: {

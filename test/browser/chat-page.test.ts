@@ -105,7 +105,7 @@ test("a file whose message repeats its address as the text is shown once", async
   const page = await visit(browser, place, { user });
   const mediaUrl = "https://example.com/photo.png";
   await place.say(user, mediaUrl, { type: "IMAGE", mediaUrl });
-  await page.getByRole("link", { name: "Open image" }).waitFor();
+  await page.getByRole("link", { name: "This picture can’t be shown." }).waitFor();
   expect(await page.getByRole("log").getByRole("link").count()).toBe(1);
   expect(await page.getByText(mediaUrl).count()).toBe(0);
 });
@@ -319,7 +319,8 @@ test("links open in a new tab, and files are named by their kind", async () => {
   expect(await link.getAttribute("href")).toBe("https://example.com/a");
   expect(await link.getAttribute("target")).toBe("_blank");
   expect(await link.getAttribute("rel")).toContain("noopener noreferrer");
-  expect(await page.getByRole("link", { name: "Open image" }).getAttribute("href")).toBe("https://example.com/i.png");
+  const gone = page.getByRole("link", { name: "This picture can’t be shown." });
+  expect(await gone.getAttribute("href")).toBe("https://example.com/i.png");
 });
 
 test("a right-to-left language mirrors the page, and messages keep their own direction", async () => {
@@ -423,5 +424,130 @@ test("the page has the company's title, color, words and suggestions, and says w
   await page.getByRole("button", { name: "Where is my order?" }).click();
   await eventually(() => company.heard(user), ["Where is my order?"]);
   await eventually(() => page.getByRole("button", { name: "Prices" }).count(), 0);
+  expect(page.faults).toEqual([]);
+});
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
+  "base64",
+);
+const picture = (name: string) => ({ name, mimeType: "image/png", buffer: PNG });
+
+test("a visitor chooses, drops and pastes files, takes one back, and sends the rest with a text", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const files = page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  await page.locator("input[type=file]").setInputFiles([picture("one.png"), picture("two.png")]);
+  await eventually(() => files.count(), 2);
+  for (const kind of ["drop", "paste"] as const) {
+    await page.getByRole("textbox", { name: "Message" }).evaluate((box, type) => {
+      const data = new DataTransfer();
+      data.items.add(new File(["Hello"], `${type}.txt`, { type: "text/plain" }));
+      const event =
+        type === "drop"
+          ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
+          : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+      box.dispatchEvent(event);
+    }, kind);
+  }
+  await eventually(
+    () => files.allTextContents(),
+    ["one.png78 byte", "two.png78 byte", "drop.txt5 byte", "paste.txt5 byte"],
+  );
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Remove two.png" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("Look at this");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await place.heard(user)).length, 3);
+  expect((await place.heard(user))[0]).toBe("Look at this");
+  await eventually(() => files.count(), 0);
+  await eventually(() => page.getByText("Sent", { exact: true }).count(), 3);
+  // Another page of the visitor has them from the service.
+  const other = await visit(browser, place, { user });
+  const shownPicture = other.getByRole("img", { name: "Look at this" });
+  await eventually(() => shownPicture.evaluate((image: HTMLImageElement) => image.naturalHeight), 3);
+  await other.getByRole("link", { name: "drop.txt" }).waitFor();
+  expect(await violations(other)).toEqual([]);
+  expect([page.faults, other.faults]).toEqual([[], []]);
+});
+
+test("an upload that is cut off four times arrives once", { timeout: 90_000 }, async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  let cuts = 0;
+  await page.route("**/media?fileName=*", (route) => (++cuts <= 4 ? route.abort("connectionreset") : route.continue()));
+  await page.locator("input[type=file]").setInputFiles([picture("one.png")]);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Cancel: one.png" }).waitFor();
+  await expect.poll(async () => (await place.heard(user)).length, { timeout: 60_000 }).toBe(1);
+  expect(cuts).toBe(5);
+});
+
+test("files that can't be sent are named, and the text stays", async () => {
+  const page = await visit(browser, place);
+  await page.getByRole("textbox", { name: "Message" }).fill("My text");
+  const huge = { name: "huge.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(10 * 1_048_576 + 1) };
+  await page.locator("input[type=file]").setInputFiles([huge, picture("one.png")]);
+  await page.getByText("“huge.bin” is larger than 10 MB.").waitFor();
+  await page.locator("input[type=file]").setInputFiles(Array.from({ length: 10 }, (_, n) => picture(`${n}.png`)));
+  await page.getByText("You can send 10 files at a time.").waitFor();
+  expect(await page.getByRole("list", { name: "Attached files" }).getByRole("listitem").count()).toBe(10);
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("My text");
+  // What the first bytes don't prove is refused by the service, with the reason and the text.
+  const lying = { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("words") };
+  const other = await visit(browser, place);
+  await other.locator("input[type=file]").setInputFiles([lying]);
+  await other.getByRole("textbox", { name: "Message" }).fill("Caption");
+  await other.keyboard.press("Enter");
+  await other.getByText("Content-Type says image/png").first().waitFor();
+  await other.getByText("Caption").waitFor();
+  await other.getByRole("button", { name: "Cancel: lie.png" }).click();
+  await eventually(() => other.getByText("Caption").count(), 0);
+});
+
+test("nothing moves when pictures arrive, a tap shows one large, and Escape closes it", async () => {
+  const user = newUser();
+  for (let n = 1; n <= 10; n++) {
+    await place.say(user, `https://pictures.example/${n}.png`, {
+      type: "IMAGE",
+      mediaUrl: `https://pictures.example/${n}.png`,
+    });
+  }
+  const pending: (() => Promise<void>)[] = [];
+  const page = await visit(browser, place, {
+    user,
+    before: async (page) => {
+      await page.route("https://pictures.example/**", (route) => {
+        const isGone = route.request().url().endsWith("/3.png");
+        pending.push(() => (isGone ? route.abort() : route.fulfill({ body: PNG, contentType: "image/png" })));
+      });
+      await page.addInitScript(() => {
+        Object.assign(window, { shift: 0 });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as unknown as { value: number }[]) {
+            Object.assign(window, { shift: (window as unknown as { shift: number }).shift + entry.value });
+          }
+        }).observe({ type: "layout-shift", buffered: true });
+      });
+    },
+  });
+
+  const images = page.getByRole("img", { name: "Picture from" });
+  await eventually(() => images.count(), 10);
+  const before = await page.locator(".scroller").evaluate((list) => list.scrollHeight);
+  await expect.poll(() => pending.length).toBeGreaterThanOrEqual(3);
+  for (const answer of pending) await answer();
+  await eventually(() => images.last().evaluate((image: HTMLImageElement) => image.naturalHeight), 3);
+  await page.locator(".picture").nth(2).scrollIntoViewIfNeeded();
+  await page.getByRole("link", { name: "This picture can’t be shown." }).waitFor();
+  expect(await page.locator(".scroller").evaluate((list) => list.scrollHeight)).toBe(before);
+  expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBe(0);
+  await images.last().click();
+  const large = page.getByRole("dialog");
+  await large.getByRole("img").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await eventually(() => large.count(), 0);
   expect(page.faults).toEqual([]);
 });

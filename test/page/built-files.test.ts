@@ -42,6 +42,8 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/docs.js",
     "web-assets/es.json",
     "web-assets/fr.json",
+    "web-assets/lightbox-hash.js",
+    "web-assets/upload-hash.js",
     "widget.js",
   ]);
 });

@@ -89,10 +89,10 @@ test("choices of another shape are left out", () => {
 
 test("a file has a name, and a picture its sides", () => {
   const media = { contentType: "image/png", size: 7, fileName: "a.png", width: 2, height: 3 };
-  expect(readExtras({ media })).toEqual({ file: { name: "a.png", isPicture: true, width: 2, height: 3 } });
+  expect(readExtras({ media })).toEqual({ file: { name: "a.png", kind: "picture", size: 7, width: 2, height: 3 } });
   expect(readExtras({ media: { contentType: "application/pdf", fileName: null } })).toEqual({
-    file: { name: "application/pdf", isPicture: false, width: null, height: null },
+    file: { name: "application/pdf", kind: "other", size: null, width: null, height: null },
   });
   // A drawing can hold a program.
-  expect(readExtras({ media: { contentType: "image/svg+xml" } }).file?.isPicture).toBe(false);
+  expect(readExtras({ media: { contentType: "image/svg+xml" } }).file?.kind).toBe("other");
 });

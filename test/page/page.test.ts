@@ -8,7 +8,7 @@ const url = new URL("https://parley.example/web/chn_g0");
 
 test("the page has no inline script, and a name can't become markup", () => {
   const page = pageOf(`"><script>alert(1)</script>'&`);
-  expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/web-assets/chat.js" defer>']);
+  expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/web-assets/chat.js" type="module">']);
   expect(page).toContain("&quot;title&quot;:&quot;\\&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;&quot;");
 });
 

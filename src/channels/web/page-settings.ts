@@ -3,6 +3,7 @@ import { httpsUrl } from "../../chats/send-values.ts";
 import { atMost, notBlankIfGiven, optional, wellFormed } from "../../http/fields.ts";
 import { type Opening, openingAt, openingHours } from "./opening-hours.ts";
 import { TEXT_KEYS } from "./text-keys.ts";
+import type { Uploads } from "./uploads.ts";
 
 const MAX_STARTERS = 5;
 const MAX_TEXT = 500;
@@ -63,19 +64,21 @@ export function appearanceOf({ name, settings }: Named, now: number): Appearance
 
 /** What the page itself knows besides. */
 export interface PageFacts extends Appearance {
+  /** Whose files the channel takes. */
+  uploads: Uploads;
   greeting: string | null;
   starters: string[];
   texts: NonNullable<PageSettings["texts"]>;
 }
 
 export function pageFactsOf(channel: Named, now: number): PageFacts {
-  const { greeting = null, starters = [], texts = {} } = channel.settings;
-  return { ...appearanceOf(channel, now), greeting, starters, texts };
+  const { uploads = "everyone", greeting = null, starters = [], texts = {} } = channel.settings;
+  return { ...appearanceOf(channel, now), uploads, greeting, starters, texts };
 }
 
 interface Named {
   name: string;
-  settings: PageSettings;
+  settings: PageSettings & { uploads?: Uploads | undefined };
 }
 
 function isLocale(tag: string): boolean {

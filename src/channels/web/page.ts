@@ -12,7 +12,7 @@ export function chatPage(channelId: string, facts: PageFacts): string {
   return htmlPage({
     title: facts.title || "Chat",
     style: VISITORS_STYLE,
-    script: `<script src="${SCRIPT}" defer></script>`,
+    script: `<script src="${SCRIPT}" type="module"></script>`,
     body: `<body>
 <div id="chat" data-channel="${escapeHtml(channelId)}" data-facts="${escapeHtml(JSON.stringify(facts))}"></div>
 <noscript><p>This chat needs JavaScript.</p></noscript>

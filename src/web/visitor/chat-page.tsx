@@ -8,7 +8,7 @@ import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { directionOf } from "./language.ts";
-import { ChatSession, type SessionView } from "./session.ts";
+import { ChatSession, type SessionView, type StagedFile } from "./session.ts";
 import { tabStorage } from "./stored.ts";
 import { chooseTexts } from "./texts.ts";
 import { timesIn } from "./times.ts";
@@ -28,14 +28,19 @@ function start(root: HTMLElement, channelId: string): void {
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
   const storage = tabStorage(owner, () => sessionStorage);
 
+  const protocols = subprotocols(identity);
   const session = new ChatSession({
     socketUrl: (after, events) => socketUrl(channelId, after, events),
-    protocols: subprotocols(identity),
+    protocols,
     storage,
+    canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
+    upload: async (call) => (await import("./upload.ts")).upload(channelId, protocols?.[1] ?? "", call),
     onChange: (view) => show(view),
   });
   const actions = {
     write: (text: string, choice?: Tapped) => session.write(text, choice),
+    sendFiles: (text: string, files: readonly StagedFile[]) => session.sendFiles(text, files),
+    withdraw: (id: string) => session.withdraw(id),
     typing: () => session.typing(),
     sendAgain: (id: string) => session.sendAgain(id),
     loadOlder: () => session.loadOlder(),

@@ -1,4 +1,5 @@
 import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
+import type { ShownFile } from "./message-extras.ts";
 
 /** Why a visitor's message could not be sent. */
 export interface Trouble {
@@ -15,11 +16,20 @@ export interface Tapped {
   messageId: string;
 }
 
+/** The file of an unsent message. */
+export interface OwnFile extends ShownFile {
+  /** Where this page shows the file from, until the server names an address. */
+  url: string;
+  /** The server's id of the file; null until it is uploaded. */
+  mediaId: string | null;
+}
+
 /** A message that the visitor wrote and the server has not acknowledged. */
 export interface OwnMessage {
   /** The idempotency key. It stays the same in every attempt. */
   id: string;
   text: string;
+  file?: OwnFile | undefined;
   /** The choice that the visitor tapped, and what the server calls it. */
   choice?: Tapped | undefined;
   writtenAt: number;
@@ -57,7 +67,9 @@ export interface Conversation {
 
 export type Action =
   | { type: "frame"; frame: IncomingFrame }
-  | { type: "write"; id: string; text: string; choice?: Tapped | undefined; at: number }
+  | { type: "write"; id: string; text: string; choice?: Tapped | undefined; file?: OwnFile | undefined; at: number }
+  | { type: "uploaded"; id: string; mediaId: string }
+  | { type: "withdraw"; id: string }
   | { type: "tried"; id: string }
   | { type: "again"; id: string }
   | { type: "trouble"; id: string; trouble: Trouble };
@@ -93,11 +105,20 @@ export function reduce(state: Conversation, action: Action): Conversation {
     case "frame":
       return reduceFrame(state, action.frame);
     case "write": {
-      const { id, text, choice, at } = action;
+      const { id, text, choice, file, at } = action;
       const fresh = { echo: null, seq: null, trouble: null, tried: false };
-      const own: OwnMessage = { id, text, choice, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
+      const own: OwnMessage = { id, text, choice, file, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
       return { ...state, outbox: [...state.outbox, own] };
     }
+    case "uploaded":
+      return {
+        ...state,
+        outbox: state.outbox.map((own) =>
+          own.id === action.id && own.file ? { ...own, file: { ...own.file, mediaId: action.mediaId } } : own,
+        ),
+      };
+    case "withdraw":
+      return dropOwn(state, action.id);
     case "tried":
       return changeOwn(state, action.id, { tried: true });
     case "again":
@@ -193,7 +214,7 @@ function merge(state: Conversation, message: ChatMessage, first = false): Conver
 function ownOf(outbox: readonly OwnMessage[], { seq, content }: ChatMessage): OwnMessage | undefined {
   const isEcho = (own: OwnMessage) =>
     own.tried && own.seq === null && own.echo === null && own.trouble === null && own.afterSeq < seq;
-  return outbox.find((own) => own.seq === seq) ?? outbox.find((own) => isEcho(own) && own.text === content);
+  return outbox.find((own) => own.seq === seq) ?? outbox.find((own) => isEcho(own) && contentOf(own) === content);
 }
 
 function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame): Conversation {
@@ -204,12 +225,30 @@ function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame):
   const rest = dropOwn(state, id);
   if (seq <= newest) return rest;
   const createdAt = new Date(own.writtenAt).toISOString();
-  const { choice } = own;
-  const extras = choice && { choice, replyTo: choice.messageId };
-  const body = { type: "TEXT", content: own.text, text: own.text, mediaUrl: null, ...extras } as const;
-  const message: ChatMessage = { id: messageId, seq, direction: "INBOUND", ...body, status: "RECEIVED", createdAt };
+  const message: ChatMessage = {
+    id: messageId,
+    seq,
+    direction: "INBOUND",
+    ...bodyOf(own),
+    status: "RECEIVED",
+    createdAt,
+  };
   // If this message had an echo, the echo was another tab's message with the same text. It keeps the key.
   return { ...rest, entries: [...rest.entries, { key: own.echo === null ? id : String(seq), message }] };
+}
+
+/** What the server stores as the content: a file without a caption has its id. */
+export function contentOf({ text, file }: OwnMessage): string {
+  return text === "" ? (file?.mediaId ?? "") : text;
+}
+
+/** A message as the page shows it before the server does. */
+export function bodyOf(own: OwnMessage) {
+  const { text, choice, file } = own;
+  const tapped = choice && { choice, replyTo: choice.messageId };
+  if (!file) return { type: "TEXT", content: text, text, mediaUrl: null, ...tapped } as const;
+  const type = file.kind === "picture" ? "IMAGE" : "DOCUMENT";
+  return { type, content: contentOf(own), text: text || file.name, mediaUrl: file.url, file } as const;
 }
 
 function changeEntry(state: Conversation, seq: number, change: (message: ChatMessage) => ChatMessage): Conversation {

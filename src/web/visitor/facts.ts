@@ -7,6 +7,7 @@ const NONE: PageFacts = {
   title: "",
   accentColor: null,
   logoUrl: null,
+  uploads: "off",
   greeting: null,
   starters: [],
   texts: {},

@@ -61,7 +61,7 @@ export type IncomingFrame =
   | { type: "pong" };
 
 export type OutgoingFrame =
-  | { type: "message"; id: string; content: string; choice?: string }
+  | { type: "message"; id: string; content: string; choice?: string; mediaId?: string }
   | { type: "typing" }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }

@@ -23,14 +23,20 @@ export interface MessageExtras {
   details?: string[] | undefined;
   reactions?: { own: boolean; emoji: string }[] | undefined;
   isEdited?: boolean | undefined;
+  /** The person who wrote it for the company. */
+  sender?: string | undefined;
   /** What `mediaUrl` shows, if the service has it. */
   file?: ShownFile | undefined;
 }
 
-/** A file. The sides are those of a picture, null if they are unknown. */
+/** What a browser can do with a file. */
+type FileKind = "picture" | "video" | "audio" | "other";
+
+/** A file. `size` is in bytes. The sides are those of a picture. All three are null if they are unknown. */
 export interface ShownFile {
   name: string;
-  isPicture: boolean;
+  kind: FileKind;
+  size: number | null;
   width: number | null;
   height: number | null;
 }
@@ -38,7 +44,17 @@ export interface ShownFile {
 type Fields = Record<string, unknown>;
 
 /** The extras of a message. A part of another shape is left out. */
-export function readExtras({ replyTo, interactive, choice, location, contacts, reactions, editedAt, media }: Fields) {
+export function readExtras({
+  replyTo,
+  interactive,
+  choice,
+  location,
+  contacts,
+  reactions,
+  editedAt,
+  media,
+  sender,
+}: Fields) {
   const extras: MessageExtras = {};
   const tapped = fieldsOf(choice);
   const details = [...placeLines(fieldsOf(location)), ...listOf(contacts).map(cardLine)].filter((line) => line !== "");
@@ -56,6 +72,7 @@ export function readExtras({ replyTo, interactive, choice, location, contacts, r
   const shown = listOf(reactions).map(({ by, emoji }) => ({ own: by === "contact", emoji: textOf(emoji) }));
   if (shown.length > 0) extras.reactions = shown;
   if (textOf(editedAt)) extras.isEdited = true;
+  if (textOf(fieldsOf(sender).name)) extras.sender = textOf(fieldsOf(sender).name);
   if (media) extras.file = readFile(fieldsOf(media));
   return extras;
 }
@@ -70,10 +87,17 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
   };
 }
 
-function readFile({ contentType, fileName, width, height }: Fields): ShownFile {
+function readFile({ contentType, fileName, size, width, height }: Fields): ShownFile {
   const type = textOf(contentType);
-  const isPicture = /^image\/(jpeg|png|gif|webp)$/.test(type);
-  return { name: textOf(fileName) || type, isPicture, width: sideOf(width), height: sideOf(height) };
+  const sides = { width: numberOf(width), height: numberOf(height) };
+  return { name: textOf(fileName) || type, kind: kindOf(type), size: numberOf(size), ...sides };
+}
+
+/** @param type the content type */
+export function kindOf(type: string): FileKind {
+  if (/^image\/(jpeg|png|gif|webp)$/.test(type)) return "picture";
+  if (/^video\/(mp4|webm)$/.test(type)) return "video";
+  return /^audio\/(mpeg|ogg|mp4|wav|webm|aac)$/.test(type) ? "audio" : "other";
 }
 
 /** A section stands where its first choice is. */
@@ -99,7 +123,7 @@ function fieldsOf(value: unknown): Fields {
   return (value ?? {}) as Fields;
 }
 
-function sideOf(value: unknown): number | null {
+function numberOf(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 

@@ -3,13 +3,16 @@ import { type Connection, connect, type FinalCode, isFinal } from "./connection.
 import {
   type Action,
   type Conversation,
+  contentOf,
   emptyConversation,
   hasEarlier,
+  type OwnFile,
   reduce,
   resumeAfter,
   type Tapped,
   type Trouble,
 } from "./conversation.ts";
+import { FileSender, type Upload } from "./file-sender.ts";
 import type { IncomingFrame, RefusalFrame } from "./frames.ts";
 import { randomToken } from "./identity.ts";
 import type { TabStorage } from "./stored.ts";
@@ -30,6 +33,16 @@ export interface SessionView {
   unread: number;
   /** The company is writing: the person's name, or null if nobody is named. */
   typing: { name: string | null } | null;
+  /** Whether the visitor may send files. */
+  canUpload: boolean;
+  /** The upload that is under way: how much of it was sent, from 0 to 1. */
+  uploading: { id: string; share: number } | null;
+}
+
+/** A file that the visitor has chosen. */
+export interface StagedFile {
+  file: File;
+  shown: Omit<OwnFile, "mediaId">;
 }
 
 export interface SessionOptions {
@@ -38,6 +51,9 @@ export interface SessionOptions {
   /** Null for a malformed identity. */
   protocols: string[] | null;
   storage: TabStorage;
+  upload: Upload;
+  /** Whether the visitor may send files, as far as the page knows before it is connected. */
+  canUpload: boolean;
   onChange: (view: SessionView) => void;
   connect?: typeof connect;
   now?: () => number;
@@ -74,6 +90,7 @@ export class ChatSession {
   #requestedAfter = 0;
   #events: number | null = null;
   #features: string[] = [];
+  readonly #files: FileSender;
   #toldTypingAt = Number.NEGATIVE_INFINITY;
   #deliveredSent = 0;
   #readSent = 0;
@@ -85,7 +102,31 @@ export class ChatSession {
     const conversation = emptyConversation(options.storage.outbox());
     const { protocols, connect: open = connect } = options;
     const link = protocols === null ? 4401 : "connecting";
-    this.#view = { conversation, link, older: "idle", notice: null, unread: 0, typing: null };
+    this.#view = {
+      conversation,
+      link,
+      older: "idle",
+      notice: null,
+      unread: 0,
+      typing: null,
+      canUpload: options.canUpload,
+      uploading: null,
+    };
+    this.#files = new FileSender({
+      upload: options.upload,
+      isOnline: () => this.#ready,
+      onProgress: (id, share) => this.#show({ uploading: { id, share } }),
+      onStored: (id, mediaId) => {
+        this.#apply({ type: "uploaded", id, mediaId });
+        this.#show({ uploading: null });
+        this.#send();
+      },
+      onTrouble: (id, trouble) => {
+        this.#apply({ type: "trouble", id, trouble });
+        this.#show({ uploading: null, notice: { kind: "trouble", trouble } });
+        this.#send();
+      },
+    });
     if (protocols === null) return;
     this.#connection = open(
       () => options.socketUrl((this.#requestedAfter = resumeAfter(this.#view.conversation)), this.#events),
@@ -105,6 +146,25 @@ export class ChatSession {
   write(text: string, choice?: Tapped): void {
     this.#apply({ type: "write", id: randomToken(), text, choice, at: this.#now() });
     this.#toldTypingAt = Number.NEGATIVE_INFINITY;
+    this.#send();
+  }
+
+  /** Shows a message for each file, the first with the text, and sends them one after the other. */
+  sendFiles(text: string, files: readonly StagedFile[]): void {
+    for (const [index, { file, shown }] of files.entries()) {
+      const id = randomToken();
+      this.#files.keep(id, file);
+      const own = { ...shown, mediaId: null };
+      this.#apply({ type: "write", id, text: index === 0 ? text : "", file: own, at: this.#now() });
+    }
+    this.#send();
+  }
+
+  /** Takes back a message with a file that was not sent yet. */
+  withdraw(id: string): void {
+    this.#files.forget(id);
+    this.#apply({ type: "withdraw", id });
+    this.#show({ notice: null, ...(this.#view.uploading?.id === id && { uploading: null }) });
     this.#send();
   }
 
@@ -159,7 +219,10 @@ export class ChatSession {
     if (frame.type === "refused" && this.#retriesSoon(frame)) return;
     if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
-    if (frame.type === "stored") this.#show({ notice: null });
+    if (frame.type === "stored") {
+      this.#files.forget(frame.id);
+      this.#show({ notice: null });
+    }
     if (frame.type === "refused") this.#show({ notice: { kind: "trouble", trouble: frame } });
     if (frame.type === "older") this.#finishOlder("idle");
     if (frame.type === "typing") this.#showTyping({ name: frame.name });
@@ -168,7 +231,7 @@ export class ChatSession {
       this.#events = frame.events;
       this.#features = frame.features;
       this.#startConnection();
-      this.#show({ link: "online" });
+      this.#show({ link: "online", canUpload: this.#features.includes("uploads") });
     }
     if (this.#mustCatchUp(frame)) {
       this.#restart();
@@ -247,10 +310,15 @@ export class ChatSession {
   #send(): void {
     const own = nextToSend(this.#view.conversation);
     if (!this.#ready || this.#inFlight !== null || !own) return;
+    if (own.file?.mediaId === null) {
+      void this.#files.start(own.id);
+      return;
+    }
     this.#inFlight = own.id;
     this.#apply({ type: "tried", id: own.id });
-    const { id, text: content, choice } = own;
-    this.#connection?.send({ type: "message", id, content, ...(choice && { choice: choice.id }) });
+    const { id, choice, file } = own;
+    const extras = { ...(choice && { choice: choice.id }), ...(file?.mediaId && { mediaId: file.mediaId }) };
+    this.#connection?.send({ type: "message", id, content: contentOf(own), ...extras });
     this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }
 

@@ -43,10 +43,17 @@ function readOutbox(text: string | null): OwnMessage[] {
     const saved: unknown = JSON.parse(text ?? "[]");
     if (!Array.isArray(saved)) return [];
     // A message with a `seq` is stored. `echo` refers to entries of the previous page load.
-    return saved.filter(isOwn).flatMap((own) => (own.seq === null ? [{ ...own, echo: null }] : []));
+    return saved
+      .filter(isOwn)
+      .flatMap((own) => (own.seq === null ? [{ ...own, echo: null, ...withoutBytes(own) }] : []));
   } catch {
     return [];
   }
+}
+
+/** The bytes of a file are gone with the page that had them, and so is the address that showed them. */
+function withoutBytes({ file }: OwnMessage): Pick<OwnMessage, "file"> {
+  return file ? { file: { ...file, url: "" } } : {};
 }
 
 function isOwn(value: unknown): value is OwnMessage {

@@ -49,6 +49,8 @@ export function fill(text: string, values: Record<string, string>): string {
 export function refusalReason(trouble: Trouble, texts: Texts, locale: string): string {
   if (trouble.retryAfter !== null) return fill(texts.rate, { time: waitOf(trouble.retryAfter, locale) });
   if (["chat_full", "chat_backlog", "chat_limit"].includes(trouble.code)) return texts.full;
+  if (trouble.code === "upload_failed") return texts.uploadFailed;
+  if (trouble.code === "file_gone") return texts.fileGone;
   return trouble.message || texts.refused;
 }
 

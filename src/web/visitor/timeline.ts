@@ -1,4 +1,4 @@
-import type { Conversation, OwnMessage } from "./conversation.ts";
+import { bodyOf, type Conversation, type OwnMessage } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
 import type { MessageExtras } from "./message-extras.ts";
 import { sameDay } from "./times.ts";
@@ -21,6 +21,8 @@ export interface Line {
   progress: Progress | null;
   /** The refused message, which can be sent again, or null. */
   refused: OwnMessage | null;
+  /** The id of a message with a file, if it can still be taken back. */
+  withdrawable: string | null;
   newDay: boolean;
   first: boolean;
   last: boolean;
@@ -51,6 +53,7 @@ export function timelineOf({ entries, outbox, companyRead }: Shown, ended = fals
       message,
       progress: own ? progressOf(message, companyRead) : null,
       refused: null,
+      withdrawable: null,
       seq,
       // A tap needs no quote: the message with the choices shows it.
       quoted: replyTo === undefined || choice ? undefined : (byId.get(replyTo) ?? null),
@@ -65,9 +68,11 @@ export function timelineOf({ entries, outbox, companyRead }: Shown, ended = fals
         key: own.id,
         at: own.writtenAt,
         own: true,
-        message: { type: "TEXT", text: own.text, mediaUrl: null },
+        message: bodyOf(own),
         progress: own.seq !== null ? "sent" : own.trouble || ended ? "notSent" : "sending",
         refused: own.trouble && !ended ? own : null,
+        // A message that may be stored already can't be taken back.
+        withdrawable: own.file && !own.tried && own.seq === null ? own.id : null,
         seq: null,
         quoted: undefined,
         tapped: null,

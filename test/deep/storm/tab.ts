@@ -32,6 +32,8 @@ export class Tab {
     this.#outbox = structuredClone([...outbox]);
     this.session = new ChatSession({
       socketUrl: (after, events) => `${place.url}?after=${after}${events === null ? "" : `&events=${events}`}`,
+      canUpload: false,
+      upload: () => Promise.reject(new Error("This visitor sends no files")),
       protocols: place.protocols,
       storage: {
         outbox: () => this.#outbox,

@@ -1,11 +1,11 @@
 import { Linked } from "../../shared/linked.tsx";
-import { webAddress } from "../../shared/links.ts";
-import { Outward } from "../../shared/outward.tsx";
 import type { Texts } from "../locales/en.ts";
+import type { SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { anchorOf, ChoiceButtons, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
+import { Media } from "./media.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
@@ -13,11 +13,12 @@ interface BubbleProps {
   words: Words;
   /** Nothing can be sent now. */
   ended: boolean;
+  uploading: SessionView["uploading"];
   actions: Actions;
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, ended, actions }: BubbleProps) {
+export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   // Older messages show only an icon. Screen readers always get the word.
@@ -31,14 +32,14 @@ export function Bubble({ line, words, ended, actions }: BubbleProps) {
     >
       {line.quoted !== undefined && <Quote quoted={line.quoted} texts={texts} />}
       <div class="bubble">
-        <span class="hidden">{own ? texts.you : texts.company}: </span>
+        <span class="hidden">{own ? texts.you : (message.sender ?? texts.company)}: </span>
         {message.interactive?.header && (
           <p class="heading" dir="auto">
             {message.interactive.header}
           </p>
         )}
         <MessageText message={message} texts={texts} />
-        <Media message={message} texts={texts} />
+        <Media message={message} own={own} words={words} />
         {message.details?.map((detail) => (
           <p key={detail} class="detail" dir="auto">
             {detail}
@@ -60,6 +61,19 @@ export function Bubble({ line, words, ended, actions }: BubbleProps) {
         {progress && <Icon name={progress} />}
         {progress && <span class={inWords ? "" : "hidden"}>{texts[progress]}</span>}
       </div>
+      {line.withdrawable !== null && (
+        <div class="upload">
+          {uploading?.id === line.withdrawable && <progress value={uploading.share} aria-label={message.file?.name} />}
+          <button
+            type="button"
+            class="pill"
+            aria-label={`${texts.cancel}: ${message.file?.name}`}
+            onClick={() => actions.withdraw(line.withdrawable ?? "")}
+          >
+            {texts.cancel}
+          </button>
+        </div>
+      )}
       {refused?.trouble && (
         <div class="trouble">
           <p dir="auto">{refusalReason(refused.trouble, texts, locale)}</p>
@@ -82,29 +96,6 @@ function MessageText({ message, texts }: { message: Line["message"]; texts: Text
   if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
   if (text === "" || text.trim() === mediaUrl || text === file?.name) return null;
   return <Linked text={text} />;
-}
-
-const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
-
-/** Shows a picture of the service, and all else as a link: nothing is loaded from elsewhere unless the visitor opens it. */
-function Media({ message, texts }: { message: Line["message"]; texts: Texts }) {
-  const { file, mediaUrl } = message;
-  const href = mediaUrl === null ? null : webAddress(mediaUrl, file ? undefined : ["https:"]);
-  if (href === null) return null;
-  if (file?.isPicture) {
-    return (
-      <Outward href={href} class="picture">
-        <img src={href} alt={file.name} width={file.width ?? undefined} height={file.height ?? undefined} />
-      </Outward>
-    );
-  }
-  const word = message.type in MEDIA_WORDS ? MEDIA_WORDS[message.type as keyof typeof MEDIA_WORDS] : "document";
-  return (
-    <p class="media">
-      <Icon name="file" />
-      <Outward href={href}>{file ? <bdi>{file.name}</bdi> : texts[word]}</Outward>
-    </p>
-  );
 }
 
 function isoOf(at: number): string {

@@ -54,7 +54,9 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             texts={texts}
             locale={words.locale}
             storage={storage}
+            canUpload={view.canUpload}
             onSend={actions.write}
+            onSendFiles={actions.sendFiles}
             onTyping={actions.typing}
           />
         )}

@@ -1,22 +1,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
+import type { StagedFile } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
+import { type StageFault, useStaged } from "./use-staged.ts";
+import { sizeIn } from "./words.ts";
 
 interface ComposerProps {
   texts: Texts;
   locale: string;
   storage: TabStorage;
+  /** Whether the visitor may send files. */
+  canUpload: boolean;
   onSend: (text: string) => void;
+  onSendFiles: (text: string, files: readonly StagedFile[]) => void;
   onTyping: () => void;
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
-export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerProps) {
+export function Composer({ texts, locale, storage, canUpload, onSend, onSendFiles, onTyping }: ComposerProps) {
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const staged = useStaged(canUpload);
   const excess = text.trim().length - MAX_LENGTH;
 
   useEffect(() => {
@@ -31,8 +39,9 @@ export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerP
   const send = () => {
     box.current?.focus();
     const content = text.trim();
-    if (content === "" || excess > 0) return;
-    onSend(content);
+    if ((content === "" && staged.files.length === 0) || excess > 0) return;
+    if (staged.files.length > 0) onSendFiles(content, staged.take());
+    else onSend(content);
     change("");
   };
 
@@ -44,7 +53,35 @@ export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerP
         send();
       }}
     >
-      <div class="field">
+      <StagedFiles staged={staged} texts={texts} locale={locale} />
+      <div class={staged.isOver ? "field over" : "field"}>
+        {canUpload && (
+          <>
+            <button
+              type="button"
+              class="plain"
+              aria-label={texts.attach}
+              title={texts.attach}
+              onClick={() => picker.current?.click()}
+            >
+              <Icon name="attach" />
+            </button>
+            <input
+              ref={picker}
+              class="hidden"
+              type="file"
+              multiple
+              tabIndex={-1}
+              aria-hidden="true"
+              onChange={({ currentTarget }) => {
+                staged.add(currentTarget.files ?? []);
+                // The same file can be chosen again.
+                currentTarget.value = "";
+                box.current?.focus();
+              }}
+            />
+          </>
+        )}
         <label class="hidden" for="message">
           {texts.message}
         </label>
@@ -56,7 +93,13 @@ export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerP
           dir={text === "" ? undefined : "auto"}
           enterkeyhint="send"
           autocomplete="off"
-          placeholder={texts.placeholder}
+          placeholder={staged.isOver ? texts.dropHere : texts.placeholder}
+          onPaste={(event) => {
+            const files = event.clipboardData?.files;
+            if (!canUpload || !files || files.length === 0) return;
+            event.preventDefault();
+            staged.add(files);
+          }}
           aria-describedby={excess > 0 ? "excess keys" : "keys"}
           aria-invalid={excess > 0}
           value={text}
@@ -83,6 +126,50 @@ export function Composer({ texts, locale, storage, onSend, onTyping }: ComposerP
       </p>
     </form>
   );
+}
+
+interface StagedProps {
+  staged: ReturnType<typeof useStaged>;
+  texts: Texts;
+  locale: string;
+}
+
+/** The files that go with the next message, each with a button that takes it away. */
+function StagedFiles({ staged, texts, locale }: StagedProps) {
+  const { files, fault, remove } = staged;
+  return (
+    <>
+      {files.length > 0 && (
+        <ul class="staged" aria-label={texts.attached}>
+          {files.map((each) => (
+            <li key={each.shown.url}>
+              {each.shown.kind === "picture" ? <img src={each.shown.url} alt="" /> : <Icon name="file" />}
+              <span>
+                <bdi>{each.shown.name}</bdi>
+                <span class="description">{sizeIn(locale, each.file.size)}</span>
+              </span>
+              <button
+                type="button"
+                class="plain"
+                aria-label={fill(texts.removeFile, { name: each.shown.name })}
+                onClick={() => remove(each)}
+              >
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class={fault ? "excess" : "hidden"} role="status">
+        {fault && faultText(fault, texts)}
+      </p>
+    </>
+  );
+}
+
+function faultText(fault: StageFault, texts: Texts): string {
+  if (fault.kind === "tooMany") return texts.tooManyFiles;
+  return fill(fault.kind === "tooLarge" ? texts.tooLarge : texts.noBytes, { name: fault.name });
 }
 
 /** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */

@@ -80,7 +80,15 @@ export function MessageList({ view, facts, words, actions }: MessageListProps) {
           aria-relevant="additions"
         >
           {lines.map((line) => (
-            <Day key={line.key} line={line} words={words} now={now} ended={ended} actions={actions} />
+            <Day
+              key={line.key}
+              line={line}
+              words={words}
+              now={now}
+              ended={ended}
+              uploading={view.uploading}
+              actions={actions}
+            />
           ))}
         </div>
       </section>
@@ -118,14 +126,15 @@ interface DayProps {
   words: Words;
   now: number;
   ended: boolean;
+  uploading: SessionView["uploading"];
   actions: Actions;
 }
 
-function Day({ line, words, now, ended, actions }: DayProps) {
+function Day({ line, words, now, ended, uploading, actions }: DayProps) {
   return (
     <>
       {line.newDay && <p class="day">{words.times.day(line.at, now)}</p>}
-      <Bubble line={line} words={words} ended={ended} actions={actions} />
+      <Bubble line={line} words={words} ended={ended} uploading={uploading} actions={actions} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Tapped } from "../conversation.ts";
 import type { Texts } from "../locales/en.ts";
+import type { StagedFile } from "../session.ts";
 import type { Times } from "../times.ts";
 
 /**
@@ -18,7 +19,24 @@ export interface Words {
 export interface Actions {
   write: (text: string, choice?: Tapped) => void;
   typing: () => void;
+  sendFiles: (text: string, files: readonly StagedFile[]) => void;
+  /** Takes back a message with a file that was not sent yet. */
+  withdraw: (id: string) => void;
   sendAgain: (id: string) => void;
   loadOlder: () => void;
   close: (() => void) | null;
+}
+
+const UNITS = ["byte", "kilobyte", "megabyte"] as const;
+
+/** A number of bytes in words, such as 1.2 MB. */
+export function sizeIn(locale: string, bytes: number): string {
+  const step = bytes < 1_000 ? 0 : bytes < 999_500 ? 1 : 2;
+  const options = {
+    style: "unit",
+    unit: UNITS[step],
+    unitDisplay: "short",
+    maximumFractionDigits: step === 2 ? 1 : 0,
+  } as const;
+  return new Intl.NumberFormat(locale, options).format(bytes / 1_000 ** step);
 }

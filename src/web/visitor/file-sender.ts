@@ -1,0 +1,82 @@
+import { waitBefore } from "./connection.ts";
+import type { Trouble } from "./conversation.ts";
+
+export interface UploadCall {
+  file: File;
+  /** The idempotency key. It stays the same in every attempt. */
+  key: string;
+  signal: AbortSignal;
+  /** @param share of the bytes that were sent, from 0 to 1 */
+  onProgress: (share: number) => void;
+}
+
+/** `lost`: the answer did not come, or the service can't take it now; a repeated upload can succeed. */
+export type UploadOutcome =
+  | { outcome: "stored"; mediaId: string }
+  | { outcome: "refused"; trouble: Trouble }
+  | { outcome: "lost" };
+
+export type Upload = (call: UploadCall) => Promise<UploadOutcome>;
+
+interface Host {
+  upload: Upload;
+  /** Whether there is a connection. Without one, an upload waits for the next. */
+  isOnline: () => boolean;
+  onProgress: (id: string, share: number) => void;
+  onStored: (id: string, mediaId: string) => void;
+  onTrouble: (id: string, trouble: Trouble) => void;
+}
+
+/** After so many attempts in a row, the visitor decides whether to try again. */
+const MAX_TRIES = 5;
+const LOST: Trouble = { code: "upload_failed", message: "", retryAfter: null };
+const GONE: Trouble = { code: "file_gone", message: "", retryAfter: null };
+
+/** The files of the visitor's unsent messages, which are in this page's memory alone, and the upload of one at a time. */
+export class FileSender {
+  readonly #host: Host;
+  readonly #files = new Map<string, File>();
+  #running: { id: string; stop: AbortController } | null = null;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** @param id the message's */
+  keep(id: string, file: File): void {
+    this.#files.set(id, file);
+  }
+
+  /** The message is stored, or the visitor takes it back. */
+  forget(id: string): void {
+    this.#files.delete(id);
+    if (this.#running?.id !== id) return;
+    this.#running.stop.abort();
+    this.#running = null;
+  }
+
+  /** Uploads a message's file, if that is not under way. Tries again if the answer is lost. */
+  async start(id: string): Promise<void> {
+    if (this.#running?.id === id) return;
+    const { upload, isOnline, onProgress, onStored, onTrouble } = this.#host;
+    const file = this.#files.get(id);
+    if (!file) return onTrouble(id, GONE);
+    const stop = new AbortController();
+    this.#running = { id, stop };
+    for (let tries = 1; ; tries++) {
+      onProgress(id, 0);
+      const call = { file, key: id, signal: stop.signal, onProgress: (share: number) => onProgress(id, share) };
+      const answer = await upload(call).catch(() => ({ outcome: "lost" }) as const);
+      if (stop.signal.aborted) return;
+      if (answer.outcome !== "lost" || tries === MAX_TRIES || !isOnline()) {
+        this.#running = null;
+        if (answer.outcome === "stored") onStored(id, answer.mediaId);
+        else if (answer.outcome === "refused") onTrouble(id, answer.trouble);
+        else if (isOnline()) onTrouble(id, LOST);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitBefore(tries - 1, Math.random())));
+      if (stop.signal.aborted) return;
+    }
+  }
+}
