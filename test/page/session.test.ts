@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
 import type { OwnMessage } from "../../src/web/visitor/conversation.ts";
-import type { Upload, UploadCall, UploadOutcome } from "../../src/web/visitor/file-sender.ts";
+import type { UploadCall, UploadFile, UploadOutcome } from "../../src/web/visitor/file-sender.ts";
 import type { OutgoingFrame } from "../../src/web/visitor/frames.ts";
 import { ChatSession, type StagedFile } from "../../src/web/visitor/session.ts";
 import type { TabStorage } from "../../src/web/visitor/stored.ts";
@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers());
 const nothingKept: TabStorage = { outbox: () => [], saveOutbox: () => {}, draft: () => "", saveDraft: () => {} };
 
 /** A session whose connection the test controls. */
-function start(storage: TabStorage = nothingKept, upload: Upload = () => Promise.reject(new Error("no upload"))) {
+function start(storage: TabStorage = nothingKept, upload: UploadFile = () => Promise.reject(new Error("no upload"))) {
   const sent: OutgoingFrame[] = [];
   const asked: string[] = [];
   let events: ConnectionEvents | undefined;

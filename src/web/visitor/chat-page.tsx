@@ -34,7 +34,7 @@ function start(root: HTMLElement, channelId: string): void {
     protocols,
     storage,
     canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
-    upload: async (call) => (await import("./upload.ts")).upload(channelId, protocols?.[1] ?? "", call),
+    upload: async (call) => (await import("./upload.ts")).uploadFile(channelId, protocols?.[1] ?? "", call),
     onChange: (view) => show(view),
   });
   const actions = {

@@ -214,7 +214,7 @@ function merge(state: Conversation, message: ChatMessage, first = false): Conver
 function ownOf(outbox: readonly OwnMessage[], { seq, content }: ChatMessage): OwnMessage | undefined {
   const isEcho = (own: OwnMessage) =>
     own.tried && own.seq === null && own.echo === null && own.trouble === null && own.afterSeq < seq;
-  return outbox.find((own) => own.seq === seq) ?? outbox.find((own) => isEcho(own) && contentOf(own) === content);
+  return outbox.find((own) => own.seq === seq) ?? outbox.find((own) => isEcho(own) && sentContentOf(own) === content);
 }
 
 function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame): Conversation {
@@ -238,7 +238,7 @@ function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame):
 }
 
 /** What the server stores as the content: a file without a caption has its id. */
-export function contentOf({ text, file }: OwnMessage): string {
+export function sentContentOf({ text, file }: OwnMessage): string {
   return text === "" ? (file?.mediaId ?? "") : text;
 }
 
@@ -248,7 +248,7 @@ export function bodyOf(own: OwnMessage) {
   const tapped = choice && { choice, replyTo: choice.messageId };
   if (!file) return { type: "TEXT", content: text, text, mediaUrl: null, ...tapped } as const;
   const type = file.kind === "picture" ? "IMAGE" : "DOCUMENT";
-  return { type, content: contentOf(own), text: text || file.name, mediaUrl: file.url, file } as const;
+  return { type, content: sentContentOf(own), text: text || file.name, mediaUrl: file.url, file } as const;
 }
 
 function changeEntry(state: Conversation, seq: number, change: (message: ChatMessage) => ChatMessage): Conversation {

@@ -16,10 +16,10 @@ export type UploadOutcome =
   | { outcome: "refused"; trouble: Trouble }
   | { outcome: "lost" };
 
-export type Upload = (call: UploadCall) => Promise<UploadOutcome>;
+export type UploadFile = (call: UploadCall) => Promise<UploadOutcome>;
 
 interface Host {
-  upload: Upload;
+  upload: UploadFile;
   /** Whether there is a connection. Without one, an upload waits for the next. */
   isOnline: () => boolean;
   onProgress: (id: string, share: number) => void;

@@ -90,11 +90,11 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
 function readFile({ contentType, fileName, size, width, height }: Fields): ShownFile {
   const type = textOf(contentType);
   const sides = { width: numberOf(width), height: numberOf(height) };
-  return { name: textOf(fileName) || type, kind: kindOf(type), size: numberOf(size), ...sides };
+  return { name: textOf(fileName) || type, kind: fileKindOf(type), size: numberOf(size), ...sides };
 }
 
 /** @param type the content type */
-export function kindOf(type: string): FileKind {
+export function fileKindOf(type: string): FileKind {
   if (/^image\/(jpeg|png|gif|webp)$/.test(type)) return "picture";
   if (/^video\/(mp4|webm)$/.test(type)) return "video";
   return /^audio\/(mpeg|ogg|mp4|wav|webm|aac)$/.test(type) ? "audio" : "other";

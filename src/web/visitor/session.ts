@@ -3,16 +3,16 @@ import { type Connection, connect, type FinalCode, isFinal } from "./connection.
 import {
   type Action,
   type Conversation,
-  contentOf,
   emptyConversation,
   hasEarlier,
   type OwnFile,
   reduce,
   resumeAfter,
+  sentContentOf,
   type Tapped,
   type Trouble,
 } from "./conversation.ts";
-import { FileSender, type Upload } from "./file-sender.ts";
+import { FileSender, type UploadFile } from "./file-sender.ts";
 import type { IncomingFrame, RefusalFrame } from "./frames.ts";
 import { randomToken } from "./identity.ts";
 import type { TabStorage } from "./stored.ts";
@@ -51,7 +51,7 @@ export interface SessionOptions {
   /** Null for a malformed identity. */
   protocols: string[] | null;
   storage: TabStorage;
-  upload: Upload;
+  upload: UploadFile;
   /** Whether the visitor may send files, as far as the page knows before it is connected. */
   canUpload: boolean;
   onChange: (view: SessionView) => void;
@@ -318,7 +318,7 @@ export class ChatSession {
     this.#apply({ type: "tried", id: own.id });
     const { id, choice, file } = own;
     const extras = { ...(choice && { choice: choice.id }), ...(file?.mediaId && { mediaId: file.mediaId }) };
-    this.#connection?.send({ type: "message", id, content: contentOf(own), ...extras });
+    this.#connection?.send({ type: "message", id, content: sentContentOf(own), ...extras });
     this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }
 

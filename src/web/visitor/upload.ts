@@ -1,7 +1,7 @@
 import type { UploadCall, UploadOutcome } from "./file-sender.ts";
 
 /** Uploads a file of the visitor. `fetch` can't tell how much was sent. @param bearer the socket's second subprotocol */
-export function upload(
+export function uploadFile(
   channelId: string,
   bearer: string,
   { file, key, signal, onProgress }: UploadCall,

@@ -5,7 +5,7 @@ import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { anchorOf, ChoiceButtons, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
-import { Media } from "./media.tsx";
+import { MessageMedia } from "./media.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
@@ -39,7 +39,7 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
           </p>
         )}
         <MessageText message={message} texts={texts} />
-        <Media message={message} own={own} words={words} />
+        <MessageMedia message={message} own={own} words={words} />
         {message.details?.map((detail) => (
           <p key={detail} class="detail" dir="auto">
             {detail}

@@ -21,7 +21,7 @@ const MAX_WIDTH = 420;
 const UNKNOWN_WIDTH = 280;
 
 /** The file of a message, or what its link names: a picture, a player that loads nothing before it is used, or a link. */
-export function Media({ message, own, words }: MediaProps) {
+export function MessageMedia({ message, own, words }: MediaProps) {
   const { texts } = words;
   const { file, mediaUrl, type, text } = message;
   const href = addressOf(mediaUrl, file !== undefined);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { kindOf } from "../message-extras.ts";
+import { fileKindOf } from "../message-extras.ts";
 import type { StagedFile } from "../session.ts";
 
 const MAX_FILES = 10;
@@ -94,7 +94,7 @@ export function useStaged(isOn: boolean): Staged {
 function stagedFile(file: File): StagedFile {
   const { name, size, type } = file;
   const url = URL.createObjectURL(file);
-  return { file, shown: { name: name || type, kind: kindOf(type), size, width: null, height: null, url } };
+  return { file, shown: { name: name || type, kind: fileKindOf(type), size, width: null, height: null, url } };
 }
 
 /** The sides of a picture, as it is shown; null if the browser can't read it. */
