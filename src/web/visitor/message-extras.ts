@@ -1,5 +1,7 @@
 /** What a message says besides text and a file, and the parser of these fields. */
 
+import { isPicture } from "../shared/picture.ts";
+
 /** A button, or a line if it is neither a reply nor a link. */
 export interface ShownChoice {
   title: string;
@@ -95,7 +97,7 @@ function readFile({ contentType, fileName, size, width, height }: Fields): Shown
 
 /** @param type the content type */
 export function fileKindOf(type: string): FileKind {
-  if (/^image\/(jpeg|png|gif|webp)$/.test(type)) return "picture";
+  if (isPicture(type)) return "picture";
   if (/^video\/(mp4|webm)$/.test(type)) return "video";
   return /^audio\/(mpeg|ogg|mp4|wav|webm|aac)$/.test(type) ? "audio" : "other";
 }

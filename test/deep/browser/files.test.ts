@@ -114,6 +114,27 @@ test.for(HOSTILE)("%s that is opened by a visitor's link runs nothing", async (f
   await page.context().close();
 });
 
+test("the console shows a picture in a box of its size, and a download where there is none", async () => {
+  const desk = await openDesk();
+  const { path, upload, show } = await openChat(desk);
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
+    "base64",
+  );
+  await show(await upload(new Uint8Array(png), "image/png", "dot.png"));
+  await show(await upload(new TextEncoder().encode("words"), "text/plain", "words.txt"));
+  // What its first bytes say, and nothing more.
+  await show(await upload(new Uint8Array(png.subarray(0, 20)), "image/png", "broken.png"));
+  const chatId = path.split("/")[4];
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chatId}`));
+  const picture = page.getByRole("img", { name: "dot.png" });
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalHeight)).toBe(3);
+  expect(await picture.evaluate((image) => image.style.aspectRatio)).toBe("2 / 3");
+  await page.getByRole("link", { name: "Download words.txt" }).waitFor();
+  await page.getByRole("link", { name: "Download broken.png" }).waitFor();
+  await page.context().close();
+});
+
 const TEN_MIB = 10 * 1_024 * 1_024;
 
 test("10 MiB that are cut in the middle are uploaded by the repeat, once, and come down as they were", async () => {

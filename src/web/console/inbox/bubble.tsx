@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { Linked } from "../../shared/linked.tsx";
 import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
+import { isPicture, pictureBox } from "../../shared/picture.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -145,11 +146,13 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
 }
 
 /**
- * The text of a message, and its file. Only text and links, never markup. A file is loaded if the reader asks, and always as
- * a download; an address that a client gave an outbound message is a link that is never loaded.
+ * The text of a message, and its file. Only text and links, never markup. A picture of ours or a contact's is shown, any
+ * other file is a download; an address that a client gave an outbound message is a link that is never loaded, as its host
+ * would learn who reads.
  */
 function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">) {
   const { organization } = usePlace();
+  const isGone = useSignal(false);
   const { text, mediaUrl, media, direction, type, chatId, id, replyTo, interactive } = message;
   if (isBlank(message))
     return (
@@ -160,15 +163,25 @@ function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">)
   // A file without a caption has its name as the text.
   const isRepeated = text.trim() === mediaUrl || text === media?.fileName;
   const isFile = direction === "INBOUND" || media !== undefined;
+  const file = addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`);
+  const picture = isFile && media !== undefined && isPicture(media.contentType) && !isGone.value;
   const outward = mediaUrl === null || isFile ? null : webAddress(mediaUrl, ["https:"]);
   return (
     <>
       {replyTo !== undefined && <Quote store={store} replyTo={replyTo} />}
-      {mediaUrl !== null && (
+      {picture && (
+        <Picture
+          href={file}
+          alt={isRepeated ? media.fileName || "Picture" : text}
+          media={media}
+          onGone={() => (isGone.value = true)}
+        />
+      )}
+      {mediaUrl !== null && !picture && (
         <p class="line">
           <Icon name="file" />
           {isFile ? (
-            <a href={addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`)} download>
+            <a href={file} download>
               Download {media?.fileName ? <bdi>{media.fileName}</bdi> : `the ${type.toLowerCase()}`}
             </a>
           ) : outward === null ? (
@@ -186,6 +199,22 @@ function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">)
       {text !== "" && !isRepeated && <Linked text={text} />}
       <Extras message={message} />
     </>
+  );
+}
+
+interface PictureProps {
+  href: string;
+  alt: string;
+  media: NonNullable<Message["media"]>;
+  onGone: () => void;
+}
+
+/** A picture, loaded as it comes into view. A click opens it alone. */
+function Picture({ href, alt, media, onGone }: PictureProps) {
+  return (
+    <a class="picture" href={href} target="_blank" rel="noopener">
+      <img src={href} alt={alt} loading="lazy" decoding="async" style={pictureBox(media)} onError={onGone} />
+    </a>
   );
 }
 

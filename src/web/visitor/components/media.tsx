@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { webAddress } from "../../shared/links.ts";
 import { Outward } from "../../shared/outward.tsx";
+import { pictureBox } from "../../shared/picture.ts";
 import type { Texts } from "../locales/en.ts";
 import type { ShownFile } from "../message-extras.ts";
 import { fill } from "../texts.ts";
@@ -15,11 +16,6 @@ interface MediaProps {
 }
 
 const WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
-/** The highest picture and the widest one, and the width of one whose sides are unknown. In pixels. */
-const MAX_HEIGHT = 320;
-const MAX_WIDTH = 420;
-const UNKNOWN_WIDTH = 280;
-
 /** The file of a message, or what its link names: a picture, a player that loads nothing before it is used, or a link. */
 export function MessageMedia({ message, own, words }: MediaProps) {
   const { texts } = words;
@@ -62,13 +58,7 @@ interface PictureProps {
 /** A picture in a box of its size, so that nothing moves when it arrives or is gone. A tap shows it large. */
 function Picture({ href, alt, file, texts }: PictureProps) {
   const [isGone, setGone] = useState(false);
-  const { width = null, height = null } = file ?? {};
-  const isKnown = width !== null && height !== null && width > 0 && height > 0;
-  const shown = isKnown ? Math.min(width, MAX_WIDTH, (MAX_HEIGHT * width) / height) : UNKNOWN_WIDTH;
-  const box = {
-    width: `${Math.max(24, Math.round(shown))}px`,
-    aspectRatio: isKnown ? `${width} / ${height}` : "4 / 3",
-  };
+  const box = pictureBox(file);
   const open = async () => {
     const { openLightbox } = await import("../lightbox.ts");
     openLightbox({ href, alt, close: texts.close });
