@@ -1,7 +1,9 @@
 import { ApiError, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
+import { answerWithin } from "../platform/call-object.ts";
 import { isMeasured, sidesOf } from "./dimensions.ts";
 import type { FileInfo } from "./file.ts";
+import { R2_DEADLINE_MS } from "./limits.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
 /** Of each upload, so much is in memory at most: a photo's sides can stand behind a long EXIF. */
@@ -54,14 +56,12 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
       sides = sidesOf(head.bytes);
     }
     const info = { contentType, size, width: sides?.width ?? null, height: sides?.height ?? null };
-    const rest: Rest = { body, reader, stop, late, head: head.bytes, isTaken: false, ...info };
-    const isStored = async (bucket: R2Bucket, key: string) =>
-      (await bucket.head(key).catch(unavailably))?.size === size;
+    const rest: Rest = { body, reader, stop, late, head: head.bytes, isOnItsWay: false, ...info };
     return {
       info,
       drop,
       async store(bucket, key, isRepeated) {
-        if (isRepeated && (await isStored(bucket, key))) return drop();
+        if (isRepeated && (await storedSize(bucket, key)) === size) return drop();
         await store(bucket, key, rest).finally(() => clearTimeout(deadline));
       },
     };
@@ -79,8 +79,13 @@ async function dropRest(reader: ReadableStreamDefaultReader<Bytes>, late: Promis
   }
 }
 
-function unavailably(error: unknown): never {
-  throw unavailable(error);
+/** @throws ApiError `unavailable` */
+async function storedSize(bucket: R2Bucket, key: string): Promise<number | undefined> {
+  try {
+    return (await answerWithin(R2_DEADLINE_MS, () => bucket.head(key)))?.size;
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
 
 interface Rest {
@@ -92,8 +97,8 @@ interface Rest {
   /** Rejects at the deadline: a body that says nothing more holds up the put, even if it is ended. */
   late: Promise<never>;
   head: Uint8Array;
-  /** Whether R2 has begun to take it. */
-  isTaken: boolean;
+  /** Whether R2 has begun to take it, and not yet got all of it. */
+  isOnItsWay: boolean;
   contentType: string;
   size: number;
 }
@@ -110,7 +115,7 @@ async function store(bucket: R2Bucket, key: string, rest: Rest): Promise<void> {
     const stored = await Promise.race([put, late]);
     if (stored) return;
     stop.abort();
-    if ((await bucket.head(key))?.size !== size) throw new Error("Other bytes are stored");
+    if ((await storedSize(bucket, key)) !== size) throw new Error("Other bytes are stored");
   } catch (error) {
     const fault = await faultOf(error, rest);
     stop.abort();
@@ -123,16 +128,17 @@ async function pass(rest: Rest, writable: WritableStream<Uint8Array>): Promise<v
   const { body, reader, stop, head } = rest;
   const writer = writable.getWriter();
   await writer.write(head);
-  rest.isTaken = true;
+  rest.isOnItsWay = true;
   writer.releaseLock();
   reader.releaseLock();
   await body.pipeTo(writable, { signal: stop.signal });
+  rest.isOnItsWay = false;
 }
 
 /** Why an upload failed: the body ended early, goes on too long or is too late, or R2 does not take it. */
-async function faultOf(error: unknown, { body, size, isTaken }: Rest): Promise<ApiError> {
+async function faultOf(error: unknown, { body, size, isOnItsWay }: Rest): Promise<ApiError> {
   if (error instanceof ApiError) return error;
-  if (error === LATE) return isTaken ? tooLate() : unavailable(error);
+  if (error === LATE) return isOnItsWay ? tooLate() : unavailable(error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   if (name === "TypeError" && message.includes("FixedLengthStream"))
     return otherLength(size, !message.includes("many"));

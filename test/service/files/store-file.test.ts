@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { beginUpload } from "../../../src/files/store-file.ts";
+import { hurryDeadlines } from "../../support/deadlines.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -83,6 +84,30 @@ test("a bucket that never takes a byte is unavailable at the deadline", async ()
   const stored = upload.store(env.MEDIA, KEY, false);
   late[0]?.();
   await expect(stored).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a bucket that takes all bytes and says nothing is unavailable at the deadline", async () => {
+  const late: (() => void)[] = [];
+  vi.stubGlobal("setTimeout", (run: () => void) => late.push(run));
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  vi.spyOn(env.MEDIA, "put").mockImplementation(async (_key, value) => {
+    await new Response(value as ReadableStream).bytes();
+    resolve();
+    return new Promise(() => {});
+  });
+  const upload = await beginUpload(bodyOf([100, 200]), SIZE, "application/octet-stream");
+  const stored = upload.store(env.MEDIA, KEY, false);
+  await taken;
+  await scheduler.wait(0);
+  late[0]?.();
+  await expect(stored).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a bucket that does not say whether an earlier try stored the bytes is unavailable", async () => {
+  vi.spyOn(env.MEDIA, "head").mockReturnValue(new Promise(() => {}));
+  const upload = await beginUpload(bodyOf([100, 200]), SIZE, "application/octet-stream");
+  hurryDeadlines();
+  await expect(upload.store(env.MEDIA, KEY, true)).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("a repeated upload is read to its end, and a refused one too, so that its client hears the answer", async () => {

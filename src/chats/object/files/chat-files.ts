@@ -1,5 +1,6 @@
 import { bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
 import type { FileInfo } from "../../../files/file.ts";
+import { R2_DEADLINE_MS } from "../../../files/limits.ts";
 import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
 import { inTime } from "../../../platform/deadline.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
@@ -22,7 +23,6 @@ import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./li
 
 /** How many files R2 deletes in one call. */
 const STEP_SIZE = 1_000;
-const DEADLINE_MS = 10_000;
 /** Of deletions of whole lives in one run. */
 const MAX_STEPS = 100;
 /** How many calls of one run may fail: enough to find one file among `STEP_SIZE` that can't be deleted. */
@@ -300,7 +300,7 @@ function isLasting({ deleteAt }: FileRow, now: number): boolean {
 async function withinDeadline<Value>(call: Promise<Value>): Promise<Value> {
   const answer = await inTime(
     SYSTEM_CLOCK,
-    DEADLINE_MS,
+    R2_DEADLINE_MS,
     call.then((value) => ({ value })),
   );
   if (!answer) throw new Error("R2 does not answer");

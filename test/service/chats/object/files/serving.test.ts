@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { hurryDeadlines } from "../../../../support/deadlines.ts";
 import { expectError } from "../../../../support/harness.ts";
 import { stopTheClock } from "../delivery/conversation.ts";
 import { messageOf, newFileChat } from "./fixtures.ts";
@@ -70,6 +71,17 @@ test("HEAD has the headers, and reads no bytes", async () => {
   const { status, headers, text } = await get({}, "HEAD");
   expect([status, text, headers.get("Content-Length")]).toEqual([200, "", "5"]);
   expect(reads).not.toHaveBeenCalled();
+});
+
+test.for([
+  ["GET", "get"],
+  ["HEAD", "head"],
+] as const)("an R2 that says nothing ends a %s with a 503", async ([method, name]) => {
+  const { get } = await newFile();
+  vi.spyOn(env.MEDIA, name as "get").mockReturnValue(new Promise<never>(() => {}));
+  hurryDeadlines("KEYS", "CHATS");
+  const answer = await get({}, method);
+  expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "1"]);
 });
 
 test("bytes that are gone are a 404, and an R2 that does not answer a 503", async () => {
