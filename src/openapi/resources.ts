@@ -117,7 +117,9 @@ export const messageSchema = resource<messages.ShownMessage>()(
     direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: sent through this API. INBOUND: written by the contact"),
     type: oneOf(MESSAGE_TYPES, "The kind of message"),
     content: text("The text, or the caption of the media. Empty after a redaction"),
-    mediaUrl: textOrNull("The URL of the media. For an inbound message, this is the `/media` route of this API"),
+    mediaUrl: textOrNull(
+      "The URL of the media. For a file that a contact sent or that you uploaded, this is the `/media` route of this API",
+    ),
     senderId: textOrNull("The member who sent the message. Null if a contact wrote it"),
     templateId: textOrNull("The template that the message was sent with"),
     variables: z
