@@ -551,3 +551,16 @@ test("nothing moves when pictures arrive, a tap shows one large, and Escape clos
   await eventually(() => large.count(), 0);
   expect(page.faults).toEqual([]);
 });
+
+test("the person who writes is named once above a run, and on each message for a screen reader", async () => {
+  const user = newUser();
+  for (const text of ["One", "Two"]) await place.say(user, text, { type: "TEXT", senderId: place.memberId });
+  await place.say(user, "From a bot");
+  const page = await visit(browser, place, { user });
+  await eventually(() => shown(page), ["One", "Two", "From a bot"]);
+  const name = (await page.locator(".writer bdi").allTextContents())[0] ?? "";
+  expect(name).not.toBe("");
+  expect(await page.locator(".writer").count()).toBe(1);
+  expect(await page.locator(".bubble > .hidden").allTextContents()).toEqual([`${name}: `, `${name}: `, "Reply: "]);
+  expect(await violations(page)).toEqual([]);
+});

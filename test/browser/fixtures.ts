@@ -21,6 +21,8 @@ interface Chat {
 export interface Place {
   base: string;
   channelId: string;
+  /** The member who writes if a message names them. */
+  memberId: string;
   /** The name at the top of the page. */
   name: string;
   /** The fragment that identifies a user. */
@@ -75,6 +77,7 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
   return {
     base,
     channelId: channel.id,
+    memberId: organization.memberId,
     name,
     hashOf: (user) => hashOf(channel, user),
     hashUntil: (user, expires) =>

@@ -41,6 +41,12 @@ test.each([
   expect(timelineOf(conversation([{ ...inbound(1, "Hi"), status }]))[0]?.progress).toBe(progress);
 });
 
+test("another person of the company begins a run of their own", () => {
+  const from = (seq: number, sender?: string) => ({ ...at(outbound(seq, "Hello"), NOON), sender });
+  const lines = timelineOf(conversation([from(1, "Ada"), from(2, "Ada"), from(3, "Bo"), from(4)]));
+  expect(lines.map(({ first }) => first)).toEqual([true, false, true, true]);
+});
+
 test("waiting messages are shown after stored ones, with their progress", () => {
   const refused = own("c", { trouble: TROUBLE });
   const outbox = [own("a"), own("b", { seq: 3 }), refused, own("d", { echo: 1 })];

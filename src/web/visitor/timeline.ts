@@ -102,7 +102,8 @@ function minuteOf(at: number): number {
 }
 
 function isRun(before: Line, current: Line): boolean {
-  return before.own === current.own && before.refused === null && current.at - before.at < RUN_MS;
+  const isSameWriter = before.own === current.own && before.message.sender === current.message.sender;
+  return isSameWriter && before.refused === null && current.at - before.at < RUN_MS;
 }
 
 /** A stored message is at least "sent". */

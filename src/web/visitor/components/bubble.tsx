@@ -30,6 +30,7 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
       id={line.seq === null ? undefined : anchorOf(line.seq)}
       tabIndex={-1}
     >
+      {line.first && !own && message.sender && <Writer name={message.sender} />}
       {line.quoted !== undefined && <Quote quoted={line.quoted} texts={texts} />}
       <div class="bubble">
         <span class="hidden">{own ? texts.you : (message.sender ?? texts.company)}: </span>
@@ -38,8 +39,8 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
             {message.interactive.header}
           </p>
         )}
-        <MessageText message={message} texts={texts} />
         <MessageMedia message={message} own={own} words={words} />
+        <MessageText message={message} texts={texts} />
         {message.details?.map((detail) => (
           <p key={detail} class="detail" dir="auto">
             {detail}
@@ -84,6 +85,18 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
         </div>
       )}
     </div>
+  );
+}
+
+/** Who writes for the company, above the first message of a run. Each message says it to screen readers. */
+function Writer({ name }: { name: string }) {
+  const words = name.trim().split(/\s+/u);
+  const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "");
+  return (
+    <p class="writer" aria-hidden="true">
+      <span class="initials">{initials.join("").toLocaleUpperCase()}</span>
+      <bdi>{name}</bdi>
+    </p>
   );
 }
 
