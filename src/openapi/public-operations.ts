@@ -199,7 +199,7 @@ const OF_MESSAGES = tagged("Messages", [
     id: "readMedia",
     summary: "Download media",
     description:
-      "Downloads the file of a message. What a contact sent by WhatsApp or Telegram is streamed from there; a file that is permanently gone there is remembered as gone. The `mediaUrl` of a message with a file is the URL of this route. A file can be read in part (`Range`; a network that knows no parts sends the whole file), and only if it is not known yet (`If-None-Match`). A client may keep it, and asks before each use.",
+      "Downloads the file of a message. What a contact of a network sent is streamed from the network; a file that is permanently gone there is remembered as gone. The `mediaUrl` of a message with a file is the URL of this route. A file can be read in part (`Range`; a network that knows no parts sends the whole file), and only if it is not known yet (`If-None-Match`). A client may keep it, and asks before each use.",
     responses: [
       { status: 200, description: "The file.", contentType: "*/*", headers: FILE_HEADERS },
       {

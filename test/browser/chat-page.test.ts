@@ -564,3 +564,31 @@ test("the person who writes is named once above a run, and on each message for a
   expect(await page.locator(".bubble > .hidden").allTextContents()).toEqual([`${name}: `, `${name}: `, "Reply: "]);
   expect(await violations(page)).toEqual([]);
 });
+
+test("an anonymous visitor is asked once how to be reached, and can decline", async () => {
+  const company = await openPlace({ askContact: "afterFirst" });
+  const url = `${company.base}/web/${company.channelId}`;
+  const page = await open(browser);
+  await page.goto(url);
+  const form = page.getByRole("form", { name: "How can we reach you?" });
+  await write(page, "Hello");
+  await form.getByLabel("Name").fill("Ada");
+  await form.getByLabel("Email").fill("ada@example.com");
+  expect(await violations(page)).toEqual([]);
+  await form.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Thank you.").waitFor();
+  await eventually(() => company.people(), [["Ada", "ada@example.com"]]);
+  await page.reload();
+  await eventually(() => shown(page), ["Hello"]);
+  expect(await form.count()).toBe(0);
+  const other = await open(browser);
+  await other.goto(url);
+  await write(other, "Hello");
+  await other.getByRole("button", { name: "Not now" }).click();
+  await eventually(() => other.getByRole("form", { name: "How can we reach you?" }).count(), 0);
+  const known = await visit(browser, company);
+  await write(known, "Hello");
+  await known.getByText("Sent", { exact: true }).waitFor();
+  expect(await known.getByRole("form", { name: "How can we reach you?" }).count()).toBe(0);
+  expect([page.faults, other.faults]).toEqual([[], []]);
+});

@@ -14,7 +14,8 @@ interface Message {
 
 interface Chat {
   id: string;
-  contact: { address: string };
+  contact: { address: string; name: string | null };
+  metadata: Record<string, unknown>;
 }
 
 /** A web channel of the real service, and the company's actions through its API key and its operator. */
@@ -41,6 +42,8 @@ export interface Place {
   statuses(user: string): Promise<string[]>;
   /** The contacts of the company's chats. */
   contacts(): Promise<string[]>;
+  /** The names and email addresses that contacts gave. */
+  people(): Promise<[string, unknown][]>;
   /** The operator redacts a message. */
   redact(user: string, content: string): Promise<void>;
   /** The operator deletes the chat. */
@@ -94,6 +97,10 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
     contacts: async () => {
       const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
       return chats.map(({ contact }: Chat) => contact.address);
+    },
+    people: async () => {
+      const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
+      return chats.flatMap(({ contact, metadata }: Chat) => (contact.name ? [[contact.name, metadata.email]] : []));
     },
     redact: async (user, content) => {
       const message = (await messagesOf(user)).find((one) => one.content === content);

@@ -57,6 +57,6 @@ test("the script reads what the page says of the channel, and does without it", 
   const settings = { title: "Acme & Co", greeting: "Hi", starters: ["Prices"], texts: { de: { send: "Los" } } };
   const facts = pageFactsOf({ name: "Acme", settings }, Date.now());
   expect(readFacts(JSON.stringify(facts))).toEqual(facts);
-  expect(facts).toMatchObject({ ...settings, isOpen: true, changesAt: null, logoUrl: null });
+  expect(facts).toMatchObject({ ...settings, isOpen: true, changesAt: null, askContact: "never", logoUrl: null });
   for (const text of [undefined, "", "no JSON"]) expect(readFacts(text)).toMatchObject({ title: "", isOpen: true });
 });

@@ -5,6 +5,9 @@ import { type Opening, openingAt, openingHours } from "./opening-hours.ts";
 import { TEXT_KEYS } from "./text-keys.ts";
 import type { Uploads } from "./uploads.ts";
 
+/** When the page asks anonymous visitors for their name and email address. */
+export const ASK_CONTACT = ["never", "afterFirst", "whenClosed"] as const;
+
 const MAX_STARTERS = 5;
 const MAX_TEXT = 500;
 /** Bytes of UTF-8. All texts are in the page. */
@@ -34,6 +37,7 @@ export const pageSettings = {
   ),
   hours: optional(openingHours),
   hideWhenClosed: optional(z.boolean()),
+  askContact: optional(z.enum(ASK_CONTACT)),
 };
 
 export type PageSettings = { [Name in keyof typeof pageSettings]?: z.output<(typeof pageSettings)[Name]> };
@@ -69,11 +73,12 @@ export interface PageFacts extends Appearance {
   greeting: string | null;
   starters: string[];
   texts: NonNullable<PageSettings["texts"]>;
+  askContact: (typeof ASK_CONTACT)[number];
 }
 
 export function pageFactsOf(channel: Named, now: number): PageFacts {
-  const { uploads = "everyone", greeting = null, starters = [], texts = {} } = channel.settings;
-  return { ...appearanceOf(channel, now), uploads, greeting, starters, texts };
+  const { uploads = "everyone", greeting = null, starters = [], texts = {}, askContact = "never" } = channel.settings;
+  return { ...appearanceOf(channel, now), uploads, greeting, starters, texts, askContact };
 }
 
 interface Named {

@@ -39,7 +39,7 @@ export const webSpec: ChannelSpec = {
     uploads: optional(z.enum(UPLOADS)),
     ...pageSettings,
   }),
-  defaults: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
+  defaults: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" },
   // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
   addressError: "must be well-formed text that does not start with web_",

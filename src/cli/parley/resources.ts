@@ -154,6 +154,12 @@ export const RESOURCES = {
         "web: whether the launcher is hidden outside of the hours",
         switchOf,
       ),
+      "ask-contact": field(
+        "when",
+        "settings.askContact",
+        "web: when visitors are asked for name and email: never, afterFirst or whenClosed",
+        orDefault,
+      ),
       "max-origins": limitField("limits.origins", "web: the maximum number of origins; 20 by default"),
     },
     required: ["kind", "name"],

@@ -49,6 +49,8 @@ const FIELDS: Record<string, string> = {
   "hours.timeZone": "The time zone, such as `Europe/Berlin`.",
   "hours.week":
     "For each day, such as `monday`, its ranges in order: `{ opens, closes }`, such as `09:00` and `17:30`; `24:00` is the end of the day.",
+  askContact:
+    "web: when anonymous visitors are asked for their name and email address: `never`, after the first message (`afterFirst`), or outside of the hours (`whenClosed`).",
   hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import { WEEKDAYS } from "../../channels/web/opening-hours.ts";
+import { ASK_CONTACT } from "../../channels/web/page-settings.ts";
 import { UPLOADS } from "../../channels/web/uploads.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
@@ -147,6 +148,10 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           })
           .optional()
           .describe("web: when the company answers, by the clock of its time zone. Without hours it always does"),
+        askContact: z
+          .enum(ASK_CONTACT)
+          .optional()
+          .describe("web: when anonymous visitors are asked for their name and email address"),
         hideWhenClosed: z.boolean().optional().describe("web: whether the launcher is hidden outside of the hours"),
         perSecond: z
           .number()

@@ -9,7 +9,7 @@ import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { directionOf } from "./language.ts";
 import { ChatSession, type SessionView, type StagedFile } from "./session.ts";
-import { tabStorage } from "./stored.ts";
+import { browserFlag, tabStorage } from "./stored.ts";
 import { chooseTexts } from "./texts.ts";
 import { timesIn } from "./times.ts";
 
@@ -28,6 +28,7 @@ function start(root: HTMLElement, channelId: string): void {
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
   const storage = tabStorage(owner, () => sessionStorage);
 
+  const asked = browserFlag(`asked.${owner}`, () => localStorage);
   const protocols = subprotocols(identity);
   const session = new ChatSession({
     socketUrl: (after, events) => socketUrl(channelId, after, events),
@@ -41,6 +42,9 @@ function start(root: HTMLElement, channelId: string): void {
     write: (text: string, choice?: Tapped) => session.write(text, choice),
     sendFiles: (text: string, files: readonly StagedFile[]) => session.sendFiles(text, files),
     withdraw: (id: string) => session.withdraw(id),
+    tellContact: (contact: { name?: string; email?: string }) => session.tellContact(contact),
+    wasAsked: asked.get,
+    setAsked: asked.set,
     typing: () => session.typing(),
     sendAgain: (id: string) => session.sendAgain(id),
     loadOlder: () => session.loadOlder(),

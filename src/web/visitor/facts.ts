@@ -11,6 +11,7 @@ const NONE: PageFacts = {
   greeting: null,
   starters: [],
   texts: {},
+  askContact: "never",
 };
 
 /** What the server wrote into the page about its channel. A page that is older or newer than this script lacks some. */

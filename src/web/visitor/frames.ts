@@ -63,6 +63,7 @@ export type IncomingFrame =
 export type OutgoingFrame =
   | { type: "message"; id: string; content: string; choice?: string; mediaId?: string }
   | { type: "typing" }
+  | { type: "contact"; name?: string; email?: string }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }
   | { type: "older"; before: number }

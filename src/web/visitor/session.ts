@@ -37,6 +37,8 @@ export interface SessionView {
   canUpload: boolean;
   /** The upload that is under way: how much of it was sent, from 0 to 1. */
   uploading: { id: string; share: number } | null;
+  /** Why the service did not take what the visitor said of themselves, or null. */
+  contactFault: string | null;
 }
 
 /** A file that the visitor has chosen. */
@@ -111,6 +113,7 @@ export class ChatSession {
       typing: null,
       canUpload: options.canUpload,
       uploading: null,
+      contactFault: null,
     };
     this.#files = new FileSender({
       upload: options.upload,
@@ -176,6 +179,14 @@ export class ChatSession {
     this.#connection?.send({ type: "typing" });
   }
 
+  /** Tells the company who the visitor is. @returns whether there is a connection */
+  tellContact(contact: { name?: string; email?: string }): boolean {
+    if (!this.#ready || !this.#features.includes("contact")) return false;
+    this.#show({ contactFault: null });
+    this.#connection?.send({ type: "contact", ...contact });
+    return true;
+  }
+
   /** Sends a refused message again, with the same id. */
   sendAgain(id: string): void {
     this.#apply({ type: "again", id });
@@ -217,6 +228,10 @@ export class ChatSession {
 
   #receive(frame: IncomingFrame): void {
     if (frame.type === "refused" && this.#retriesSoon(frame)) return;
+    if (frame.type === "refused" && frame.id === "contact") {
+      this.#show({ contactFault: frame.message || frame.code });
+      return;
+    }
     if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
     if (frame.type === "stored") {

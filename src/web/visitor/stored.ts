@@ -38,6 +38,26 @@ export function tabStorage(owner: string, store: () => Store): TabStorage {
   };
 }
 
+/** A flag that this browser keeps for one visitor of one channel. It is never set if storage is blocked. */
+export function browserFlag(name: string, store: () => Pick<Storage, "getItem" | "setItem">) {
+  return {
+    get: (): boolean => {
+      try {
+        return store().getItem(`parley.${name}`) !== null;
+      } catch {
+        return false;
+      }
+    },
+    set: (): void => {
+      try {
+        store().setItem(`parley.${name}`, "1");
+      } catch {
+        // Storage is blocked.
+      }
+    },
+  };
+}
+
 function readOutbox(text: string | null): OwnMessage[] {
   try {
     const saved: unknown = JSON.parse(text ?? "[]");

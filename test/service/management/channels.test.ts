@@ -65,7 +65,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       organizationId,
       kind: "web",
       name: "Site",
-      settings: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
+      settings: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" },
       limits: { chats: null, origins: 20 },
       retentionDays: null,
       health: { state: "ok", reason: null, since: TIME, isVerified: true },
@@ -150,6 +150,7 @@ test("a web channel's settings are stored, changed and cleared", async () => {
     allowedOrigins: ["https://b.test"],
     uploads: "everyone",
     hideWhenClosed: false,
+    askContact: "never",
   });
   expect(await patch({ settings: { uploads: "verified" } })).toMatchObject({ uploads: "verified" });
   expect(await patch({ settings: { uploads: null } })).toMatchObject({ uploads: "everyone" });

@@ -290,6 +290,7 @@ test("two concurrent changes of settings are both stored", async () => {
     ...settings,
     uploads: "everyone",
     hideWhenClosed: false,
+    askContact: "never",
   });
 });
 

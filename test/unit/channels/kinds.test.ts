@@ -76,7 +76,7 @@ test("a web chat lets in the pages of a hundred origins at most, of any where no
   const origins = (count: number) => Array.from({ length: count }, (_, i) => `https://a${i}.example`);
   expect([credentials.parse({}), defaults]).toEqual([
     {},
-    { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false },
+    { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" },
   ]);
   expect(settings.parse({ allowedOrigins: origins(100) })).toEqual({ allowedOrigins: origins(100) });
   expect(settings.safeParse({ allowedOrigins: origins(101) }).success).toBe(false);

@@ -4,6 +4,7 @@ import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
+import { AskContact } from "./ask-contact.tsx";
 import { Bubble } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
 import { useScroll } from "./use-scroll.ts";
@@ -91,6 +92,7 @@ export function MessageList({ view, facts, words, actions }: MessageListProps) {
             />
           ))}
         </div>
+        {!ended && <AskContact view={view} facts={facts} words={words} actions={actions} />}
       </section>
       <p role="status" class={view.typing ? "typing" : "hidden"}>
         {view.typing && (view.typing.name === null ? texts.writing : fill(texts.typing, { name: view.typing.name }))}

@@ -22,6 +22,11 @@ export interface Actions {
   sendFiles: (text: string, files: readonly StagedFile[]) => void;
   /** Takes back a message with a file that was not sent yet. */
   withdraw: (id: string) => void;
+  /** @returns whether there is a connection */
+  tellContact: (contact: { name?: string; email?: string }) => boolean;
+  /** Whether the visitor was asked for a name and an email address, in this browser. */
+  wasAsked: () => boolean;
+  setAsked: () => void;
   sendAgain: (id: string) => void;
   loadOlder: () => void;
   close: (() => void) | null;

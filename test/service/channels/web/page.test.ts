@@ -64,7 +64,7 @@ test("a widget and the page learn the channel's look, its hours, and changes of 
   const { channelId } = await newSite({ ...look, hours, hideWhenClosed: true, greeting: "Hi", starters: ["Prices"] });
   const facts = { ...look, isOpen: false, changesAt: null, hideWhenClosed: true };
   expect((await call("GET", `/web/${channelId}/availability`)).body).toEqual({ available: true, ...facts });
-  const more = { uploads: "everyone", greeting: "Hi", starters: ["Prices"], texts: {} };
+  const more = { uploads: "everyone", greeting: "Hi", starters: ["Prices"], texts: {}, askContact: "never" };
   expect(await factsOf(channelId)).toEqual({ ...facts, ...more });
   const settings = { title: null, hours: null, texts: { de: { send: "Los" } } };
   expect((await admin("PATCH", `/channels/${channelId}`, { settings })).status).toBe(200);

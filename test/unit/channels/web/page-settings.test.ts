@@ -14,6 +14,7 @@ const LOOK = {
   texts: { de: { send: "Los" }, "pt-BR": { placeholder: "Escreva…" } },
   hours: { timeZone: "Europe/Berlin", week: { monday: [{ opens: "09:00", closes: "17:00" }] } },
   hideWhenClosed: true,
+  askContact: "afterFirst",
 };
 
 test("a web chat takes how its page looks and speaks, and null for each of it", () => {
@@ -36,6 +37,7 @@ test.each([
   [{ texts: { de: { sned: "Los" } } }, "texts.de.sned is no text of the page"],
   [{ texts: { de: { send: "x".repeat(501) } } }, "texts.de.send must have at most 500 characters"],
   [{ hideWhenClosed: "yes" }, "hideWhenClosed must be true or false"],
+  [{ askContact: "always" }, "askContact must be one of never, afterFirst, whenClosed"],
 ])("%j is refused: %s", (given, fault) => {
   expect(faultsOf(given)).toEqual([fault]);
 });

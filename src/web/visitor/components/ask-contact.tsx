@@ -1,0 +1,81 @@
+import { useState } from "preact/hooks";
+import type { PageFacts } from "../../../channels/web/page-settings.ts";
+import type { SessionView } from "../session.ts";
+import type { Actions, Words } from "./words.ts";
+
+interface AskContactProps {
+  view: SessionView;
+  facts: PageFacts;
+  words: Words;
+  actions: Actions;
+}
+
+/** Asks an anonymous visitor, once, how the company can reach them. They can decline. */
+export function AskContact({ view, facts, words, actions }: AskContactProps) {
+  const [state, setState] = useState<"ask" | "told" | "done">(() => (actions.wasAsked() ? "done" : "ask"));
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const { texts } = words;
+  const { conversation, contactFault } = view;
+  const hasWritten = conversation.entries.some(({ message }) => message.direction === "INBOUND");
+  const isDue = facts.askContact === "afterFirst" || (facts.askContact === "whenClosed" && !facts.isOpen);
+  // Before the first message there is no contact who could have a name.
+  if (words.user !== null || !isDue || !hasWritten || state === "done") return null;
+  const end = (next: "told" | "done") => {
+    actions.setAsked();
+    setState(next);
+  };
+  if (state === "told" && contactFault === null) {
+    return (
+      <p class="ask" role="status">
+        {texts.contactThanks}
+      </p>
+    );
+  }
+  return (
+    <form
+      class="ask"
+      aria-label={texts.askContact}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const contact = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
+        if (Object.keys(contact).length === 0) end("done");
+        else if (actions.tellContact(contact)) end("told");
+      }}
+    >
+      <p>{texts.askContact}</p>
+      <label>
+        {texts.contactName}
+        <input
+          autocomplete="name"
+          maxLength={256}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      <label>
+        {texts.contactEmail}
+        <input
+          type="email"
+          autocomplete="email"
+          maxLength={254}
+          value={email}
+          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+      </label>
+      {contactFault !== null && (
+        <p role="alert" class="excess">
+          {contactFault}
+        </p>
+      )}
+      <div>
+        <button type="submit" class="pill" disabled={view.link !== "online"}>
+          {texts.contactSend}
+        </button>
+        <button type="button" class="pill" onClick={() => end("done")}>
+          {texts.contactSkip}
+        </button>
+      </div>
+    </form>
+  );
+}
