@@ -224,7 +224,7 @@ export class ChatParts {
       isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
       isIdle: (now) =>
         !this.visitors.isOnline &&
-        earliest([this.lines.dueAt(now), this.scheduled.dueAt(now), this.files.dueAt()]) === null,
+        earliest([this.lines.dueAt(now), this.scheduled.dueAt(now), this.files.dueAt(now)]) === null,
       deleteChat: (identity) => this.erasure.deleteChat(identity),
     });
     this.erasure = new Erasure({

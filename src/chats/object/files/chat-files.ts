@@ -192,9 +192,9 @@ export class ChatFiles implements DuePart {
   }
 
   /** When the next bytes go; null if none do, or nobody can delete them, as no bucket is bound. */
-  dueAt(): number | null {
+  dueAt(now: number): number | null {
     const identity = this.#host.adoption.identity();
-    if (identity && this.#isOver()) return 0;
+    if (identity && this.#isOver()) return now;
     const nextAt = identity ? this.rows.nextAt() : null;
     return identity && nextAt !== null && bucketOf(this.#host.env, identity.chatId) ? nextAt : null;
   }
@@ -203,7 +203,7 @@ export class ChatFiles implements DuePart {
   async run(now: number): Promise<void> {
     const { adoption, env } = this.#host;
     const identity = adoption.identity();
-    if (!identity || (this.dueAt() ?? NEVER) > now) return;
+    if (!identity || (this.dueAt(now) ?? NEVER) > now) return;
     const { chatId, life } = identity;
     const due = this.rows.due(now, STEP_SIZE);
     const files = due.filter(({ meta }) => meta.state !== "life").map(({ id }) => id);

@@ -1,9 +1,11 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ChatParts } from "../../../../src/chats/object/chat-parts.ts";
 import { admin, call, expectError, newChat, newKey, send } from "../../../support/harness.ts";
 import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../../support/sockets.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
+import { alarmOf } from "../../chats/object/delivery/conversation.ts";
 
 const PNG = Uint8Array.fromBase64(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
@@ -65,6 +67,9 @@ test.for<[name: string, upload: Upload, status: number, code: string]>([
   ["a forged user", { claim: `user.dXNlcg.${"0".repeat(64)}` }, 401, "wrong_identity"],
   ["another site", { headers: { Origin: "https://evil.example" } }, 403, "wrong_origin"],
   ["10 MiB and one", { size: 10 * MIB + 1 }, 413, "body_too_large"],
+  ["no length", { headers: { "Transfer-Encoding": "chunked" } }, 411, "length_required"],
+  ["an empty file", { size: 0 }, 400, "validation_failed"],
+  ["a name that is a path", { query: "?fileName=..%2Fdot.png" }, 400, "validation_failed"],
   ["another type", { headers: { "Content-Type": "image/gif" } }, 415, "media_type"],
   ["an unknown parameter", { query: "?name=a" }, 400, "validation_failed"],
 ])("%s is refused, and leaves no chat", async ([, how, status, code]) => {
@@ -172,6 +177,18 @@ test("a chat that began with a file and got no message goes with its last file",
   pass(HOUR);
   expect((await upload()).status).toBe(201);
   expect(await chats()).toHaveLength(1);
+});
+
+test("a chat whose object is lost before it could delete itself does so at the next alarm", async () => {
+  const { upload, chats, channelId, token } = await newPlace();
+  await upload();
+  const object = await objectOf(channelId, token);
+  await runInDurableObject(object, (_object, { storage }) => storage.sql.exec("delete from files"));
+  await evictDurableObject(object);
+  await runInDurableObject(object, (chat) => (chat as unknown as { parts: ChatParts }).parts.due.standBy());
+  expect(await alarmOf(object)).toBe(Date.now());
+  await runDurableObjectAlarm(object);
+  expect(await chats()).toEqual([]);
 });
 
 test("a chat stays if a message came, or if the company had created it", async () => {
