@@ -10,6 +10,8 @@ import type {
 
 /** Of a code that a button copies. */
 const MAX_CODE = 15;
+/** Of a button's address with its value. */
+const MAX_ADDRESS = 2_000;
 /** Of a header's text with its values. */
 const MAX_HEADER_TEXT = 4_096;
 
@@ -165,6 +167,11 @@ function filledButtons(
         if (value === undefined || field === fieldOf(button)) continue;
         faults.push({ path: `${path}.${field}`, message: `can't be given, because ${buttonText(button)}` });
       }
+      const { urlSuffix = "" } = values;
+      if (fieldOf(button) === "urlSuffix" && addressOf(button.url ?? "", urlSuffix).length > MAX_ADDRESS) {
+        const message = `makes an address of more than ${MAX_ADDRESS} characters`;
+        faults.push({ path: `${path}.urlSuffix`, message });
+      }
     }
   }
   return buttons.flatMap((button, index) =>
@@ -196,7 +203,7 @@ function filledButton(
       if (!hasSuffix(url)) return [{ type, text, url, suffix: null }];
       const suffix = given?.urlSuffix;
       if (suffix === undefined) return missing("urlSuffix");
-      return [{ type, text, url: url.slice(0, url.indexOf("{{")) + suffix, suffix }];
+      return [{ type, text, url: addressOf(url, suffix), suffix }];
     }
     case "COPY_CODE":
       return given?.code === undefined ? missing("code") : [{ type, text, code: given.code }];
@@ -229,6 +236,11 @@ function buttonText(button: TemplateButton): string {
   if (button.type === "OTP") return "the code goes into this button by itself";
   const field = fieldOf(button);
   return field === null ? "this button takes no value" : `this button takes ${field}`;
+}
+
+/** The address of a button whose own one ends with a variable. */
+function addressOf(url: string, suffix: string): string {
+  return url.slice(0, url.indexOf("{{")) + suffix;
 }
 
 /** A variable stands at the end of an address. */

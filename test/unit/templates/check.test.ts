@@ -150,10 +150,20 @@ test.each<[TemplateComponent[], TemplateParts["buttons"], string[]]>([
     [{ index: 0, urlSuffix: "a" }],
     ["template.buttons.0.urlSuffix can't be given, because this button takes no value"],
   ],
+  [
+    [buttons(track)],
+    [{ index: 0, urlSuffix: "x".repeat(2_001 - "https://shop.example/t/".length) }],
+    ["template.buttons.0.urlSuffix makes an address of more than 2000 characters"],
+  ],
   [[buttons(shop, track)], [], ["template.buttons must have urlSuffix for the button with the index 1"]],
   [[buttons(coupon)], [], ["template.buttons must have code for the button with the index 0"]],
 ])("what does not fit a button names its path, %#", (components, given, faults) => {
   expect(faultsOf(components, { buttons: given })).toEqual(faults);
+});
+
+test("an address with its value may have 2,000 characters", () => {
+  const urlSuffix = "x".repeat(2_000 - "https://shop.example/t/".length);
+  expect(fill([buttons(track)], { buttons: [{ index: 0, urlSuffix }] })).toHaveProperty("filled");
 });
 
 test("the code of an authentication template goes into its button by itself", () => {
