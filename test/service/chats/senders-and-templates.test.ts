@@ -63,6 +63,16 @@ test("another organization's key can't use what is held", async () => {
   expectError(await post({ templateId: body.templateId, variables: body.variables }), 404, "template_not_found");
 });
 
+test("an isolate holds 160 templates, and reads another one in place of the first", async () => {
+  const { organizationId, post, api, chat } = await usedTemplate();
+  for (let count = 0; count < 160; count++) {
+    await send(api, chat.id, { templateId: await newTemplate(organizationId, "Hi") });
+  }
+  const roundTrips = countRoundTrips();
+  expect((await post()).status).toBe(201);
+  expect(roundTrips()).toBe(1);
+});
+
 test.each(OUTAGES)("while D1 is down (%s error), templates are filled for an hour", async (outage) => {
   const { api, chat, post, ownerId } = await usedTemplate();
   // The key's record must be younger than an hour too.

@@ -127,6 +127,15 @@ test.for(["a/b.png", "..", "a\\b.png", "a\u0000.png", "a\u202egnp.exe", "%20", "
   },
 );
 
+test.for(["?filename=a.png", "?fileName=a.png&fileName=b.png", "?fileName="])(
+  "the query %s is a 400",
+  async (query) => {
+    const { upload, stored } = await newPlace();
+    expectError(await upload(PNG, { "Content-Type": "image/png" }, { query }), 400, "validation_failed");
+    expect(await stored()).toEqual([]);
+  },
+);
+
 test("a key repeats an upload: one file, one object, one message; with another length it is a 422", async () => {
   const { api, chat, upload, stored } = await newPlace();
   const headers = { "Content-Type": "image/png", "Idempotency-Key": "invoice" };

@@ -100,6 +100,20 @@ test("a member may do what its permissions say, from the next request on", async
   expect((await ask("GET", "/session")).body.session.permissions).toEqual(["keys:read"]);
 });
 
+test("a member who may send uploads a file, sends it and downloads it, and no other member uploads one", async () => {
+  const { ask, at, api, channelId, organizationId } = await newMember();
+  const chat = await newChat(api, channelId);
+  const headers = { "Content-Type": "text/plain", "Content-Length": "5" };
+  const upload = (as: typeof ask) => as("POST", `${at}/chats/${chat.id}/media`, "Hello", { headers });
+  const { media } = created(await upload(ask));
+  const body = { content: media.id, mediaId: media.id };
+  const { message } = created(await ask("POST", `${at}/chats/${chat.id}/messages`, body));
+  expect((await ask("GET", `${at}/chats/${chat.id}/messages/${message.id}/media`)).text).toBe("Hello");
+  const reader = { name: "Bea", permissions: ["messages:read"] };
+  const { member } = created(await admin("POST", `/organizations/${organizationId}/members`, reader));
+  expectError(await upload(browser(await signInMember(member.id))), 403, "permission_denied", /messages:send/);
+});
+
 test("a member sends in its own name, and in no other", async () => {
   const { at, api, channelId, organizationId, ownerId } = await newMember();
   const body = { name: "Bea", permissions: ["messages:send"] };

@@ -147,6 +147,21 @@ test("a deletion by the contact blanks the message permanently, is told once, an
   expectError(await redact(at, first?.id ?? ""), 404, "message_not_found");
 });
 
+test("a picture that the contact deleted is gone with what it was, and its network is not asked for it", async () => {
+  const at = await chatWith("whatsapp");
+  const image = { id: "1037543291543636", mime_type: "image/jpeg", sha256: "x", caption: "Look" };
+  taken(await at.contact.write("", { type: "image", image, text: undefined }, "wamid.picture"));
+  const picture = await at.newest();
+  expect(picture).toMatchObject({ type: "IMAGE", media: { contentType: "image/jpeg" } });
+  taken(await at.contact.remove("wamid.picture"));
+  const blank = await at.message(picture.id);
+  expect([blank.mediaUrl, blank.media, blank.deletedAt]).toEqual([null, undefined, expect.any(String)]);
+  const path = `/chats/${at.chatId}/messages/${picture.id}/media`;
+  expectError(await at.api("GET", path), 404, "media_not_found");
+  expect(at.calls).toEqual([]);
+  expect(await storedBy(at.object())).not.toMatch(/1037543291543636|image\/jpeg/);
+});
+
 test("a message that WhatsApp repeats after its deletion does not come back", async () => {
   const at = await deletedChat();
   taken(await at.contact.remove(at.id));
