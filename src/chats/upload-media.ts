@@ -5,7 +5,7 @@ import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../files/limits.ts";
 import { beginUpload } from "../files/store-file.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, notBlankIfGiven, optional, wellFormed } from "../http/fields.ts";
-import { fault } from "../http/validation.ts";
+import { fault, refuseEncoding } from "../http/validation.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
@@ -74,6 +74,7 @@ export async function storeUpload(
   { fileName, idempotencyKey }: UploadRequest,
 ): Promise<StoredUpload> {
   const { chatId } = target;
+  refuseEncoding(request.headers);
   const size = sizeOf(request.headers, target.maxBytes);
   const bucket = bucketOf(env, chatId);
   if (!bucket) throw unavailable("media: no bucket is bound");

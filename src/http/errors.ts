@@ -110,7 +110,7 @@ export const ERRORS = {
   ...errors(410, "error", {
     cursor_expired: "The cursor is too old or from before a deletion. Start again with from=oldest",
   }),
-  ...errors(411, "message", {
+  ...errors(411, "error", {
     length_required: "Content-Length is missing. Send it, and no Transfer-Encoding",
   }),
   ...errors(413, "message", {

@@ -19,7 +19,7 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
   return async function validateBody(c, next) {
-    refuseEncoding(c);
+    refuseEncoding(c.req.raw.headers);
     const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
       // Any other error means that the client disconnected.
       throw error instanceof ApiError ? error : invalid([{ path: "", message: "was interrupted" }], NOT_AN_OBJECT);
@@ -76,9 +76,12 @@ function withoutQuery<T extends z.ZodMiniObject>(schema: T): z.output<T> {
 /** The maximum size of a JSON body in bytes. */
 export const MAX_BODY = 64 * 1_024;
 
-/** A 415 lists the encodings that are accepted (RFC 9110, 15.5.16): none. */
-function refuseEncoding(c: Context): void {
-  const encoding = c.req.header("Content-Encoding") || "identity";
+/**
+ * A 415 lists the encodings that are accepted (RFC 9110, 15.5.16): none.
+ * @throws ApiError `media_type` if a body is encoded
+ */
+export function refuseEncoding(headers: Headers): void {
+  const encoding = headers.get("Content-Encoding") || "identity";
   if (encoding.toLowerCase() === "identity") return;
   throw new ApiError("media_type", { headers: { "Accept-Encoding": "identity" } });
 }

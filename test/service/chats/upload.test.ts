@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { call, expectError, expectFaults, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { call, created, expectError, expectFaults, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { jpeg } from "../../support/jpeg.ts";
 
 const PNG = Uint8Array.fromBase64(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
@@ -91,6 +92,14 @@ test.for<[bytes: Uint8Array, declared: string, type: string]>([
   expect(body.media.contentType).toBe(type);
 });
 
+test("a photo that lies on its side behind 300 KB of EXIF is measured as it is shown", async () => {
+  const { upload } = await newPlace();
+  const bytes = jpeg(6, 5);
+  expect(bytes.length).toBeGreaterThan(300_000);
+  const { media } = created(await upload(bytes, { "Content-Type": "image/jpeg" }));
+  expect(media).toMatchObject({ contentType: "image/jpeg", size: bytes.length, width: 30, height: 40 });
+});
+
 test("HTML is a download, and can't run", async () => {
   const { api, chat, upload } = await newPlace();
   const { body } = await upload(text("<script>alert(1)</script>"), { "Content-Type": "text/html" });
@@ -110,6 +119,30 @@ test("the length is judged before a byte is read", async () => {
   expectFaults(await upload(new Uint8Array(), type), "");
   expect(await stored()).toEqual([]);
 });
+
+test("of a refused upload, a body that is too large is the request's fault, and all else the route's", async () => {
+  const { upload } = await newPlace();
+  const type = { "Content-Type": "text/plain" };
+  const large = { ...type, "Content-Length": "16777217" };
+  const answers = [await upload(new ReadableStream(), type), await upload(text("a"), large), await upload(PNG, type)];
+  const shapes = answers.map(({ status, body }) => [status, Object.keys(body).sort()]);
+  expect(shapes).toEqual([
+    [411, ["code", "error"]],
+    [413, ["code", "message"]],
+    [415, ["code", "error"]],
+  ]);
+});
+
+test.for(["gzip", "br"])(
+  "a body with the Content-Encoding %s is a 415: a file is stored as it comes",
+  async (encoding) => {
+    const { upload, stored } = await newPlace();
+    const answer = await upload(text("words"), { "Content-Type": "text/plain", "Content-Encoding": encoding });
+    expectError(answer, 415, "media_type", /must not have a Content-Encoding/);
+    expect(answer.headers.get("Accept-Encoding")).toBe("identity");
+    expect(await stored()).toEqual([]);
+  },
+);
 
 test("16 MiB are taken whole", async () => {
   const { upload, stored } = await newPlace();
