@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { lineOf } from "../../../channels/received.ts";
 import type { VisitorMessage } from "../../../channels/web/render.ts";
+import type { Visitor } from "../../../channels/web/visitor.ts";
+import { bucketOf } from "../../../files/bucket.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { optional } from "../../../http/fields.ts";
 import { contactEmailField, contactNameField } from "../../chat.ts";
@@ -51,8 +53,8 @@ const FEATURES = ["choices", "replies", "reactions", "typing", "contact"] as con
 type Feature = (typeof FEATURES)[number] | "uploads";
 
 /** What a visitor's page can use, so that it offers nothing that the server would refuse. */
-export function featuresOf({ hasUploads }: { hasUploads: boolean }): Feature[] {
-  return hasUploads ? [...FEATURES, "uploads"] : [...FEATURES];
+export function featuresOf(env: Env, { chatId, hasUploads }: Pick<Visitor, "chatId" | "hasUploads">): Feature[] {
+  return hasUploads && bucketOf(env, chatId) ? [...FEATURES, "uploads"] : [...FEATURES];
 }
 
 /** Bytes of UTF-8. */

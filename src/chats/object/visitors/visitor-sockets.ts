@@ -202,7 +202,7 @@ export class VisitorSockets {
 
   /** @param after the seq of the newest message that the page has */
   #ready(after: number, visitor: Visitor): ServerFrame {
-    const features = featuresOf(visitor);
+    const features = featuresOf(this.#host.env, visitor);
     const chatId = this.#host.adoption.identity()?.chatId ?? null;
     const { log } = this.#host;
     if (chatId === null) {

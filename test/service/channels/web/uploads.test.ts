@@ -105,6 +105,22 @@ test("`uploads` says whose files are taken, and the page hears it", async () => 
   expect((await api("GET", "/chats")).body.chats).toHaveLength(1);
 });
 
+test("without a bucket an upload is a 503, and a page that connects offers none", async () => {
+  const { upload, channelId, token, chats } = await newPlace();
+  const bucket = env.MEDIA;
+  Object.assign(env, { MEDIA: undefined });
+  try {
+    expectError(await upload(), 503, "unavailable");
+    const { page, ready } = await visit(channelId, { token });
+    expect(ready.features).not.toContain("uploads");
+    expect(await page.write("No file")).toMatchObject({ type: "stored" });
+  } finally {
+    Object.assign(env, { MEDIA: bucket });
+  }
+  expect(await chats()).toHaveLength(1);
+  expect((await visit(channelId, { token })).ready.features).toContain("uploads");
+});
+
 test("nobody uploads if `uploads` is off", async () => {
   const { upload, secret } = await newPlace({ uploads: "off" });
   expectError(await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string }), 403, "uploads_off");
