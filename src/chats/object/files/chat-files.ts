@@ -134,7 +134,7 @@ export class ChatFiles implements DuePart {
   find(fileId: string): FileMedia | RefusedDraft {
     const row = this.rows.byId(fileId);
     if (row?.meta.state === "unused" && isLasting(row, Date.now())) return { fileId, ...row.meta.info };
-    const isUsed = !row && this.#host.isUsed(fileId);
+    const isUsed = row ? row.meta.state === "shared" : this.#host.isUsed(fileId);
     return { outcome: "refused", code: isUsed ? "media_used" : "media_not_found" };
   }
 

@@ -184,6 +184,7 @@ test("a resend shows the same file: the bytes go with the last message that show
   const { id, media, mediaUrl } = resent.body.message;
   expect(media).toEqual(original.media);
   expect(mediaUrl).toBe(`https://parley.test/api/v1${path}/${id}/media`);
+  expect(await chat.send(mediaId)).toMatchObject({ outcome: "refused", code: "media_used" });
   expect((await redact(talk.chatId, original.id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([mediaId]);
   expect((await talk.api("GET", `${path}/${id}/media`)).text).toBe("bytes");
