@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { atMost, bodyId, notBlank, optional, wellFormed } from "../http/fields.ts";
+import { plainFileName } from "../files/file-name.ts";
+import { atMost, bodyId, notBlankIfGiven, optional, wellFormed } from "../http/fields.ts";
 import { locationBody, MAX_CHOICE_ID, oneLine } from "./content.ts";
 import { httpsUrl, variablesBody } from "./send-values.ts";
 
@@ -10,7 +11,7 @@ export const MAX_TEMPLATE_BUTTONS = 10;
 const MAX_SUFFIX = 2_000;
 const MAX_COUPON = 15;
 
-const value = (max: number) => optional(z.string().check(notBlank, wellFormed, oneLine, ...atMost(max)));
+const value = (max: number) => optional(z.string().check(notBlankIfGiven, wellFormed, oneLine, ...atMost(max)));
 
 /** Sorted, so that their order in the body makes no difference. */
 const headerVariables = z.pipe(
@@ -25,7 +26,7 @@ export const templatePartsBody = z.object({
     z.object({
       mediaUrl: optional(httpsUrl),
       mediaId: optional(bodyId),
-      fileName: value(MAX_FILE_NAME),
+      fileName: optional(z.string().check(notBlankIfGiven, wellFormed, plainFileName, ...atMost(MAX_FILE_NAME))),
       variables: optional(headerVariables),
       location: optional(locationBody),
     }),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { plainType } from "../channels/network-response.ts";
 import { bucketOf, fileKey } from "../files/bucket.ts";
+import { plainFileName } from "../files/file-name.ts";
 import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../files/limits.ts";
 import { beginUpload } from "../files/store-file.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
@@ -12,15 +13,9 @@ import { callChat } from "./call-chat.ts";
 import { idempotencyHashOf } from "./idempotency.ts";
 import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "./rpc.ts";
 
-/** Neither a path, nor characters that change how others are shown. */
-const plainName = z.refine<string>(
-  (name) => !/[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(name) && !/^\.{1,2}$/.test(name),
-  "must be a file name: without slashes, backslashes, control characters and characters that turn the direction of text",
-);
-
 /** The query of `POST /chats/{id}/media`. */
 export const uploadQuery = z.object({
-  fileName: optional(z.string().check(notBlankIfGiven, wellFormed, plainName, ...atMost(MAX_FILE_NAME))),
+  fileName: optional(z.string().check(notBlankIfGiven, wellFormed, plainFileName, ...atMost(MAX_FILE_NAME))),
 });
 
 export interface UploadRequest {

@@ -83,6 +83,16 @@ test("a file that does not fit the header, is used, unknown, or beside a link is
   expectError(await post("image", { mediaId }), 409, "media_used");
 });
 
+test.for(["../a.png", "a\\b.png", "..", "a\u0007.png", "a\u202egnp.exe", "x".repeat(241), " "])(
+  "the file name %j of a header is refused",
+  async (fileName) => {
+    const { files, post } = await chatOf("whatsapp");
+    const mediaId = await files.upload();
+    expectFaults(await post("document", { mediaId, fileName }), "template.header.fileName");
+    expect(await files.rows()).toEqual([{ id: mediaId, state: "unused" }]);
+  },
+);
+
 test("the file of a header enters the idempotency key's request", async () => {
   const { files, post, sent } = await chatOf("whatsapp");
   const [mediaId, other] = [await files.upload(), await files.upload()];

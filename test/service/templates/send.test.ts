@@ -143,6 +143,7 @@ test("a send that does not fit the template is a 400 that names the path, and st
     [{ header: { location: { latitude: 91, longitude: 0 } } }, "template.header.location.latitude"],
     [{ buttons: [{ index: 10 }] }, "template.buttons.0.index"],
     [{ buttons: [{ index: 0, payload: "x".repeat(201) }] }, "template.buttons.0.payload"],
+    [{ buttons: [{ index: 0, payload: " " }] }, "template.buttons.0.payload"],
     [{ buttons: [{ index: 0, code: "x".repeat(16) }] }, "template.buttons.0.code"],
     [{ buttons: [{ index: 0, urlSuffix: "a\nb" }] }, "template.buttons.0.urlSuffix"],
     [{ buttons: Array(11).fill({ index: 0 }) }, "template.buttons"],
