@@ -1,4 +1,7 @@
+import { unavailable } from "../http/errors.ts";
 import { jurisdictionOf } from "../ids.ts";
+import { answerWithin } from "../platform/call-object.ts";
+import { R2_DEADLINE_MS } from "./limits.ts";
 
 /** The files of one life of a chat. A web chat that was erased and begun anew has the same id, and another life. */
 export interface ChatLife {
@@ -32,4 +35,13 @@ export function fileKey({ chatId, life, mediaId }: ChatLife & { mediaId: string 
 /** The life of the chat that a file's key names. */
 export function lifeOfKey(key: string): number {
   return Number(key.split("/")[1]);
+}
+
+/** Waits for R2. @throws ApiError `unavailable` if it fails, or says nothing for long */
+export async function answerOfR2<Value>(call: () => Promise<Value>): Promise<Value> {
+  try {
+    return await answerWithin(R2_DEADLINE_MS, call);
+  } catch (error) {
+    throw unavailable(error);
+  }
 }

@@ -1,7 +1,5 @@
-import { unavailable } from "../http/errors.ts";
-import { answerWithin } from "../platform/call-object.ts";
+import { answerOfR2 } from "./bucket.ts";
 import type { FileInfo } from "./file.ts";
-import { R2_DEADLINE_MS } from "./limits.ts";
 
 /** What browsers show without running anything in it. All else is a download. */
 const INLINE = /^(?:image\/(?:jpeg|png|gif|webp)|video\/(?:mp4|webm)|audio\/(?:mpeg|ogg))$/;
@@ -30,15 +28,9 @@ export async function serveFile({ bucket, key, etag, info }: Served, request: Re
   if (range) headers.set("Content-Range", `bytes ${range.offset}-${range.offset + range.length - 1}/${size}`);
   headers.set("Content-Length", String(range?.length ?? size));
   const init = { status: range ? 206 : 200, headers };
-  try {
-    if (request.method === "HEAD") {
-      return (await answerWithin(R2_DEADLINE_MS, () => bucket.head(key))) && new Response(null, init);
-    }
-    const found = await answerWithin(R2_DEADLINE_MS, () => bucket.get(key, range ? { range } : {}));
-    return found && new Response(found.body, init);
-  } catch (error) {
-    throw unavailable(error);
-  }
+  if (request.method === "HEAD") return (await answerOfR2(() => bucket.head(key))) && new Response(null, init);
+  const found = await answerOfR2(() => bucket.get(key, range ? { range } : {}));
+  return found && new Response(found.body, init);
 }
 
 /**

@@ -1,9 +1,8 @@
 import { ApiError, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { answerWithin } from "../platform/call-object.ts";
+import { answerOfR2 } from "./bucket.ts";
 import { isMeasured, sidesOf } from "./dimensions.ts";
 import type { FileInfo } from "./file.ts";
-import { R2_DEADLINE_MS } from "./limits.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
 /** Of each upload, so much is in memory at most: a photo's sides can stand behind a long EXIF. */
@@ -61,7 +60,7 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
       info,
       drop,
       async store(bucket, key, isRepeated) {
-        if (isRepeated && (await storedSize(bucket, key)) === size) return drop();
+        if (isRepeated && (await answerOfR2(() => bucket.head(key)))?.size === size) return drop();
         await store(bucket, key, rest).finally(() => clearTimeout(deadline));
       },
     };
@@ -76,15 +75,6 @@ async function dropRest(reader: ReadableStreamDefaultReader<Bytes>, late: Promis
     while (!(await Promise.race([reader.read(), late])).done);
   } catch {
     // It broke off, is too late, or was passed on.
-  }
-}
-
-/** @throws ApiError `unavailable` */
-async function storedSize(bucket: R2Bucket, key: string): Promise<number | undefined> {
-  try {
-    return (await answerWithin(R2_DEADLINE_MS, () => bucket.head(key)))?.size;
-  } catch (error) {
-    throw unavailable(error);
   }
 }
 
@@ -115,7 +105,7 @@ async function store(bucket: R2Bucket, key: string, rest: Rest): Promise<void> {
     const stored = await Promise.race([put, late]);
     if (stored) return;
     stop.abort();
-    if ((await storedSize(bucket, key)) !== size) throw new Error("Other bytes are stored");
+    if ((await answerOfR2(() => bucket.head(key)))?.size !== size) throw new Error("Other bytes are stored");
   } catch (error) {
     const fault = await faultOf(error, rest);
     stop.abort();

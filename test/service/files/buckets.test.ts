@@ -58,3 +58,26 @@ test("a deleted channel and a deleted organization leave no bytes, used or not, 
   expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
   expect(await stored(other.id)).toMatchObject({ MEDIA: 0 });
 });
+
+test.each(["list", "delete", "no bucket"] as const)(
+  "while R2 is away (%s) the deletion of a chat, a channel and an organization with files is a 503, and its repeat works",
+  async (fault) => {
+    const { api, channelId, organizationId, chat, put, stored } = await place();
+    const second = await newChat(api, channelId);
+    const last = await newChat(api, await newChannel(organizationId, "telegram"), "4711");
+    for (const { id } of [chat, second, last]) created(await put(id));
+    const bucket = env.MEDIA;
+    const away = () => Promise.reject(new Error("R2 is away"));
+    const broken = fault === "no bucket" ? undefined : { ...bucket, list: bucket.list.bind(bucket), [fault]: away };
+    const paths = [`/chats/${chat.id}`, `/channels/${channelId}`, `/organizations/${organizationId}`];
+    for (const path of paths) {
+      Object.assign(env, { MEDIA: broken });
+      const answer = await admin("DELETE", path).finally(() => Object.assign(env, { MEDIA: bucket }));
+      expectError(answer, 503, "unavailable");
+      expect(answer.headers.get("Retry-After")).toBe("1");
+      expect((await stored(last.id)).MEDIA).toBe(1);
+      expect((await admin("DELETE", path)).status).toBe(200);
+    }
+    expect([(await stored()).MEDIA, (await stored(last.id)).MEDIA]).toEqual([0, 0]);
+  },
+);

@@ -29,8 +29,8 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a row goes before its bytes": {
     file: files,
-    right: "    await withinDeadline(bucket.delete(keys));\n    if (!adoption.exists(life)) return false;",
-    wrong: "    this.rows.deleted(ids, Date.now());\n    await withinDeadline(bucket.delete(keys));",
+    right: "    await answerOfR2(() => bucket.delete(keys));\n    if (!adoption.exists(life)) return false;",
+    wrong: "    this.rows.deleted(ids, Date.now());\n    await answerOfR2(() => bucket.delete(keys));",
   },
   "the bytes of a purged original go although another message shows them": {
     file: files,

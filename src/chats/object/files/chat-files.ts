@@ -1,8 +1,6 @@
-import { bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
+import { answerOfR2, bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
 import type { FileInfo } from "../../../files/file.ts";
-import { R2_DEADLINE_MS } from "../../../files/limits.ts";
-import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
-import { inTime } from "../../../platform/deadline.ts";
+import { unavailable } from "../../../http/errors.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type {
   ChatIdentity,
@@ -265,26 +263,29 @@ export class ChatFiles implements DuePart {
     if (!bucket) throw new Error("No bucket is bound");
     const { chatId, life } = identity;
     const keys = ids.map((mediaId) => fileKey({ chatId, life, mediaId }));
-    await withinDeadline(bucket.delete(keys));
+    await answerOfR2(() => bucket.delete(keys));
     if (!adoption.exists(life)) return false;
     this.rows.deleted(ids, Date.now());
     return true;
   }
 }
 
-/** Deletes all bytes of a chat's lives up to the last one that was deleted. @throws if R2 does not answer */
+/**
+ * Deletes all bytes of a chat's lives up to the last one that was deleted.
+ * @throws ApiError `unavailable` if R2 does not answer, no bucket is bound, or more is left
+ */
 export async function deleteLives(env: Env, chatId: string, last: number): Promise<void> {
   const bucket = bucketOf(env, chatId);
-  if (!bucket) throw new Error("No bucket is bound");
+  if (!bucket) throw unavailable("files: no bucket is bound");
   const prefix = chatPrefix(chatId);
   for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const { objects } = await withinDeadline(bucket.list({ prefix, limit: STEP_SIZE }));
+    const { objects } = await answerOfR2(() => bucket.list({ prefix, limit: STEP_SIZE }));
     // R2 lists by keys, so those of a later life come last.
     const keys = objects.map(({ key }) => key).filter((key) => lifeOfKey(key) <= last);
     if (keys.length === 0) return;
-    await withinDeadline(bucket.delete(keys));
+    await answerOfR2(() => bucket.delete(keys));
   }
-  throw new Error("More files are left to delete");
+  throw unavailable("files: more are left to delete");
 }
 
 /** Whether a message's media is a file of ours. */
@@ -295,16 +296,6 @@ export function isFileMedia(media: Media | null): media is FileMedia {
 /** Whether no instance of the object can have begun to delete the bytes: the clock of an earlier one may have been ahead. */
 function isLasting({ deleteAt }: FileRow, now: number): boolean {
   return deleteAt > now + CLOCK_SKEW_MS;
-}
-
-async function withinDeadline<Value>(call: Promise<Value>): Promise<Value> {
-  const answer = await inTime(
-    SYSTEM_CLOCK,
-    R2_DEADLINE_MS,
-    call.then((value) => ({ value })),
-  );
-  if (!answer) throw new Error("R2 does not answer");
-  return answer.value;
 }
 
 function shownUpload(id: string, { contentType, size, fileName, width, height }: FileInfo, deleteAt: number): string {
