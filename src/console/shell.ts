@@ -33,7 +33,8 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
+  "media-src 'self'",
   "connect-src 'self'",
   // The preview of a web chat.
   "frame-src 'self'",

@@ -167,12 +167,13 @@ test("a conversation shows choices, taps, quotes, places and reactions, and foll
   const interactive = { choices, header: "Your order", footer: "Free of charge" };
   const { message } = await send(chat.id, { content: "When may we deliver?", interactive });
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
-  const list = log(page).getByRole("list", { name: "Choices" });
-  await list.first().waitFor();
-  expect(await list.first().getByRole("listitem").allTextContents()).toEqual(["Today", "Tomorrow", "<b>Never</b>"]);
+  const list = log(page).getByRole("group", { name: "Choices" }).first();
+  await list.waitFor();
+  expect(await list.locator(".option").allTextContents()).toEqual(["Today", "Tomorrow", "<b>Never</b>"]);
   await desk.does(chat.address, { type: "message", content: "?", choice: `${message.id}:1` });
   const tap = log(page).getByRole("article").nth(1);
-  const quote = tap.getByRole("link", { name: "When may we deliver?" });
+  await list.getByText("Tomorrow Chosen").waitFor();
+  const quote = tap.getByRole("button", { name: "In reply to: When may we deliver?" });
   await quote.click();
   await expect.poll(() => page.locator("article:target").textContent()).toContain("Your order");
   expect(await tap.locator(".text").textContent()).toBe("Tomorrow");
@@ -182,7 +183,7 @@ test("a conversation shows choices, taps, quotes, places and reactions, and foll
   await send(chat.id, { content: "Here it is", interactive: { choices: [link] } });
   await log(page).getByRole("link", { name: "Track it" }).waitFor();
   await send(chat.id, { content: "Our shop", location: { latitude: -33.86, longitude: 151.2 } });
-  const map = log(page).getByRole("link", { name: "Open the map" });
+  const map = log(page).getByRole("link", { name: "-33.86, 151.2" });
   expect(await map.getAttribute("href")).toContain("mlat=-33.86&mlon=151.2");
   expect(await map.getAttribute("rel")).toContain("noreferrer");
   await desk.does(chat.address, { type: "reaction", seq: 1, emoji: null });

@@ -113,7 +113,7 @@ export const PURE = [
   "src/web/visitor/conversation.ts",
   "src/web/visitor/frames.ts",
   "src/web/visitor/language.ts",
-  "src/web/visitor/message-extras.ts",
+  "src/web/shared/message/extras.ts",
   "src/web/visitor/timeline.ts",
   "src/web/visitor/times.ts",
 ];

@@ -34,6 +34,7 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/chat.css",
     "web-assets/chat.js",
     "web-assets/console",
+    "web-assets/console/lightbox-hash.js",
     "web-assets/console/management-hash.js",
     "web-assets/console/page.css",
     "web-assets/console/page.js",

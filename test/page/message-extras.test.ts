@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readExtras } from "../../src/web/visitor/message-extras.ts";
+import { readExtras } from "../../src/web/shared/message/extras.ts";
 
 test("a message without extras has none", () => {
   expect(readExtras({ id: "msg_1", content: "Hi" })).toEqual({});
@@ -47,8 +47,8 @@ test("a reply, a tap, an edit and reactions are read", () => {
     replyTo: "msg_1",
     choice,
     reactions: [
-      { own: true, emoji: "🎉" },
-      { own: false, emoji: "👍" },
+      { by: "contact", emoji: "🎉" },
+      { by: "organization", emoji: "👍" },
     ],
     isEdited: true,
   });
@@ -58,17 +58,18 @@ test("a tap on a message that the chat doesn't have marks nothing", () => {
   expect(readExtras({ choice: { title: "Refund", messageId: null } })).toEqual({});
 });
 
-test("a place and cards are lines of text", () => {
+test("a place leads to a map, and cards are lines of text", () => {
   const location = { latitude: 52.5, longitude: 13.4, name: "Shop", address: "1 Main St" };
   const contacts = [{ name: "Ada", phones: ["+1", "+2"] }, { name: "Ben" }];
+  const map = "https://www.openstreetmap.org/?mlat=52.5&mlon=13.4#map=16/52.5/13.4";
   expect(readExtras({ location, contacts }).details).toEqual([
-    "Shop",
-    "1 Main St",
-    "52.5, 13.4",
-    "Ada · +1 · +2",
-    "Ben",
+    { text: "Shop", href: null },
+    { text: "1 Main St", href: null },
+    { text: "52.5, 13.4", href: map },
+    { text: "Ada · +1 · +2", href: null },
+    { text: "Ben", href: null },
   ]);
-  expect(readExtras({ location: { latitude: 0, longitude: 0 } }).details).toEqual(["0, 0"]);
+  expect(readExtras({ location: { latitude: 0, longitude: 0 } }).details).toMatchObject([{ text: "0, 0" }]);
 });
 
 test.each([

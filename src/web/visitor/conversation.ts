@@ -1,5 +1,5 @@
+import type { ShownFile } from "../shared/message/extras.ts";
 import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
-import type { ShownFile } from "./message-extras.ts";
 
 /** Why a visitor's message could not be sent. */
 export interface Trouble {

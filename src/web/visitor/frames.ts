@@ -1,6 +1,6 @@
 /** The frames of the visitors' socket, and the parser of the server's frames. */
 
-import { type MessageExtras, readExtras } from "./message-extras.ts";
+import { type MessageExtras, readExtras } from "../shared/message/extras.ts";
 
 type MessageType = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO" | "TEMPLATE";
 type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";

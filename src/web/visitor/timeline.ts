@@ -1,6 +1,6 @@
+import type { MessageExtras } from "../shared/message/extras.ts";
 import { bodyOf, type Conversation, type OwnMessage } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
-import type { MessageExtras } from "./message-extras.ts";
 import { sameDay } from "./times.ts";
 
 /** The progress of a visitor's message. */

@@ -1,10 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { Linked } from "../../shared/linked.tsx";
+import { useMemo } from "preact/hooks";
 import { webAddress } from "../../shared/links.ts";
-import { Outward } from "../../shared/outward.tsx";
-import { isPicture, pictureBox } from "../../shared/picture.ts";
+import { isBlank, MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { type MessageExtras, readExtras } from "../../shared/message/extras.ts";
+import type { ShownMedia } from "../../shared/message/media.tsx";
+import type { MessageTexts } from "../../shared/message/texts.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
+import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -12,7 +15,6 @@ import { now } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { Extras, Quote, Reactions } from "./message-extras.tsx";
 import { ScheduledActions } from "./scheduled-actions.tsx";
 
 interface BubbleProps {
@@ -45,7 +47,7 @@ interface PlacedProps extends BubbleProps {
 
 /** A message that has its place in the chat. A click shows its details. */
 export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps) {
-  const { direction, status, createdAt, error, editedAt, reactions } = message;
+  const { direction, status, createdAt, error, editedAt } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
   const side = isOwn ? "message-own" : "message-theirs";
@@ -59,10 +61,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
           <bdi>{sender}</bdi>
         </p>
       )}
-      <div class="bubble">
-        <MessageText message={message} store={store} />
-      </div>
-      {reactions && <Reactions of={reactions} />}
+      <Content message={message} store={store} writer={isOwn ? (sender ?? OUR_SIDE) : nameOf(store)} />
       <Button
         class={`message-meta message-meta-${status.toLowerCase()}`}
         title={`${exactTime(Date.parse(createdAt))}. Show details`}
@@ -120,9 +119,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
       id={message.id}
       class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}
     >
-      <div class="bubble">
-        <MessageText message={message} store={store} />
-      </div>
+      <Content message={message} store={store} writer={OUR_SIDE} />
       <div class="message-meta">
         <Icon name="clock" />
         {isBeingSent ? (
@@ -145,80 +142,63 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
   );
 }
 
-/**
- * The text of a message, and its file. Only text and links, never markup. A picture of ours or a contact's is shown, any
- * other file is a download; an address that a client gave an outbound message is a link that is never loaded, as its host
- * would learn who reads.
- */
-function MessageText({ message, store }: Pick<BubbleProps, "message" | "store">) {
+const TEXTS: MessageTexts = {
+  removed: "This message was deleted.",
+  inReplyTo: "In reply to",
+  earlierMessage: "An earlier message",
+  choices: "Choices",
+  chosen: "Chosen",
+  pictureFrom: "Picture from {name}",
+  pictureGone: "This picture can’t be shown.",
+  image: "Open image",
+  document: "Open document",
+  audio: "Open audio",
+  video: "Open video",
+  close: "Close the picture",
+};
+const OUR_SIDE = "Your organization";
+const REACTORS = { contact: "The contact reacted", organization: "Your organization reacted" };
+const DELETED: MessageTexts = { ...TEXTS, removed: "Deleted by the contact." };
+
+/** What a message shows, as the visitors' page does. */
+function Content({ message, store, writer }: Pick<BubbleProps, "message" | "store"> & { writer: string }) {
   const { organization } = usePlace();
-  const isGone = useSignal(false);
-  const { text, mediaUrl, media, direction, type, chatId, id, replyTo, interactive } = message;
-  if (isBlank(message))
-    return (
-      <p class="quiet">
-        <em>{message.deletedAt ? "Deleted by the contact." : "This message was deleted."}</em>
-      </p>
-    );
-  // A file without a caption has its name as the text.
-  const isRepeated = text.trim() === mediaUrl || text === media?.fileName;
-  const isFile = direction === "INBOUND" || media !== undefined;
-  const file = addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`);
-  const picture = isFile && media !== undefined && isPicture(media.contentType) && !isGone.value;
-  const outward = mediaUrl === null || isFile ? null : webAddress(mediaUrl, ["https:"]);
+  const extras = useMemo(() => readExtras(message), [message]);
   return (
-    <>
-      {replyTo !== undefined && <Quote store={store} replyTo={replyTo} />}
-      {picture && (
-        <Picture
-          href={file}
-          alt={isRepeated ? media.fileName || "Picture" : text}
-          media={media}
-          onGone={() => (isGone.value = true)}
-        />
-      )}
-      {mediaUrl !== null && !picture && (
-        <p class="line">
-          <Icon name="file" />
-          {isFile ? (
-            <a href={file} download>
-              Download {media?.fileName ? <bdi>{media.fileName}</bdi> : `the ${type.toLowerCase()}`}
-            </a>
-          ) : outward === null ? (
-            <span>{type.toLowerCase()}</span>
-          ) : (
-            <Outward href={outward}>{type === "TEXT" ? "Link" : `Open the ${type.toLowerCase()}`}</Outward>
-          )}
-        </p>
-      )}
-      {interactive?.header && (
-        <p dir="auto">
-          <strong>{interactive.header}</strong>
-        </p>
-      )}
-      {text !== "" && !isRepeated && <Linked text={text} />}
-      <Extras message={message} />
-    </>
+    <MessageContent
+      message={{ type: message.type, text: message.text, mediaUrl: message.mediaUrl, ...extras }}
+      media={mediaOf(message, extras, organization.id)}
+      writer={writer}
+      quoted={quotedIn(store, extras.replyTo)}
+      tapped={store.taps.value.get(message.id) ?? null}
+      onTap={null}
+      reactors={REACTORS}
+      texts={message.deletedAt ? DELETED : TEXTS}
+    />
   );
 }
 
-interface PictureProps {
-  href: string;
-  alt: string;
-  media: NonNullable<Message["media"]>;
-  onGone: () => void;
+/**
+ * A file of ours or a contact's comes through the service. An address that a client gave an outbound message is a link
+ * that is never loaded, as its host would learn who reads.
+ */
+function mediaOf(
+  { mediaUrl, direction, chatId, id }: Message,
+  { file }: MessageExtras,
+  organization: string,
+): ShownMedia | null {
+  if (mediaUrl === null) return null;
+  if (direction === "OUTBOUND" && !file) return { href: webAddress(mediaUrl, ["https:"]), kind: "other", file };
+  const href = addressOf(organization, `/chats/${chatId}/messages/${id}/media`);
+  return { href, kind: file?.kind ?? "other", file };
 }
 
-/** A picture, loaded as it comes into view. A click opens it alone. */
-function Picture({ href, alt, media, onGone }: PictureProps) {
-  return (
-    <a class="picture" href={href} target="_blank" rel="noopener">
-      <img src={href} alt={alt} loading="lazy" decoding="async" style={pictureBox(media)} onError={onGone} />
-    </a>
-  );
+function nameOf({ chat }: ConversationStore): string {
+  return chat.value ? contactName(chat.value) : "The contact";
 }
 
-/** Whether nothing is left of a message, because it was redacted. */
-export function isBlank({ text, mediaUrl }: Message): boolean {
-  return text === "" && mediaUrl === null;
+function quotedIn(store: ConversationStore, id: string | undefined): Quoted | null | undefined {
+  if (id === undefined) return undefined;
+  const quoted = store.byId.value.get(id);
+  return quoted ? { text: quoted.text, jump: () => location.assign(`#${id}`) } : null;
 }

@@ -1,11 +1,11 @@
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
-import { isInReach, merged, newestSeq } from "./timeline.ts";
+import { isInReach, merged, newestSeq, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
 
@@ -19,6 +19,9 @@ export type Draft = Pick<
 export class ConversationStore {
   readonly chat = signal<Chat | null>(null);
   readonly messages = signal<Message[]>([]);
+  readonly byId = computed(() => new Map(this.messages.value.map((message) => [message.id, message])));
+  /** The title of the choice that the contact tapped, by the message that offered it. */
+  readonly taps = computed(() => tapsOf(this.messages.value));
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { isBlank } from "../../shared/message/content.tsx";
 import type { Member, Message } from "../api.ts";
 import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -13,7 +14,7 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { isBlank, SentAgain, STATUSES } from "./bubble.tsx";
+import { SentAgain, STATUSES } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 interface PanelProps {

@@ -123,7 +123,7 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps) {
           <Bubble
             key={line.key}
             {...props}
-            sender={line.isFirst ? sender : null}
+            sender={sender}
             isFirst={line.isFirst}
             again={repeats.get(line.message.id)}
           />

@@ -30,6 +30,13 @@ export function newestSeq(messages: readonly Message[]): number {
   return messages.reduce((newest, { seq }) => Math.max(newest, seq ?? 0), 0);
 }
 
+/** The title of the newest choice that the contact tapped, by the id of the message that offered it. */
+export function tapsOf(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const taps = messages.flatMap(({ choice, seq }) => (choice ? [{ choice, seq: seq ?? 0 }] : []));
+  taps.sort((one, other) => one.seq - other.seq);
+  return new Map(taps.map(({ choice }) => [choice.messageId ?? "", choice.title]));
+}
+
 /** The lines of a conversation: placed messages by their `seq`, then the scheduled ones, soonest first. */
 export function linesOf(messages: readonly Message[]): Line[] {
   const placed = messages.filter(({ seq }) => seq !== null).toSorted((one, other) => (one.seq ?? 0) - (other.seq ?? 0));

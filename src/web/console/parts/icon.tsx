@@ -1,3 +1,5 @@
+import { CHECK, Drawing, FILE } from "../../shared/drawing.tsx";
+
 /** SVG paths on a square of 24. Icons are hidden from screen readers, because each has a text beside it. */
 const PATHS = {
   inbox: "M4 5h16v14H4V5Zm0 8h5l1 2h4l1-2h5",
@@ -15,7 +17,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6 6 18",
   back: "M19 12H5m6-6-6 6 6 6",
   send: "M4 12 20 4l-5 16-4-7-7-1Zm7 1 9-9",
-  check: "M5 12l5 5L20 7",
+  check: CHECK,
   double: "M1 12l5 5L16 7m-5 9 1 1L22 7",
   warning: "M12 4 2 20h20L12 4Zm0 6v4m0 3h.01",
   copy: "M9 9h11v11H9V9Zm-3 6H4V4h11v2",
@@ -23,7 +25,7 @@ const PATHS = {
   down: "m6 9 6 6 6-6",
   again: "M4 12a8 8 0 1 0 3-6M4 4v4h4",
   plus: "M12 5v14m-7-7h14",
-  file: "M6 3h8l4 4v14H6V3Z",
+  file: FILE,
   person: "M12 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8ZM4 20c0-8 16-8 16 0",
   panel: "M4 5h16v14H4V5Zm10 0v14",
 } as const;
@@ -31,9 +33,5 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 
 export function Icon({ name }: { name: IconName }) {
-  return (
-    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-      <path d={PATHS[name]} />
-    </svg>
-  );
+  return <Drawing path={PATHS[name]} />;
 }

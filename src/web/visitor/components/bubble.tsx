@@ -1,11 +1,11 @@
-import { Linked } from "../../shared/linked.tsx";
-import type { Texts } from "../locales/en.ts";
+import { webAddress } from "../../shared/links.ts";
+import { MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import type { ShownMedia } from "../../shared/message/media.tsx";
+import type { ChatMessage } from "../frames.ts";
 import type { SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
-import { anchorOf, ChoiceButtons, Quote, Reactions } from "./extras.tsx";
 import { Icon } from "./icons.tsx";
-import { MessageMedia } from "./media.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
@@ -21,6 +21,7 @@ interface BubbleProps {
 export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
+  const { id } = message;
   // Older messages show only an icon. Screen readers always get the word.
   const inWords = line.latest || progress === "notSent" || progress === "sending";
   const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
@@ -31,29 +32,17 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
       tabIndex={-1}
     >
       {line.first && !own && message.sender && <Writer name={message.sender} />}
-      {line.quoted !== undefined && <Quote quoted={line.quoted} texts={texts} />}
-      <div class="bubble">
-        <span class="hidden">{own ? texts.you : (message.sender ?? texts.company)}: </span>
-        {message.interactive?.header && (
-          <p class="heading" dir="auto">
-            {message.interactive.header}
-          </p>
-        )}
-        <MessageMedia message={message} own={own} words={words} />
-        <MessageText message={message} texts={texts} />
-        {message.details?.map((detail) => (
-          <p key={detail} class="detail" dir="auto">
-            {detail}
-          </p>
-        ))}
-        {message.interactive?.footer && (
-          <p class="detail" dir="auto">
-            {message.interactive.footer}
-          </p>
-        )}
-      </div>
-      <Reactions message={message} texts={texts} />
-      <ChoiceButtons line={line} texts={texts} disabled={ended} onTap={actions.write} />
+      <MessageContent
+        message={message}
+        media={mediaOf(message)}
+        writer={own ? texts.you : (message.sender ?? texts.company)}
+        quoted={line.quoted && quotedOf(line.quoted)}
+        tapped={line.tapped}
+        onTap={id === undefined || ended ? null : (choice) => actions.write(choice.title, { ...choice, messageId: id })}
+        reactors={{ contact: texts.you, organization: texts.company }}
+        texts={texts}
+        locale={locale}
+      />
       <div class={line.timed || inWords || message.isEdited ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
           {times.time(line.at)}
@@ -100,15 +89,27 @@ function Writer({ name }: { name: string }) {
   );
 }
 
-/**
- * Shows only text and links to web addresses, never markup. A file without a caption repeats its address or its name as
- * the text; then the link to the file is enough.
- */
-function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }) {
-  const { text, mediaUrl, file } = message;
-  if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
-  if (text === "" || text.trim() === mediaUrl || text === file?.name) return null;
-  return <Linked text={text} />;
+/** The element of a message. */
+function anchorOf(seq: number): string {
+  return `message-${seq}`;
+}
+
+function quotedOf({ text, seq }: ChatMessage): Quoted {
+  const jump = () => {
+    const message = document.getElementById(anchorOf(seq));
+    message?.scrollIntoView({ block: "center" });
+    message?.focus({ preventScroll: true });
+  };
+  return { text, jump };
+}
+
+/** A linked picture is shown: the company chose it. A link must be https; a file of ours is at the service's own address. */
+function mediaOf({ mediaUrl, file, type }: Line["message"]): ShownMedia | null {
+  if (!mediaUrl && !file) return null;
+  // The file is on its way, and this page has it.
+  const isHere = file !== undefined && mediaUrl?.startsWith("blob:") === true;
+  const href = isHere ? mediaUrl : webAddress(mediaUrl ?? "", file ? undefined : ["https:"]);
+  return { href, kind: file?.kind ?? (type === "IMAGE" ? "picture" : "other"), file };
 }
 
 function isoOf(at: number): string {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { sizeIn } from "../../shared/file-size.ts";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
 import type { StagedFile } from "../session.ts";
@@ -6,7 +7,6 @@ import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 import { type StageFault, useStaged } from "./use-staged.ts";
-import { sizeIn } from "./words.ts";
 
 interface ComposerProps {
   texts: Texts;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { fileKindOf } from "../message-extras.ts";
+import { fileKindOf } from "../../shared/message/extras.ts";
 import type { StagedFile } from "../session.ts";
 
 const MAX_FILES = 10;

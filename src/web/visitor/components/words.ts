@@ -31,17 +31,3 @@ export interface Actions {
   loadOlder: () => void;
   close: (() => void) | null;
 }
-
-const UNITS = ["byte", "kilobyte", "megabyte"] as const;
-
-/** A number of bytes in words, such as 1.2 MB. */
-export function sizeIn(locale: string, bytes: number): string {
-  const step = bytes < 1_000 ? 0 : bytes < 999_500 ? 1 : 2;
-  const options = {
-    style: "unit",
-    unit: UNITS[step],
-    unitDisplay: "short",
-    maximumFractionDigits: step === 2 ? 1 : 0,
-  } as const;
-  return new Intl.NumberFormat(locale, options).format(bytes / 1_000 ** step);
-}

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { piecesOf } from "./links.ts";
-import { Outward } from "./outward.tsx";
+import { piecesOf } from "../links.ts";
+import { Outward } from "../outward.tsx";
 
 /** A text with its links. They are found once, however often the conversation is drawn. */
 export function Linked({ text }: { text: string }) {

@@ -1,6 +1,6 @@
 /** What a message says besides text and a file, and the parser of these fields. */
 
-import { isPicture } from "../shared/picture.ts";
+import { isPicture } from "./picture.ts";
 
 /** A button, or a line if it is neither a reply nor a link. */
 export interface ShownChoice {
@@ -14,6 +14,15 @@ export interface ShownChoice {
   url: string | null;
 }
 
+/** Who reacted. */
+export type Side = "contact" | "organization";
+
+/** A line of text. `href` is null, or where it leads. */
+export interface Detail {
+  text: string;
+  href: string | null;
+}
+
 /** The extras of a message; each is absent if it has none. */
 export interface MessageExtras {
   /** The id of the message that it answers. */
@@ -21,9 +30,9 @@ export interface MessageExtras {
   interactive?: { header: string; footer: string; choices: ShownChoice[] } | undefined;
   /** The choice that the visitor tapped. */
   choice?: { title: string; messageId: string } | undefined;
-  /** Lines of text: a place, or contact cards. */
-  details?: string[] | undefined;
-  reactions?: { own: boolean; emoji: string }[] | undefined;
+  /** A place, or contact cards. */
+  details?: Detail[] | undefined;
+  reactions?: { by: Side; emoji: string }[] | undefined;
   isEdited?: boolean | undefined;
   /** The person who wrote it for the company. */
   sender?: string | undefined;
@@ -32,7 +41,7 @@ export interface MessageExtras {
 }
 
 /** What a browser can do with a file. */
-type FileKind = "picture" | "video" | "audio" | "other";
+export type FileKind = "picture" | "video" | "audio" | "other";
 
 /** A file. `size` is in bytes. The sides are those of a picture. All three are null if they are unknown. */
 export interface ShownFile {
@@ -59,7 +68,9 @@ export function readExtras({
 }: Fields) {
   const extras: MessageExtras = {};
   const tapped = fieldsOf(choice);
-  const details = [...placeLines(fieldsOf(location)), ...listOf(contacts).map(cardLine)].filter((line) => line !== "");
+  const details = [...placeLines(fieldsOf(location)), ...listOf(contacts).map(cardLine)].filter(
+    ({ text }) => text !== "",
+  );
   if (textOf(replyTo)) extras.replyTo = textOf(replyTo);
   if (interactive) {
     const { header, footer, choices } = fieldsOf(interactive);
@@ -71,7 +82,10 @@ export function readExtras({
   }
   if (textOf(tapped.messageId)) extras.choice = { title: textOf(tapped.title), messageId: textOf(tapped.messageId) };
   if (details.length > 0) extras.details = details;
-  const shown = listOf(reactions).map(({ by, emoji }) => ({ own: by === "contact", emoji: textOf(emoji) }));
+  const shown = listOf(reactions).map(({ by, emoji }) => ({
+    by: by === "contact" ? ("contact" as const) : ("organization" as const),
+    emoji: textOf(emoji),
+  }));
   if (shown.length > 0) extras.reactions = shown;
   if (textOf(editedAt)) extras.isEdited = true;
   if (textOf(fieldsOf(sender).name)) extras.sender = textOf(fieldsOf(sender).name);
@@ -108,13 +122,19 @@ function bySection(choices: ShownChoice[]): ShownChoice[] {
   return [...sections].flatMap((section) => choices.filter((choice) => choice.section === section));
 }
 
-function placeLines({ latitude, longitude, name, address }: Fields): string[] {
+/** A place is never a picture of a map: whoever draws the map would learn who looks. */
+function placeLines({ latitude, longitude, name, address }: Fields): Detail[] {
   if (typeof latitude !== "number" || typeof longitude !== "number") return [];
-  return [textOf(name), textOf(address), `${latitude}, ${longitude}`];
+  const href = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`;
+  return [lineOf(name), lineOf(address), { text: `${latitude}, ${longitude}`, href }];
 }
 
-function cardLine({ name, phones }: Fields): string {
-  return [name, ...(Array.isArray(phones) ? phones : [])].map(textOf).join(" · ");
+function cardLine({ name, phones }: Fields): Detail {
+  return lineOf([name, ...(Array.isArray(phones) ? phones : [])].map(textOf).join(" · "));
+}
+
+function lineOf(text: unknown): Detail {
+  return { text: textOf(text), href: null };
 }
 
 function listOf(value: unknown): Fields[] {
