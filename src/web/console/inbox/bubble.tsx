@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { webAddress } from "../../shared/links.ts";
-import { isBlank, MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
 import { type MessageExtras, readExtras } from "../../shared/message/extras.ts";
-import type { ShownMedia } from "../../shared/message/media.tsx";
+import type { MediaView } from "../../shared/message/media.tsx";
 import type { MessageTexts } from "../../shared/message/texts.ts";
 import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
@@ -82,7 +82,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
 function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "message" | "again">) {
   const isBusy = useSignal(false);
   if (again) return <SentAgain message={again} />;
-  if (!may("messages:send") || isBlank(message)) return null;
+  if (!may("messages:send") || isRemoved(message)) return null;
   const send = async () => {
     isBusy.value = true;
     await store.resend(message.id).catch(sayError);
@@ -186,7 +186,7 @@ function mediaOf(
   { mediaUrl, direction, chatId, id }: Message,
   { file }: MessageExtras,
   organization: string,
-): ShownMedia | null {
+): MediaView | null {
   if (mediaUrl === null) return null;
   if (direction === "OUTBOUND" && !file) return { href: webAddress(mediaUrl, ["https:"]), kind: "other", file };
   const href = addressOf(organization, `/chats/${chatId}/messages/${id}/media`);

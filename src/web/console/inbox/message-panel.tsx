@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { isBlank } from "../../shared/message/content.tsx";
+import { isRemoved } from "../../shared/message/content.tsx";
 import type { Member, Message } from "../api.ts";
 import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -76,7 +76,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
       {isOutbound && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
-        {may("chats:erase") && !isBlank(message) && (
+        {may("chats:erase") && !isRemoved(message) && (
           <Button class="link link-danger" opens={redact}>
             Redact this message
           </Button>

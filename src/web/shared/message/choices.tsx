@@ -15,7 +15,7 @@ interface ChoicesProps {
 }
 
 /** The choices of a message. Replies are buttons while they can be tapped, then text with a mark at the tapped one. */
-export function Choices({ choices, tapped, onTap, texts }: ChoicesProps) {
+export function ChoiceList({ choices, tapped, onTap, texts }: ChoicesProps) {
   const shown = choices.map((choice, index) => (
     <Fragment key={choice.title}>
       {choice.section && choice.section !== choices[index - 1]?.section && <p class="detail">{choice.section}</p>}

@@ -1,12 +1,12 @@
 import { Outward } from "../outward.tsx";
-import { Choices } from "./choices.tsx";
-import type { MessageExtras, Side } from "./extras.ts";
+import { ChoiceList } from "./choices.tsx";
+import type { MessageExtras, Reactor } from "./extras.ts";
 import { Linked } from "./linked.tsx";
-import { MessageMedia, type ShownMedia } from "./media.tsx";
+import { type MediaView, MessageMedia } from "./media.tsx";
 import type { MessageTexts } from "./texts.ts";
 
 /** What a message shows, to the visitor and to the company alike. */
-export interface ShownMessage extends MessageExtras {
+export interface MessageView extends MessageExtras {
   type: string;
   /** Empty if nothing is left of it, or if it is a file without a caption. */
   text: string;
@@ -20,9 +20,9 @@ export interface Quoted {
 }
 
 interface ContentProps {
-  message: ShownMessage;
+  message: MessageView;
   /** Null if the message has no file and no link, or none that this page may show. */
-  media: ShownMedia | null;
+  media: MediaView | null;
   /** Who wrote it, for screen readers. */
   writer: string;
   /** Null if the answered message is not loaded, undefined if the message answers none. */
@@ -30,7 +30,7 @@ interface ContentProps {
   tapped: string | null;
   onTap: ((choice: { id: string; title: string }) => void) | null;
   /** Who reacted, for screen readers. */
-  reactors: Record<Side, string>;
+  reactors: Record<Reactor, string>;
   texts: MessageTexts;
   /** The browser's, if it is left out. */
   locale?: string;
@@ -64,23 +64,23 @@ export function MessageContent(props: ContentProps) {
         )}
       </div>
       <Reactions message={message} names={reactors} />
-      {interactive && <Choices choices={interactive.choices} tapped={tapped} onTap={onTap} texts={texts} />}
+      {interactive && <ChoiceList choices={interactive.choices} tapped={tapped} onTap={onTap} texts={texts} />}
     </>
   );
 }
 
 /** Whether nothing is left of a message, because it was redacted. */
-export function isBlank({ text, mediaUrl }: Pick<ShownMessage, "text" | "mediaUrl">): boolean {
+export function isRemoved({ text, mediaUrl }: Pick<MessageView, "text" | "mediaUrl">): boolean {
   return text === "" && mediaUrl === null;
 }
 
 /** A file without a caption repeats its address or its name as the text; then the file itself is enough. */
-function MessageText({ message, texts }: { message: ShownMessage; texts: MessageTexts }) {
-  if (isBlank(message)) return <p class="text removed">{texts.removed}</p>;
+function MessageText({ message, texts }: { message: MessageView; texts: MessageTexts }) {
+  if (isRemoved(message)) return <p class="text removed">{texts.removed}</p>;
   return hasCaption(message) ? <Linked text={message.text} /> : null;
 }
 
-function hasCaption({ text, mediaUrl, file }: ShownMessage): boolean {
+function hasCaption({ text, mediaUrl, file }: MessageView): boolean {
   return text !== "" && text.trim() !== mediaUrl && text !== file?.name;
 }
 
@@ -107,7 +107,7 @@ function Quote({ quoted, texts }: { quoted: Quoted | null; texts: MessageTexts }
   );
 }
 
-function Reactions({ message, names }: { message: ShownMessage; names: Record<Side, string> }) {
+function Reactions({ message, names }: { message: MessageView; names: Record<Reactor, string> }) {
   if (!message.reactions) return null;
   return (
     <p class="reactions">

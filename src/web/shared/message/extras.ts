@@ -15,7 +15,7 @@ export interface ShownChoice {
 }
 
 /** Who reacted. */
-export type Side = "contact" | "organization";
+export type Reactor = "contact" | "organization";
 
 /** A line of text. `href` is null, or where it leads. */
 export interface Detail {
@@ -32,7 +32,7 @@ export interface MessageExtras {
   choice?: { title: string; messageId: string } | undefined;
   /** A place, or contact cards. */
   details?: Detail[] | undefined;
-  reactions?: { by: Side; emoji: string }[] | undefined;
+  reactions?: { by: Reactor; emoji: string }[] | undefined;
   isEdited?: boolean | undefined;
   /** The person who wrote it for the company. */
   sender?: string | undefined;

@@ -7,7 +7,7 @@ import { pictureBox } from "./picture.ts";
 import type { MessageTexts } from "./texts.ts";
 
 /** The file of a message, or what its link names. */
-export interface ShownMedia {
+export interface MediaView {
   /** The address that this page may load or open; null while there is none. */
   href: string | null;
   kind: FileKind;
@@ -16,7 +16,7 @@ export interface ShownMedia {
 }
 
 interface MediaProps {
-  media: ShownMedia;
+  media: MediaView;
   /** The type of the message. */
   type: string;
   /** What a picture says to those who don't see it. */

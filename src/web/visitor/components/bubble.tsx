@@ -1,6 +1,6 @@
 import { webAddress } from "../../shared/links.ts";
 import { MessageContent, type Quoted } from "../../shared/message/content.tsx";
-import type { ShownMedia } from "../../shared/message/media.tsx";
+import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
 import type { SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
@@ -104,7 +104,7 @@ function quotedOf({ text, seq }: ChatMessage): Quoted {
 }
 
 /** A linked picture is shown: the company chose it. A link must be https; a file of ours is at the service's own address. */
-function mediaOf({ mediaUrl, file, type }: Line["message"]): ShownMedia | null {
+function mediaOf({ mediaUrl, file, type }: Line["message"]): MediaView | null {
   if (!mediaUrl && !file) return null;
   // The file is on its way, and this page has it.
   const isHere = file !== undefined && mediaUrl?.startsWith("blob:") === true;
