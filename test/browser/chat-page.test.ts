@@ -173,6 +173,81 @@ test("a reply shows what it answers, and leads there", async () => {
   await page.getByRole("button", { name: "In reply to: This message was deleted." }).waitFor();
 });
 
+test("a visitor answers a message by keyboard alone, and takes that back with Escape", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const answered = await place.say(user, "Tea or coffee?");
+  await page.getByText("Tea or coffee?").waitFor();
+  const opener = page.getByRole("button", { name: "React or reply" });
+  const chooseReply = async () => {
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    for (let n = 0; n < 6; n++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.getByText("Reply to Reply").waitFor();
+  };
+  const box = page.getByRole("textbox", { name: "Message" });
+  await chooseReply();
+  await page.keyboard.press("Escape");
+  await page.getByText("Reply to Reply").waitFor({ state: "detached" });
+  await chooseReply();
+  await eventually(() => box.evaluate((element) => element === document.activeElement), true);
+  await page.keyboard.type("Tea");
+  await page.keyboard.press("Enter");
+  const quote = page.getByRole("button", { name: "In reply to: Tea or coffee?" });
+  await quote.waitFor();
+  expect(await page.getByText("Reply to Reply").count()).toBe(0);
+  await eventually(async () => (await place.messages(user)).map(({ replyTo }) => replyTo), [undefined, answered]);
+  await page.reload();
+  await quote.waitFor();
+  expect(page.faults).toEqual([]);
+});
+
+test("a visitor reacts, changes it, and takes it back, and nothing moves", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await place.say(user, "Here is your order");
+  await page.getByText("Here is your order").hover();
+  const opener = page.getByRole("button", { name: "React or reply" });
+  const reactions = page.locator(".reactions");
+  const choose = async (emoji: string) => {
+    await opener.click();
+    await page.getByRole("group", { name: "React or reply" }).getByRole("button", { name: emoji }).click();
+  };
+  await choose("👍");
+  await eventually(() => reactions.textContent(), "You: 👍");
+  await eventually(async () => (await place.messages(user))[0]?.reactions?.map(({ emoji }) => emoji), ["👍"]);
+  await opener.click();
+  expect(await page.getByRole("button", { name: "👍" }).getAttribute("aria-pressed")).toBe("true");
+  await page.keyboard.press("Escape");
+  await page.getByRole("group", { name: "React or reply" }).waitFor({ state: "detached" });
+  expect(await opener.evaluate((element) => element === document.activeElement)).toBe(true);
+  const box = await page.getByText("Here is your order").boundingBox();
+  // A visitor sends one a second.
+  await choose("❤️");
+  await eventually(async () => (await place.messages(user))[0]?.reactions?.map(({ emoji }) => emoji), ["❤️"]);
+  await choose("❤️");
+  await eventually(() => reactions.count(), 0);
+  await eventually(async () => (await place.messages(user))[0]?.reactions, undefined);
+  expect(await page.getByText("Here is your order").boundingBox()).toEqual(box);
+});
+
+test("a deleted message can be neither answered nor reacted to, and offline there are no reactions", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  await place.say(user, "A mistake");
+  await place.say(user, "The right one");
+  const opener = page.getByRole("button", { name: "React or reply" });
+  await eventually(() => opener.count(), 2);
+  await place.redact(user, "A mistake");
+  await eventually(() => opener.count(), 1);
+  await weather.storm(1012);
+  await page.getByText("The right one").hover();
+  await opener.click();
+  const menu = page.getByRole("group", { name: "React or reply" });
+  expect(await menu.getByRole("button").allTextContents()).toEqual(["Reply"]);
+});
+
 test("an open page shows edits, reactions, and who is typing", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });

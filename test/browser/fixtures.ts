@@ -38,6 +38,8 @@ export interface Place {
   fill(user: string, count: number): Promise<void>;
   /** A user's stored messages, oldest first. */
   heard(user: string): Promise<string[]>;
+  /** All messages of the chat with a user, oldest first. */
+  messages(user: string): Promise<Message[]>;
   /** The status of each message to a user, oldest first. */
   statuses(user: string): Promise<string[]>;
   /** The contacts of the company's chats. */
@@ -90,6 +92,7 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
     fill: async (user, count) => {
       for (let n = 1; n <= count; n++) await say(user, `Message ${n} of ${count}`);
     },
+    messages: messagesOf,
     heard: async (user) =>
       (await messagesOf(user)).flatMap(({ direction, content }) => (direction === "INBOUND" ? [content] : [])),
     statuses: async (user) =>

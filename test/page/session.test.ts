@@ -227,8 +227,89 @@ test("part of what was missed is neither seen nor unread until the rest has arri
 test("a tap sends the choice with its title", () => {
   const { session, sent, hear } = start();
   hear(ready([outbound(1, "?")]));
-  session.write("Refund", { id: "msg_1:0", title: "Refund", messageId: "msg_1" });
+  session.write("Refund", { choice: { id: "msg_1:0", title: "Refund", messageId: "msg_1" } });
   expect(sent.at(-1)).toMatchObject({ type: "message", content: "Refund", choice: "msg_1:0" });
+});
+
+test("a reply names what it answers, in each attempt and in the kept outbox", () => {
+  let kept: readonly OwnMessage[] = [];
+  const { session, sent, hear, lose } = start({ ...nothingKept, saveOutbox: (outbox) => (kept = outbox) });
+  hear(ready([outbound(1, "?")]));
+  session.write("Yes", { replyTo: "msg_1" });
+  expect(sent.at(-1)).toMatchObject({ type: "message", content: "Yes", replyTo: "msg_1" });
+  lose(1006);
+  expect(kept).toMatchObject([{ text: "Yes", replyTo: "msg_1" }]);
+  hear(ready([outbound(1, "?")]));
+  expect(sent.at(-1)).toMatchObject({ type: "message", content: "Yes", replyTo: "msg_1" });
+});
+
+test("reactions are shown at once, and go to the server one after the other, of those to one message the newest", () => {
+  const { session, sent, hear } = start();
+  hear({ ...ready([outbound(1, "?"), outbound(2, "!")]), features: ["reactions"] });
+  const told = () => sent.flatMap((frame) => (frame.type === "reaction" ? [[frame.seq, frame.emoji]] : []));
+  session.react(1, "👍");
+  session.react(1, "😢");
+  session.react(2, "🙏");
+  session.react(1, null);
+  expect(told()).toEqual([[1, "👍"]]);
+  expect(session.view.reacting.map(({ seq, emoji }) => [seq, emoji])).toEqual([
+    [1, "👍"],
+    [2, "🙏"],
+    [1, null],
+  ]);
+  hear({ type: "updated", message: outbound(1, "?") });
+  hear({ type: "updated", message: outbound(2, "!") });
+  hear({ type: "updated", message: outbound(1, "?") });
+  expect(told()).toEqual([
+    [1, "👍"],
+    [2, "🙏"],
+    [1, null],
+  ]);
+  expect(session.view.reacting).toEqual([]);
+});
+
+const REFUSED = { type: "refused", id: "reaction", code: "rate_limited", message: "Too many messages" } as const;
+
+test("a reaction that is refused for long is taken back, and the visitor hears why", () => {
+  const { session, hear } = start();
+  hear({ ...ready([outbound(1, "?"), outbound(2, "!")]), features: ["reactions"] });
+  session.react(1, "👍");
+  session.react(2, "🙏");
+  hear({ ...REFUSED, retryAfter: 30 });
+  expect(session.view.reacting).toEqual([{ seq: 2, emoji: "🙏" }]);
+  expect(session.view.notice).toMatchObject({ kind: "trouble", trouble: { code: "rate_limited" } });
+});
+
+test("a reaction that comes too early is sent again, and nobody notices", () => {
+  const { session, sent, hear } = start();
+  hear({ ...ready([outbound(1, "?")]), features: ["reactions"] });
+  session.react(1, "👍");
+  hear({ ...REFUSED, retryAfter: 1 });
+  expect([session.view.reacting.length, session.view.notice]).toEqual([1, null]);
+  vi.advanceTimersByTime(1_000);
+  expect(sent.filter(({ type }) => type === "reaction")).toHaveLength(2);
+});
+
+test("a reaction that nobody confirmed goes with the connection, or after a while", () => {
+  const { session, hear, lose } = start();
+  const online = () => hear({ ...ready([outbound(1, "?")]), features: ["reactions"] });
+  online();
+  session.react(1, "👍");
+  lose(1006);
+  expect(session.view.reacting).toEqual([]);
+  session.react(1, "👍");
+  expect(session.view.reacting).toEqual([]);
+  online();
+  session.react(1, "👍");
+  vi.advanceTimersByTime(15_000);
+  expect(session.view.reacting).toEqual([]);
+});
+
+test("a server that knows no reactions gets none", () => {
+  const { session, sent, hear } = start();
+  hear({ ...ready([outbound(1, "?")]), features: [] });
+  session.react(1, "👍");
+  expect([session.view.reacting, sent.filter(({ type }) => type === "reaction")]).toEqual([[], []]);
 });
 
 test("a page that connects again names the newest event that it knows of", () => {

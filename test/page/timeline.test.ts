@@ -167,3 +167,25 @@ test("a visitor's message that the company has read says so", () => {
   const lines = timelineOf({ ...conversation([inbound(1, "a"), inbound(2, "b")]), companyRead: 1 });
   expect(lines.map(({ progress }) => progress)).toEqual(["read", "sent"]);
 });
+
+test("a reaction that is not confirmed is shown in place of the former one", () => {
+  const reactions = [
+    { by: "organization" as const, emoji: "👍" },
+    { by: "contact" as const, emoji: "😢" },
+  ];
+  const shown = (emoji: string | null) => {
+    const lines = timelineOf(conversation([{ ...outbound(1, "Hello"), reactions }]), false, [
+      { seq: 1, emoji: "😮" },
+      { seq: 1, emoji },
+    ]);
+    return lines[0]?.message.reactions?.map((one) => one.emoji);
+  };
+  expect(shown("🙏")).toEqual(["👍", "🙏"]);
+  expect(shown(null)).toEqual(["👍"]);
+});
+
+test("an unsent reply shows what it answers", () => {
+  const replyTo = outbound(1, "Tea?").id;
+  const lines = timelineOf(conversation([outbound(1, "Tea?")], [own("a", { replyTo }), own("b", { replyTo: "?" })]));
+  expect(lines.map(({ quoted }) => quoted?.text ?? quoted)).toEqual([undefined, "Tea?", null]);
+});

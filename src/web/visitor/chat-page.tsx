@@ -39,8 +39,10 @@ function start(root: HTMLElement, channelId: string): void {
     onChange: (view) => show(view),
   });
   const actions = {
-    write: (text: string, choice?: Tapped) => session.write(text, choice),
-    sendFiles: (text: string, files: readonly StagedFile[]) => session.sendFiles(text, files),
+    write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) => session.write(text, about),
+    react: (seq: number, emoji: string | null) => session.react(seq, emoji),
+    sendFiles: (text: string, files: readonly StagedFile[], replyTo?: string) =>
+      session.sendFiles(text, files, replyTo),
     withdraw: (id: string) => session.withdraw(id),
     tellContact: (contact: { name?: string; email?: string }) => session.tellContact(contact),
     wasAsked: asked.get,

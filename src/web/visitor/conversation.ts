@@ -30,6 +30,8 @@ export interface OwnMessage {
   id: string;
   text: string;
   file?: OwnFile | undefined;
+  /** The id of the message that it answers. */
+  replyTo?: string | undefined;
   /** The choice that the visitor tapped, and what the server calls it. */
   choice?: Tapped | undefined;
   writtenAt: number;
@@ -65,9 +67,12 @@ export interface Conversation {
   companyRead: number;
 }
 
+/** What the visitor wrote. */
+export type Written = Pick<OwnMessage, "text" | "choice" | "file" | "replyTo">;
+
 export type Action =
   | { type: "frame"; frame: IncomingFrame }
-  | { type: "write"; id: string; text: string; choice?: Tapped | undefined; file?: OwnFile | undefined; at: number }
+  | ({ type: "write"; id: string; at: number } & Written)
   | { type: "uploaded"; id: string; mediaId: string }
   | { type: "withdraw"; id: string }
   | { type: "tried"; id: string }
@@ -105,9 +110,9 @@ export function reduce(state: Conversation, action: Action): Conversation {
     case "frame":
       return reduceFrame(state, action.frame);
     case "write": {
-      const { id, text, choice, file, at } = action;
+      const { id, text, choice, file, replyTo, at } = action;
       const fresh = { echo: null, seq: null, trouble: null, tried: false };
-      const own: OwnMessage = { id, text, choice, file, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
+      const own: OwnMessage = { id, text, choice, file, replyTo, writtenAt: at, afterSeq: newestSeq(state), ...fresh };
       return { ...state, outbox: [...state.outbox, own] };
     }
     case "uploaded":
@@ -245,10 +250,11 @@ export function sentContentOf({ text, file }: OwnMessage): string {
 /** A message as the page shows it before the server does. */
 export function bodyOf(own: OwnMessage) {
   const { text, choice, file } = own;
-  const tapped = choice && { choice, replyTo: choice.messageId };
-  if (!file) return { type: "TEXT", content: text, text, mediaUrl: null, ...tapped } as const;
+  const replyTo = choice?.messageId ?? own.replyTo;
+  const about = { ...(choice && { choice }), ...(replyTo !== undefined && { replyTo }) };
+  if (!file) return { type: "TEXT", content: text, text, mediaUrl: null, ...about } as const;
   const type = file.kind === "picture" ? "IMAGE" : "DOCUMENT";
-  return { type, content: sentContentOf(own), text: text || file.name, mediaUrl: file.url, file } as const;
+  return { type, content: sentContentOf(own), text: text || file.name, mediaUrl: file.url, file, ...about } as const;
 }
 
 function changeEntry(state: Conversation, seq: number, change: (message: ChatMessage) => ChatMessage): Conversation {

@@ -61,7 +61,8 @@ export type IncomingFrame =
   | { type: "pong" };
 
 export type OutgoingFrame =
-  | { type: "message"; id: string; content: string; choice?: string; mediaId?: string }
+  | { type: "message"; id: string; content: string; choice?: string; replyTo?: string; mediaId?: string }
+  | { type: "reaction"; seq: number; emoji: string | null }
   | { type: "typing" }
   | { type: "contact"; name?: string; email?: string }
   | { type: "delivered"; seq: number }

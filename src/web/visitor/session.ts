@@ -35,10 +35,20 @@ export interface SessionView {
   typing: { name: string | null } | null;
   /** Whether the visitor may send files. */
   canUpload: boolean;
+  /** What the server understands. */
+  features: readonly string[];
+  /** The visitor's reactions that the server has not confirmed. A null takes one back. */
+  reacting: readonly Reacting[];
   /** The upload that is under way: how much of it was sent, from 0 to 1. */
   uploading: { id: string; share: number } | null;
   /** Why the service did not take what the visitor said of themselves, or null. */
   contactFault: string | null;
+}
+
+/** A reaction to the message with this `seq`. */
+export interface Reacting {
+  seq: number;
+  emoji: string | null;
 }
 
 /** A file that the visitor has chosen. */
@@ -87,11 +97,12 @@ export class ChatSession {
   #answerTimer: ReturnType<typeof setTimeout> | undefined;
   /** The timeout of loading older messages. */
   #olderTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the wait for the answer to a reaction, or before it is sent again. */
+  #reactingTimer: ReturnType<typeof setTimeout> | undefined;
   /** Ends the company's typing. */
   #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #requestedAfter = 0;
   #events: number | null = null;
-  #features: string[] = [];
   readonly #files: FileSender;
   #toldTypingAt = Number.NEGATIVE_INFINITY;
   #deliveredSent = 0;
@@ -112,6 +123,8 @@ export class ChatSession {
       unread: 0,
       typing: null,
       canUpload: options.canUpload,
+      features: [],
+      reacting: [],
       uploading: null,
       contactFault: null,
     };
@@ -146,19 +159,20 @@ export class ChatSession {
   }
 
   /** Shows a message immediately and sends it after the messages before it. */
-  write(text: string, choice?: Tapped): void {
-    this.#apply({ type: "write", id: randomToken(), text, choice, at: this.#now() });
+  write(text: string, about: { choice?: Tapped; replyTo?: string | undefined } = {}): void {
+    this.#apply({ type: "write", id: randomToken(), text, ...about, at: this.#now() });
     this.#toldTypingAt = Number.NEGATIVE_INFINITY;
     this.#send();
   }
 
-  /** Shows a message for each file, the first with the text, and sends them one after the other. */
-  sendFiles(text: string, files: readonly StagedFile[]): void {
+  /** Shows a message for each file, the first with the text and as the reply, and sends them one after the other. */
+  sendFiles(text: string, files: readonly StagedFile[], replyTo?: string): void {
     for (const [index, { file, shown }] of files.entries()) {
       const id = randomToken();
       this.#files.keep(id, file);
       const own = { ...shown, mediaId: null };
-      this.#apply({ type: "write", id, text: index === 0 ? text : "", file: own, at: this.#now() });
+      const first = index === 0 ? { text, replyTo } : { text: "" };
+      this.#apply({ type: "write", id, ...first, file: own, at: this.#now() });
     }
     this.#send();
   }
@@ -174,17 +188,26 @@ export class ChatSession {
   /** Tells the company that the visitor is typing, at most every 3 seconds. */
   typing(): void {
     const now = this.#now();
-    if (!this.#ready || !this.#features.includes("typing") || now - this.#toldTypingAt < TELL_TYPING_MS) return;
+    if (!this.#offers("typing") || now - this.#toldTypingAt < TELL_TYPING_MS) return;
     this.#toldTypingAt = now;
     this.#connection?.send({ type: "typing" });
   }
 
   /** Tells the company who the visitor is. @returns whether there is a connection */
   tellContact(contact: { name?: string; email?: string }): boolean {
-    if (!this.#ready || !this.#features.includes("contact")) return false;
+    if (!this.#offers("contact")) return false;
     this.#show({ contactFault: null });
     this.#connection?.send({ type: "contact", ...contact });
     return true;
+  }
+
+  /** Shows a reaction at once, and tells the server after the reactions before it. A null takes the reaction back. */
+  react(seq: number, emoji: string | null): void {
+    if (!this.#offers("reactions")) return;
+    const [inFlight, ...waiting] = this.#view.reacting;
+    const others = waiting.filter((one) => one.seq !== seq);
+    this.#show({ reacting: [...(inFlight ? [inFlight] : []), ...others, { seq, emoji }], notice: null });
+    if (!inFlight) this.#react();
   }
 
   /** Sends a refused message again, with the same id. */
@@ -223,6 +246,7 @@ export class ChatSession {
     clearTimeout(this.#answerTimer);
     clearTimeout(this.#olderTimer);
     clearTimeout(this.#typingTimer);
+    clearTimeout(this.#reactingTimer);
     this.#connection?.close();
   }
 
@@ -234,6 +258,8 @@ export class ChatSession {
     }
     if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
+    const isReactionTo = frame.type === "updated" && frame.message.seq === this.#view.reacting[0]?.seq;
+    if (isReactionTo || (frame.type === "refused" && frame.id === "reaction")) this.#reacted();
     if (frame.type === "stored") {
       this.#files.forget(frame.id);
       this.#show({ notice: null });
@@ -244,9 +270,9 @@ export class ChatSession {
     if (frame.type === "message" && frame.message.direction === "OUTBOUND") this.#showTyping(null);
     if (frame.type === "ready") {
       this.#events = frame.events;
-      this.#features = frame.features;
       this.#startConnection();
-      this.#show({ link: "online", canUpload: this.#features.includes("uploads") });
+      const { features } = frame;
+      this.#show({ link: "online", features, canUpload: features.includes("uploads") });
     }
     if (this.#mustCatchUp(frame)) {
       this.#restart();
@@ -254,6 +280,27 @@ export class ChatSession {
     }
     this.#acknowledge();
     this.#send();
+  }
+
+  /** Sends the first reaction that is not confirmed. */
+  #react(): void {
+    clearTimeout(this.#reactingTimer);
+    const [next] = this.#view.reacting;
+    if (!next) return;
+    this.#connection?.send({ type: "reaction", ...next });
+    // The server drops a reaction to a message that is blank by then, and says nothing.
+    this.#reactingTimer = setTimeout(() => this.#reacted(), ANSWER_TIMEOUT_MS);
+  }
+
+  /** Forgets the first reaction: it is confirmed or refused. */
+  #reacted(): void {
+    this.#show({ reacting: this.#view.reacting.slice(1) });
+    this.#react();
+  }
+
+  /** Whether there is a connection to a server that understands this. */
+  #offers(feature: string): boolean {
+    return this.#ready && this.#view.features.includes(feature);
   }
 
   #showTyping(typing: SessionView["typing"]): void {
@@ -297,14 +344,21 @@ export class ChatSession {
   }
 
   #retriesSoon(frame: RefusalFrame): boolean {
-    if (frame.id !== this.#inFlight || frame.retryAfter === null || frame.retryAfter > MAX_WAIT_SECONDS) return false;
+    if (frame.retryAfter === null || frame.retryAfter > MAX_WAIT_SECONDS) return false;
+    const waitMs = Math.max(frame.retryAfter, 1) * 1_000;
+    if (frame.id === "reaction" && this.#view.reacting.length > 0) {
+      clearTimeout(this.#reactingTimer);
+      this.#reactingTimer = setTimeout(() => this.#react(), waitMs);
+      return true;
+    }
+    if (frame.id !== this.#inFlight) return false;
     this.#show({ notice: { kind: "wait", trouble: frame } });
     clearTimeout(this.#answerTimer);
     // The message stays in flight, so that later ones don't overtake it.
     this.#answerTimer = setTimeout(() => {
       this.#clearInFlight();
       this.#send();
-    }, Math.max(frame.retryAfter, 1) * 1_000);
+    }, waitMs);
     return true;
   }
 
@@ -313,6 +367,8 @@ export class ChatSession {
     this.#ready = false;
     this.#clearInFlight();
     this.#finishOlder("failed");
+    clearTimeout(this.#reactingTimer);
+    if (this.#view.reacting.length > 0) this.#show({ reacting: [] });
     // With these codes the server rejects the message itself, so a resend would fail again.
     if (inFlight !== null && (code === 1008 || code === 1009)) {
       const trouble = { code: code === 1009 ? "too_long" : "not_accepted", message: "", retryAfter: null };
@@ -331,8 +387,12 @@ export class ChatSession {
     }
     this.#inFlight = own.id;
     this.#apply({ type: "tried", id: own.id });
-    const { id, choice, file } = own;
-    const extras = { ...(choice && { choice: choice.id }), ...(file?.mediaId && { mediaId: file.mediaId }) };
+    const { id, choice, file, replyTo } = own;
+    const extras = {
+      ...(choice && { choice: choice.id }),
+      ...(replyTo !== undefined && { replyTo }),
+      ...(file?.mediaId && { mediaId: file.mediaId }),
+    };
     this.#connection?.send({ type: "message", id, content: sentContentOf(own), ...extras });
     this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }

@@ -1,6 +1,7 @@
 import type { MessageExtras } from "../shared/message/extras.ts";
 import { bodyOf, type Conversation, type OwnMessage } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
+import type { Reacting } from "./session.ts";
 import { sameDay } from "./times.ts";
 
 /** The progress of a visitor's message. */
@@ -36,8 +37,15 @@ const RUN_MS = 5 * 60_000;
 
 type Shown = Pick<Conversation, "entries" | "outbox" | "companyRead">;
 
-/** The lines of the message list: stored messages, then unsent ones. If `ended`, unsent messages have failed. */
-export function timelineOf({ entries, outbox, companyRead }: Shown, ended = false): Line[] {
+/**
+ * The lines of the message list: stored messages, then unsent ones. If `ended`, unsent messages have failed.
+ * @param reacting the visitor's reactions that are not confirmed
+ */
+export function timelineOf(
+  { entries, outbox, companyRead }: Shown,
+  ended = false,
+  reacting: readonly Reacting[] = [],
+): Line[] {
   const byId = new Map(entries.map(({ message }) => [message.id, message]));
   const taps = new Map<string, string>();
   for (const { choice } of [...entries.map(({ message }) => message), ...outbox]) {
@@ -50,7 +58,10 @@ export function timelineOf({ entries, outbox, companyRead }: Shown, ended = fals
       key,
       at: Date.parse(message.createdAt),
       own,
-      message,
+      message: withReaction(
+        message,
+        reacting.findLast((one) => one.seq === seq),
+      ),
       progress: own ? progressOf(message, companyRead) : null,
       refused: null,
       withdrawable: null,
@@ -74,7 +85,7 @@ export function timelineOf({ entries, outbox, companyRead }: Shown, ended = fals
         // A message that may be stored already can't be taken back.
         withdrawable: own.file && !own.tried && own.seq === null ? own.id : null,
         seq: null,
-        quoted: undefined,
+        quoted: own.replyTo === undefined ? undefined : (byId.get(own.replyTo) ?? null),
         tapped: null,
       }),
     );
@@ -91,6 +102,15 @@ export function timelineOf({ entries, outbox, companyRead }: Shown, ended = fals
   const latest = lines.findLast(({ own, progress }) => own && progress !== "sending" && progress !== "notSent");
   if (latest) latest.latest = true;
   return lines;
+}
+
+/** The message as it is once the visitor's reaction is confirmed. */
+function withReaction(message: ChatMessage, reacting: Reacting | undefined): ChatMessage {
+  if (!reacting) return message;
+  const { emoji } = reacting;
+  const others = message.reactions?.filter(({ by }) => by !== "contact") ?? [];
+  const reactions = emoji === null ? others : [...others, { by: "contact" as const, emoji }];
+  return { ...message, reactions: reactions.length > 0 ? reactions : undefined };
 }
 
 function line(part: Omit<Line, "newDay" | "first" | "last" | "timed" | "latest">): Line {

@@ -50,7 +50,7 @@ export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, ag
   const { direction, status, createdAt, error, editedAt } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
-  const side = isOwn ? "message-own" : "message-theirs";
+  const side = isOwn ? "own" : "theirs";
   return (
     <article
       id={message.id}
@@ -115,10 +115,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
   const at = Date.parse(message.scheduledAt ?? message.createdAt);
   const isBeingSent = at - Date.parse(message.createdAt) < UNDO_MS;
   return (
-    <article
-      id={message.id}
-      class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}
-    >
+    <article id={message.id} class={`message own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}>
       <Content message={message} store={store} writer={OUR_SIDE} />
       <div class="message-meta">
         <Icon name="clock" />

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Outward } from "../outward.tsx";
 import { ChoiceList } from "./choices.tsx";
 import type { MessageExtras, Reactor } from "./extras.ts";
@@ -29,6 +30,8 @@ interface ContentProps {
   quoted: Quoted | null | undefined;
   tapped: string | null;
   onTap: ((choice: { id: string; title: string }) => void) | null;
+  /** What the reader can do with it. */
+  acts?: ComponentChildren;
   /** Who reacted, for screen readers. */
   reactors: Record<Reactor, string>;
   texts: MessageTexts;
@@ -38,32 +41,35 @@ interface ContentProps {
 
 /** A message in its bubble, with what it answers above and its choices below. Only text and links, never markup. */
 export function MessageContent(props: ContentProps) {
-  const { message, media, writer, quoted, tapped, onTap, reactors, texts, locale } = props;
+  const { message, media, writer, quoted, tapped, onTap, acts, reactors, texts, locale } = props;
   const { interactive, details } = message;
   return (
     <>
       {quoted !== undefined && <Quote quoted={quoted} texts={texts} />}
-      <div class="bubble">
-        <span class="hidden">{writer}: </span>
-        {interactive?.header && (
-          <p class="heading" dir="auto">
-            {interactive.header}
-          </p>
-        )}
-        {media && <MessageMedia media={media} type={message.type} alt={altOf(props)} texts={texts} locale={locale} />}
-        <MessageText message={message} texts={texts} />
-        {details?.map(({ text, href }) => (
-          <p key={text} class="detail" dir="auto">
-            {href === null ? text : <Outward href={href}>{text}</Outward>}
-          </p>
-        ))}
-        {interactive?.footer && (
-          <p class="detail" dir="auto">
-            {interactive.footer}
-          </p>
-        )}
+      <div class="bubble-row">
+        <div class="bubble">
+          <span class="hidden">{writer}: </span>
+          {interactive?.header && (
+            <p class="heading" dir="auto">
+              {interactive.header}
+            </p>
+          )}
+          {media && <MessageMedia media={media} type={message.type} alt={altOf(props)} texts={texts} locale={locale} />}
+          <MessageText message={message} texts={texts} />
+          {details?.map(({ text, href }) => (
+            <p key={text} class="detail" dir="auto">
+              {href === null ? text : <Outward href={href}>{text}</Outward>}
+            </p>
+          ))}
+          {interactive?.footer && (
+            <p class="detail" dir="auto">
+              {interactive.footer}
+            </p>
+          )}
+        </div>
+        <Reactions message={message} names={reactors} />
+        {acts}
       </div>
-      <Reactions message={message} names={reactors} />
       {interactive && <ChoiceList choices={interactive.choices} tapped={tapped} onTap={onTap} texts={texts} />}
     </>
   );

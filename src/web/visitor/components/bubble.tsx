@@ -1,27 +1,34 @@
 import { webAddress } from "../../shared/links.ts";
-import { MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { ActMenu } from "../../shared/message/act-menu.tsx";
+import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
 import type { SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
+import type { RepliedTo } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface BubbleProps {
   line: Line;
   words: Words;
-  /** Nothing can be sent now. */
+  view: SessionView;
+  /** Nothing can be sent any longer. */
   ended: boolean;
-  uploading: SessionView["uploading"];
   actions: Actions;
+  onAnswer: (answered: RepliedTo) => void;
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) {
+export function Bubble({ line, words, view, ended, actions, onAnswer }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   const { id } = message;
+  const { uploading, features, link } = view;
+  const writer = own ? texts.you : (message.sender ?? texts.company);
+  const { seq } = line;
+  const canAct = seq !== null && id !== undefined && !ended && !isRemoved(message);
   // Older messages show only an icon. Screen readers always get the word.
   const inWords = line.latest || progress === "notSent" || progress === "sending";
   const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
@@ -35,13 +42,30 @@ export function Bubble({ line, words, ended, uploading, actions }: BubbleProps) 
       <MessageContent
         message={message}
         media={mediaOf(message)}
-        writer={own ? texts.you : (message.sender ?? texts.company)}
+        writer={writer}
         quoted={line.quoted && quotedOf(line.quoted)}
         tapped={line.tapped}
-        onTap={id === undefined || ended ? null : (choice) => actions.write(choice.title, { ...choice, messageId: id })}
+        onTap={
+          id === undefined || ended
+            ? null
+            : (choice) => actions.write(choice.title, { choice: { ...choice, messageId: id } })
+        }
         reactors={{ contact: texts.you, organization: texts.company }}
         texts={texts}
         locale={locale}
+        acts={
+          canAct && (
+            <ActMenu
+              label={texts.act}
+              replyLabel={texts.reply}
+              reaction={message.reactions?.find(({ by }) => by === "contact")?.emoji ?? null}
+              onReact={
+                features.includes("reactions") && link === "online" ? (emoji) => actions.react(seq, emoji) : null
+              }
+              onReply={features.includes("replies") ? () => onAnswer({ id, text: message.text, writer }) : null}
+            />
+          )
+        }
       />
       <div class={line.timed || inWords || message.isEdited ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>

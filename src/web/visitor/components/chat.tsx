@@ -1,9 +1,10 @@
+import { useState } from "preact/hooks";
 import type { PageFacts } from "../../../channels/web/page-settings.ts";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
-import { Composer } from "./composer.tsx";
+import { Composer, type RepliedTo } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
 import { ConnectionStatus, RefusalNotice } from "./notices.tsx";
@@ -20,6 +21,7 @@ interface ChatProps {
 /** The whole chat: header, connection status, messages and composer. */
 export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
   const { texts, title, user } = words;
+  const [answered, setAnswered] = useState<RepliedTo | null>(null);
   const ended = typeof view.link === "number" && isFinal(view.link);
   const { entries, outbox } = view.conversation;
   const isEmpty = entries.length === 0 && outbox.length === 0;
@@ -47,7 +49,7 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
       </header>
       <div class="main">
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
-        <MessageList view={view} facts={facts} words={words} actions={actions} />
+        <MessageList view={view} facts={facts} words={words} actions={actions} onAnswer={setAnswered} />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && (
           <Composer
@@ -55,9 +57,9 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             locale={words.locale}
             storage={storage}
             canUpload={view.canUpload}
-            onSend={actions.write}
-            onSendFiles={actions.sendFiles}
-            onTyping={actions.typing}
+            answered={answered}
+            onAnswer={setAnswered}
+            actions={actions}
           />
         )}
       </div>

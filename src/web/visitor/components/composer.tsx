@@ -1,12 +1,19 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sizeIn } from "../../shared/file-size.ts";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
-import type { StagedFile } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 import { type StageFault, useStaged } from "./use-staged.ts";
+import type { Actions } from "./words.ts";
+
+/** A message that the visitor answers. */
+export interface RepliedTo {
+  id: string;
+  text: string;
+  writer: string;
+}
 
 interface ComposerProps {
   texts: Texts;
@@ -14,13 +21,15 @@ interface ComposerProps {
   storage: TabStorage;
   /** Whether the visitor may send files. */
   canUpload: boolean;
-  onSend: (text: string) => void;
-  onSendFiles: (text: string, files: readonly StagedFile[]) => void;
-  onTyping: () => void;
+  /** The message that the next one answers. */
+  answered: RepliedTo | null;
+  onAnswer: (answered: RepliedTo | null) => void;
+  actions: Actions;
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
-export function Composer({ texts, locale, storage, canUpload, onSend, onSendFiles, onTyping }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { texts, locale, storage, canUpload, answered, onAnswer, actions } = props;
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -31,6 +40,10 @@ export function Composer({ texts, locale, storage, canUpload, onSend, onSendFile
     if (box.current) fitHeight(box.current);
   }, [text]);
 
+  useLayoutEffect(() => {
+    if (answered) box.current?.focus();
+  }, [answered]);
+
   const change = (next: string) => {
     setText(next);
     storage.saveDraft(next);
@@ -40,8 +53,9 @@ export function Composer({ texts, locale, storage, canUpload, onSend, onSendFile
     box.current?.focus();
     const content = text.trim();
     if ((content === "" && staged.files.length === 0) || excess > 0) return;
-    if (staged.files.length > 0) onSendFiles(content, staged.take());
-    else onSend(content);
+    if (staged.files.length > 0) actions.sendFiles(content, staged.take(), answered?.id);
+    else actions.write(content, { replyTo: answered?.id });
+    onAnswer(null);
     change("");
   };
 
@@ -53,6 +67,17 @@ export function Composer({ texts, locale, storage, canUpload, onSend, onSendFile
         send();
       }}
     >
+      {answered && (
+        <div class="answered">
+          <p class="quote">
+            <span class="answered-name">{fill(texts.replyingTo, { name: answered.writer })}</span>
+            <bdi>{answered.text}</bdi>
+          </p>
+          <button type="button" class="plain" aria-label={texts.cancelReply} onClick={() => onAnswer(null)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      )}
       <StagedFiles staged={staged} texts={texts} locale={locale} />
       <div class={staged.isOver ? "field over" : "field"}>
         {canUpload && (
@@ -105,9 +130,14 @@ export function Composer({ texts, locale, storage, canUpload, onSend, onSendFile
           value={text}
           onInput={(event) => {
             change(event.currentTarget.value);
-            if (event.currentTarget.value !== "") onTyping();
+            if (event.currentTarget.value !== "") actions.typing();
           }}
           onKeyDown={(event) => {
+            if (event.key === "Escape" && answered && !event.isComposing) {
+              // It closes nothing else.
+              event.stopPropagation();
+              onAnswer(null);
+            }
             // During composition, Enter confirms a word. Some browsers report it as key code 229.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
             event.preventDefault();

@@ -6,6 +6,7 @@ import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import { AskContact } from "./ask-contact.tsx";
 import { Bubble } from "./bubble.tsx";
+import type { RepliedTo } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { useScroll } from "./use-scroll.ts";
 import type { Actions, Words } from "./words.ts";
@@ -15,6 +16,7 @@ interface MessageListProps {
   facts: PageFacts;
   words: Words;
   actions: Actions;
+  onAnswer: (answered: RepliedTo) => void;
 }
 
 const SETTLE_MS = 300;
@@ -23,11 +25,11 @@ const SETTLE_MS = 300;
  * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
  * announces each new message once and never the history.
  */
-export function MessageList({ view, facts, words, actions }: MessageListProps) {
+export function MessageList({ view, facts, words, actions, onAnswer }: MessageListProps) {
   const { texts } = words;
   // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
-  const lines = timelineOf(view.conversation, ended);
+  const lines = timelineOf(view.conversation, ended, view.reacting);
   const log = useRef<HTMLDivElement>(null);
   const scroll = useScroll(lines);
   const live = useLive(view.conversation.caughtUp && view.older !== "loading");
@@ -46,6 +48,7 @@ export function MessageList({ view, facts, words, actions }: MessageListProps) {
     <div class="list">
       <section
         class="scroller"
+        data-scroller
         ref={scroll.ref}
         onScroll={scroll.onScroll}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll the list
@@ -69,7 +72,9 @@ export function MessageList({ view, facts, words, actions }: MessageListProps) {
             <p class="greeting" dir="auto">
               {facts.greeting ?? texts.emptyText}
             </p>
-            {!ended && <Starters starters={facts.starters} label={texts.starters} onStart={actions.write} />}
+            {!ended && (
+              <Starters starters={facts.starters} label={texts.starters} onStart={(text) => actions.write(text)} />
+            )}
           </div>
         )}
         <div
@@ -86,9 +91,10 @@ export function MessageList({ view, facts, words, actions }: MessageListProps) {
               line={line}
               words={words}
               now={now}
+              view={view}
               ended={ended}
-              uploading={view.uploading}
               actions={actions}
+              onAnswer={onAnswer}
             />
           ))}
         </div>
@@ -127,16 +133,18 @@ interface DayProps {
   line: Line;
   words: Words;
   now: number;
+  view: SessionView;
   ended: boolean;
-  uploading: SessionView["uploading"];
   actions: Actions;
+  onAnswer: (answered: RepliedTo) => void;
 }
 
-function Day({ line, words, now, ended, uploading, actions }: DayProps) {
+function Day({ now, ...of }: DayProps) {
+  const { line, words } = of;
   return (
     <>
       {line.newDay && <p class="day">{words.times.day(line.at, now)}</p>}
-      <Bubble line={line} words={words} ended={ended} uploading={uploading} actions={actions} />
+      <Bubble {...of} />
     </>
   );
 }

@@ -17,9 +17,10 @@ export interface Words {
 
 /** The visitor's actions. `close` is null outside the widget. */
 export interface Actions {
-  write: (text: string, choice?: Tapped) => void;
+  write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) => void;
+  react: (seq: number, emoji: string | null) => void;
   typing: () => void;
-  sendFiles: (text: string, files: readonly StagedFile[]) => void;
+  sendFiles: (text: string, files: readonly StagedFile[], replyTo?: string) => void;
   /** Takes back a message with a file that was not sent yet. */
   withdraw: (id: string) => void;
   /** @returns whether there is a connection */
