@@ -10,6 +10,8 @@ interface Message {
   direction: "INBOUND" | "OUTBOUND";
   content: string;
   status: string;
+  replyTo?: string;
+  reactions?: { by: string; emoji: string }[];
 }
 
 interface Chat {
