@@ -19,8 +19,8 @@ async function measure(folder: string): Promise<Measured[]> {
   const web = await buildWeb(join(folder, "web"));
   const bytes = (...paths: string[]) => paths.reduce((sum, path) => sum + (web[path] ?? Number.NaN), 0) / KIB;
   const ofConsole = Object.keys(web).filter((path) => path.startsWith("web-assets/console/"));
-  // The screens that manage an organization are fetched when the first of them is opened.
-  const isFirst = (path: string) => !path.includes("/management-");
+  // The other files are fetched when they are needed.
+  const isFirst = (path: string) => /\/page\.(js|css)$/.test(path);
   const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
   return [
     { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 230, unit: "KiB" },

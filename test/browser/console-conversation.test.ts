@@ -191,6 +191,154 @@ test("a conversation shows choices, taps, quotes, places and reactions, and foll
   await page.context().close();
 });
 
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
+  "base64",
+);
+const dot = { name: "dot.png", mimeType: "image/png", buffer: PNG };
+const words = { name: "words.txt", mimeType: "text/plain", buffer: Buffer.from("words") };
+const staged = (page: Page) => page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
+const choose = (page: Page, ...files: (typeof dot)[]) => page.locator("input[type=file]").setInputFiles(files);
+
+test("files go out with a text and as an answer, each as a message, and one can be taken away before", async () => {
+  const chat = await desk.chat("Fil Files");
+  await desk.writes(chat.address, "Where is my invoice?");
+  const viewport = { width: 1440, height: 900 };
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), { viewport });
+  const question = log(page).getByRole("article").first();
+  await question.getByRole("button", { name: /Show details|Received/ }).click();
+  await page.getByRole("heading", { name: "Message 1" }).waitFor();
+  await page.keyboard.press("r");
+  await page.getByText("Reply", { exact: true }).waitFor();
+  await choose(page, dot, words, { ...words, name: "wrong.txt" });
+  expect(await staged(page).count()).toBe(3);
+  await page.getByRole("button", { name: "Remove wrong.txt" }).click();
+  await box(page).fill("Here it is");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByRole("link", { name: "words.txt" }).waitFor();
+  await expect.poll(() => staged(page).count()).toBe(0);
+  expect(await box(page).inputValue()).toBe("");
+  const messages = (await desk.api("GET", `/chats/${chat.id}/messages`)).messages.toReversed();
+  expect(messages).toMatchObject([
+    { direction: "INBOUND" },
+    { type: "IMAGE", text: "Here it is", replyTo: messages[0].id, media: { fileName: "dot.png", width: 2, height: 3 } },
+    { type: "DOCUMENT", text: "words.txt", media: { fileName: "words.txt" } },
+  ]);
+  expect(messages[2].replyTo).toBeUndefined();
+  await log(page).getByRole("button", { name: "In reply to: Where is my invoice?" }).click();
+  await expect.poll(() => page.locator("article:target").textContent()).toContain("Where is my invoice?");
+  await log(page).getByRole("button", { name: "Open image: Here it is" }).click();
+  await page.getByRole("dialog", { name: "Here it is" }).waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  await page.context().close();
+});
+
+test("a send of two files can be undone as one: text, files and answer come back, and go out again", async () => {
+  const chat = await desk.chat("Uno Undone");
+  await desk.writes(chat.address, "Please send both");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).waitFor();
+  await page.evaluate(() => localStorage.setItem("parley.console.undo", JSON.stringify({ web: 10, networks: 10 })));
+  await page.reload();
+  await log(page).getByText("Please send both").hover();
+  await log(page).getByRole("button", { name: "React or reply" }).click();
+  await log(page).getByRole("button", { name: "Reply", exact: true }).click();
+  await choose(page, dot, words);
+  await box(page).fill("Both");
+  await page.keyboard.press("Control+Enter");
+  const scheduled = async () => (await desk.api("GET", `/chats/${chat.id}/scheduled`)).messages;
+  await expect.poll(async () => (await scheduled()).length).toBe(2);
+  await expect.poll(() => staged(page).count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => staged(page).count()).toBe(2);
+  expect(await scheduled()).toEqual([]);
+  expect(await box(page).inputValue()).toBe("Both");
+  expect(await page.locator(".answered").textContent()).toContain("Please send both");
+  await box(page).press("Control+Enter");
+  await expect
+    .poll(async () => (await scheduled()).map(({ text }: { text: string }) => text))
+    .toEqual(["Both", "words.txt"]);
+  await page.context().close();
+});
+
+test("an upload that fails keeps files and text, says why, and can be repeated", async () => {
+  const chat = await desk.chat("Ria Repeats");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Look");
+  const keys: (string | undefined)[] = [];
+  await page.route(/\/media\?/, (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    if (keys.length > 1) return route.continue();
+    return route.fulfill({ status: 409, json: { code: "upload_limit", message: "Too many files wait in this chat" } });
+  });
+  await choose(page, dot);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await staged(page).getByText("Too many files wait in this chat").waitFor();
+  expect(await box(page).inputValue()).toBe("Look");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await log(page).getByRole("button", { name: "Open image: Look" }).waitFor();
+  expect(new Set(keys).size).toBe(1);
+  await page.context().close();
+});
+
+test("a file that is pasted or dropped waits in its chat while another one is open", async () => {
+  const [one, other] = [await desk.chat("Pat Pastes"), await desk.chat("Dee Drops")];
+  const page = await openConsole(browser, screenOf(desk, `inbox/${one.id}`));
+  await box(page).waitFor();
+  const give = (type: "paste" | "drop", name: string) =>
+    box(page).evaluate(
+      (field, [kind, fileName]) => {
+        const data = new DataTransfer();
+        data.items.add(new File(["words"], fileName as string, { type: "text/plain" }));
+        const init = { bubbles: true, cancelable: true };
+        field.dispatchEvent(
+          kind === "paste"
+            ? new ClipboardEvent("paste", { ...init, clipboardData: data })
+            : new DragEvent("drop", { ...init, dataTransfer: data }),
+        );
+      },
+      [type, name],
+    );
+  await give("paste", "pasted.txt");
+  await give("drop", "dropped.txt");
+  await expect.poll(() => staged(page).count()).toBe(2);
+  await page.getByRole("link", { name: /Dee Drops/ }).click();
+  await page.getByRole("heading", { name: "Dee Drops" }).waitFor();
+  expect(await staged(page).count()).toBe(0);
+  await page.getByRole("link", { name: /Pat Pastes/ }).click();
+  await staged(page).getByText("pasted.txt").waitFor();
+  await choose(page, { ...words, buffer: Buffer.alloc(0) });
+  await page.getByText("“words.txt” is empty.").waitFor();
+  expect(other.id).not.toBe(one.id);
+  await page.context().close();
+});
+
+test("a person reacts to a message, the visitor sees it, and a reaction that fails is taken back with the reason", async () => {
+  const chat = await desk.chat("Rea Reacts");
+  await desk.writes(chat.address, "Thank you");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const react = async (emoji: string) => {
+    await log(page).getByText("Thank you").hover();
+    await log(page).getByRole("button", { name: "React or reply" }).click();
+    await log(page).getByRole("button", { name: emoji }).click();
+  };
+  const reactions = async () => (await desk.api("GET", `/chats/${chat.id}/messages`)).messages[0].reactions;
+  await react("🙏");
+  await log(page).getByTitle("Your organization reacted").getByText("🙏").waitFor();
+  await expect.poll(reactions).toMatchObject([{ by: "organization", emoji: "🙏" }]);
+  await react("🙏");
+  await expect.poll(reactions).toBe(undefined);
+  await expect.poll(() => log(page).getByTitle("Your organization reacted").count()).toBe(0);
+  await page.route(/\/reaction$/, (route) =>
+    route.fulfill({ status: 409, json: { code: "refused_by_network", message: "The network refused it" } }),
+  );
+  await react("👍");
+  await page.getByText("The network refused it").waitFor();
+  expect(await log(page).getByTitle("Your organization reacted").count()).toBe(0);
+  await page.context().close();
+});
+
 test("what a contact edits and deletes changes in an open conversation", async () => {
   const channel = await createChannel(desk.organization, { kind: "whatsapp" });
   const { phoneNumberId, appSecret } = CREDENTIALS.whatsapp;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { connect, waitBefore } from "../../src/web/visitor/connection.ts";
+import { waitBefore } from "../../src/web/shared/wait-before.ts";
+import { connect } from "../../src/web/visitor/connection.ts";
 import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 
 /** A browser's socket that the test controls. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { UploadCall, UploadFile, UploadOutcome } from "../../src/web/shared/files/repeat-upload.ts";
 import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
 import type { OwnMessage } from "../../src/web/visitor/conversation.ts";
-import type { UploadCall, UploadFile, UploadOutcome } from "../../src/web/visitor/file-sender.ts";
 import type { OutgoingFrame } from "../../src/web/visitor/frames.ts";
-import { ChatSession, type StagedFile } from "../../src/web/visitor/session.ts";
+import { ChatSession, type ChosenFile } from "../../src/web/visitor/session.ts";
 import type { TabStorage } from "../../src/web/visitor/stored.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
@@ -394,7 +394,7 @@ function startUploads(storage: TabStorage = nothingKept) {
   return { ...started, calls };
 }
 
-function staged(name: string): StagedFile {
+function staged(name: string): ChosenFile {
   const shown = { name, kind: "picture", size: 3, width: 2, height: 1, url: `blob:${name}` } as const;
   return { file: new File(["abc"], name, { type: "image/png" }), shown };
 }

@@ -1,7 +1,7 @@
 import type { ParamsOption, RequestBodyOption } from "openapi-fetch";
 import type { paths } from "../../openapi/client/types.ts";
 
-type Method = "get" | "post" | "patch" | "delete";
+type Method = "get" | "post" | "put" | "patch" | "delete";
 /** The routes that have an operation with the method. */
 export type Routes<M extends Method> = { [R in keyof paths]: paths[R][M] extends object ? R : never }[keyof paths];
 
@@ -29,6 +29,7 @@ type Call<M extends Method> = <R extends Routes<M>>(route: R, ...options: Option
 export interface Api {
   GET: Call<"get">;
   POST: Call<"post">;
+  PUT: Call<"put">;
   PATCH: Call<"patch">;
   DELETE: Call<"delete">;
 }
@@ -59,5 +60,11 @@ export function createApi(send: (request: ApiRequest) => Promise<unknown>): Api 
       return send({ method, path: search ? `${filled}?${search}` : filled, headers: header, body, signal });
     };
   // The types of the routes hold for the callers. Here all routes are one.
-  return { GET: calls("GET"), POST: calls("POST"), PATCH: calls("PATCH"), DELETE: calls("DELETE") } as Api;
+  return {
+    GET: calls("GET"),
+    POST: calls("POST"),
+    PUT: calls("PUT"),
+    PATCH: calls("PATCH"),
+    DELETE: calls("DELETE"),
+  } as Api;
 }

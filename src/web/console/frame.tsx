@@ -4,6 +4,7 @@ import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
+import { Lazy } from "./lazy-dialogs.ts";
 import { currentPath, route, type ScreenParts } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext } from "./organization.ts";
@@ -11,31 +12,31 @@ import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
-import { lazyScreen } from "./parts/lazy-screen.tsx";
+import { lazyModule } from "./parts/lazy-module.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { OpenedDialog, openDialog } from "./parts/opened-dialog.tsx";
 import { NotPermitted } from "./parts/screen.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
-import { Scheduled } from "./scheduled/scheduled.tsx";
 import { Elsewhere, NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
-import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+
+const management = lazyModule(() => import("./management.ts"));
 
 /** By the name in the address, with how many parts may follow it. */
 const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = {
   inbox: [Inbox, 1],
-  channels: [lazyScreen("Channels"), 2],
-  webhooks: [lazyScreen("Webhooks"), 2],
-  keys: [lazyScreen("Keys"), 1],
-  templates: [lazyScreen("Templates"), 1],
-  members: [lazyScreen("Members"), 0],
-  scheduled: [Scheduled, 0],
-  audit: [lazyScreen("Audit"), 0],
-  statistics: [lazyScreen("Statistics"), 0],
-  settings: [lazyScreen("Settings"), 0],
+  channels: [management.part(({ Channels }) => Channels), 2],
+  webhooks: [management.part(({ Webhooks }) => Webhooks), 2],
+  keys: [management.part(({ Keys }) => Keys), 1],
+  templates: [management.part(({ Templates }) => Templates), 1],
+  members: [management.part(({ Members }) => Members), 0],
+  scheduled: [management.part(({ Scheduled }) => Scheduled), 0],
+  audit: [management.part(({ Audit }) => Audit), 0],
+  statistics: [management.part(({ Statistics }) => Statistics), 0],
+  settings: [management.part(({ Settings }) => Settings), 0],
 };
 
 /** So many entries of the menu have a place on the bar of a phone. */
@@ -71,7 +72,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
     // It would take the place of a dialog, and what was entered there would be lost.
     if (!document.querySelector("dialog[open]")) openDialog(<Palette entries={entries} />);
   };
-  const showKeys = () => openDialog(<ShortcutList />);
+  const showKeys = () => openDialog(<Lazy.ShortcutList />);
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },
     { keys: "?", label: "Show the keys", run: showKeys },

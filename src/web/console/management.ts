@@ -8,3 +8,4 @@ export { Statistics } from "./statistics/statistics.tsx";
 export { Channels } from "./channels/channels.tsx";
 export { Templates } from "./templates/templates.tsx";
 export { Settings } from "./settings/settings.tsx";
+export { Scheduled } from "./scheduled/scheduled.tsx";

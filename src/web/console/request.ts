@@ -1,11 +1,13 @@
 import { responseError } from "../../client/error.ts";
 
 /**
- * Makes Cloudflare Access answer 401 if its session has ended, and not with a redirect that the page can't follow.
+ * Make Cloudflare Access answer 401 if its session has ended, and not with a redirect that the page can't follow.
  * @see https://developers.cloudflare.com/cloudflare-one/team-and-resources/users/session-management/
  */
+export const SCRIPT_HEADERS = { "X-Requested-With": "XMLHttpRequest" };
+
 export function markAsScript({ headers }: Request): void {
-  headers.set("X-Requested-With", "XMLHttpRequest");
+  for (const [name, value] of Object.entries(SCRIPT_HEADERS)) headers.set(name, value);
 }
 
 /** The body of an answer; null without JSON. @throws ParleyError for an error */

@@ -8,7 +8,7 @@ import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { directionOf } from "./language.ts";
-import { ChatSession, type SessionView, type StagedFile } from "./session.ts";
+import { ChatSession, type ChosenFile, type SessionView } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
 import { chooseTexts } from "./texts.ts";
 import { timesIn } from "./times.ts";
@@ -35,13 +35,16 @@ function start(root: HTMLElement, channelId: string): void {
     protocols,
     storage,
     canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
-    upload: async (call) => (await import("./upload.ts")).uploadFile(channelId, protocols?.[1] ?? "", call),
+    upload: async (call) => {
+      const { uploadFile } = await import("../shared/files/upload.ts");
+      return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${protocols?.[1]}` }, call);
+    },
     onChange: (view) => show(view),
   });
   const actions = {
     write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) => session.write(text, about),
     react: (seq: number, emoji: string | null) => session.react(seq, emoji),
-    sendFiles: (text: string, files: readonly StagedFile[], replyTo?: string) =>
+    sendFiles: (text: string, files: readonly ChosenFile[], replyTo?: string) =>
       session.sendFiles(text, files, replyTo),
     withdraw: (id: string) => session.withdraw(id),
     tellContact: (contact: { name?: string; email?: string }) => session.tellContact(contact),

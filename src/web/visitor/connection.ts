@@ -1,3 +1,4 @@
+import { waitBefore } from "../shared/wait-before.ts";
 import { type IncomingFrame, type OutgoingFrame, parseFrame } from "./frames.ts";
 
 /** Close codes after which a new attempt can't succeed: wrong identity, wrong origin, no such channel. */
@@ -98,14 +99,6 @@ export function connect(url: () => string, protocols: string[], events: Connecti
       abandon();
     },
   };
-}
-
-/**
- * Milliseconds before the next attempt after `failures` in a row: 0.5 to 2 seconds at first, at most 7.5 to 30. The
- * jitter spreads the pages that reconnect after a deploy. `random` is from 0 to 1.
- */
-export function waitBefore(failures: number, random: number): number {
-  return Math.min(2_000 * 1.8 ** failures, 30_000) * (0.25 + 0.75 * random);
 }
 
 /** Whether a close code means that no further attempt can succeed. */

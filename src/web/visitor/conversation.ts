@@ -24,6 +24,12 @@ export interface OwnFile extends ShownFile {
   mediaId: string | null;
 }
 
+/** A reaction to the message with this `seq`. */
+export interface Reacting {
+  seq: number;
+  emoji: string | null;
+}
+
 /** A message that the visitor wrote and the server has not acknowledged. */
 export interface OwnMessage {
   /** The idempotency key. It stays the same in every attempt. */

@@ -1,22 +1,5 @@
-import { waitBefore } from "./connection.ts";
+import { repeatUpload, type UploadFile } from "../shared/files/repeat-upload.ts";
 import type { Trouble } from "./conversation.ts";
-
-export interface UploadCall {
-  file: File;
-  /** The idempotency key. It stays the same in every attempt. */
-  key: string;
-  signal: AbortSignal;
-  /** @param share of the bytes that were sent, from 0 to 1 */
-  onProgress: (share: number) => void;
-}
-
-/** `lost`: the answer did not come, or the service can't take it now; a repeated upload can succeed. */
-export type UploadOutcome =
-  | { outcome: "stored"; mediaId: string }
-  | { outcome: "refused"; trouble: Trouble }
-  | { outcome: "lost" };
-
-export type UploadFile = (call: UploadCall) => Promise<UploadOutcome>;
 
 interface Host {
   upload: UploadFile;
@@ -27,8 +10,6 @@ interface Host {
   onTrouble: (id: string, trouble: Trouble) => void;
 }
 
-/** After so many attempts in a row, the visitor decides whether to try again. */
-const MAX_TRIES = 5;
 const LOST: Trouble = { code: "upload_failed", message: "", retryAfter: null };
 const GONE: Trouble = { code: "file_gone", message: "", retryAfter: null };
 
@@ -63,20 +44,12 @@ export class FileSender {
     if (!file) return onTrouble(id, GONE);
     const stop = new AbortController();
     this.#running = { id, stop };
-    for (let tries = 1; ; tries++) {
-      onProgress(id, 0);
-      const call = { file, key: id, signal: stop.signal, onProgress: (share: number) => onProgress(id, share) };
-      const answer = await upload(call).catch(() => ({ outcome: "lost" }) as const);
-      if (stop.signal.aborted) return;
-      if (answer.outcome !== "lost" || tries === MAX_TRIES || !isOnline()) {
-        this.#running = null;
-        if (answer.outcome === "stored") onStored(id, answer.mediaId);
-        else if (answer.outcome === "refused") onTrouble(id, answer.trouble);
-        else if (isOnline()) onTrouble(id, LOST);
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, waitBefore(tries - 1, Math.random())));
-      if (stop.signal.aborted) return;
-    }
+    const call = { file, key: id, signal: stop.signal, onProgress: (share: number) => onProgress(id, share) };
+    const answer = await repeatUpload(upload, call, isOnline);
+    if (answer === null) return;
+    this.#running = null;
+    if (answer.outcome === "stored") onStored(id, answer.mediaId);
+    else if (answer.outcome === "refused") onTrouble(id, answer.trouble);
+    else if (isOnline()) onTrouble(id, LOST);
   }
 }

@@ -1,3 +1,5 @@
+import { base64url, randomToken } from "../shared/random-token.ts";
+
 /**
  * The visitor: a user of the embedding site, with the site's hash, or the owner of this browser's token. `expires` is in
  * Unix seconds, as text, or null if the hash never expires.
@@ -14,11 +16,6 @@ const DATED = /^[0-9a-f]{128}\.[1-9]\d{0,10}$/i;
 const TOKEN = /^[\w-]{22}$/;
 // The fallback if storage is blocked: the visitor is new after each load, but stays the same within a load.
 const memory = new Map<string, string>();
-
-/** 128 random bits as 22 base64url characters, for a visitor's token or a message's id. */
-export function randomToken(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(16)));
-}
 
 /** The visitor of this page. A user without a hash stays a user, so that the server refuses the user. */
 export function identify(fragment: URLSearchParams, channelId: string, store: () => Store): Identity {
@@ -54,11 +51,4 @@ function tokenOf(name: string, store: () => Store): string {
   const token = memory.get(name) ?? randomToken();
   memory.set(name, token);
   return token;
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
 }

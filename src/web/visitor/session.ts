@@ -1,3 +1,5 @@
+import type { UploadFile } from "../shared/files/repeat-upload.ts";
+import { randomToken } from "../shared/random-token.ts";
 import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
 import { type Connection, connect, type FinalCode, isFinal } from "./connection.ts";
 import {
@@ -6,15 +8,15 @@ import {
   emptyConversation,
   hasEarlier,
   type OwnFile,
+  type Reacting,
   reduce,
   resumeAfter,
   sentContentOf,
   type Tapped,
   type Trouble,
 } from "./conversation.ts";
-import { FileSender, type UploadFile } from "./file-sender.ts";
+import { FileSender } from "./file-sender.ts";
 import type { IncomingFrame, RefusalFrame } from "./frames.ts";
-import { randomToken } from "./identity.ts";
 import type { TabStorage } from "./stored.ts";
 
 /**
@@ -45,14 +47,8 @@ export interface SessionView {
   contactFault: string | null;
 }
 
-/** A reaction to the message with this `seq`. */
-export interface Reacting {
-  seq: number;
-  emoji: string | null;
-}
-
 /** A file that the visitor has chosen. */
-export interface StagedFile {
+export interface ChosenFile {
   file: File;
   shown: Omit<OwnFile, "mediaId">;
 }
@@ -166,7 +162,7 @@ export class ChatSession {
   }
 
   /** Shows a message for each file, the first with the text and as the reply, and sends them one after the other. */
-  sendFiles(text: string, files: readonly StagedFile[], replyTo?: string): void {
+  sendFiles(text: string, files: readonly ChosenFile[], replyTo?: string): void {
     for (const [index, { file, shown }] of files.entries()) {
       const id = randomToken();
       this.#files.keep(id, file);

@@ -1,7 +1,6 @@
-import type { MessageExtras } from "../shared/message/extras.ts";
-import { bodyOf, type Conversation, type OwnMessage } from "./conversation.ts";
+import { type MessageExtras, withReaction } from "../shared/message/extras.ts";
+import { bodyOf, type Conversation, type OwnMessage, type Reacting } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
-import type { Reacting } from "./session.ts";
 import { sameDay } from "./times.ts";
 
 /** The progress of a visitor's message. */
@@ -58,10 +57,7 @@ export function timelineOf(
       key,
       at: Date.parse(message.createdAt),
       own,
-      message: withReaction(
-        message,
-        reacting.findLast((one) => one.seq === seq),
-      ),
+      message: withReaction(message, reacting.findLast((one) => one.seq === seq)?.emoji, "contact"),
       progress: own ? progressOf(message, companyRead) : null,
       refused: null,
       withdrawable: null,
@@ -102,15 +98,6 @@ export function timelineOf(
   const latest = lines.findLast(({ own, progress }) => own && progress !== "sending" && progress !== "notSent");
   if (latest) latest.latest = true;
   return lines;
-}
-
-/** The message as it is once the visitor's reaction is confirmed. */
-function withReaction(message: ChatMessage, reacting: Reacting | undefined): ChatMessage {
-  if (!reacting) return message;
-  const { emoji } = reacting;
-  const others = message.reactions?.filter(({ by }) => by !== "contact") ?? [];
-  const reactions = emoji === null ? others : [...others, { by: "contact" as const, emoji }];
-  return { ...message, reactions: reactions.length > 0 ? reactions : undefined };
 }
 
 function line(part: Omit<Line, "newDay" | "first" | "last" | "timed" | "latest">): Line {

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { webAddress } from "../../shared/links.ts";
+import { ActMenu, REACTIONS } from "../../shared/message/act-menu.tsx";
 import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
-import { type MessageExtras, readExtras } from "../../shared/message/extras.ts";
+import { type MessageExtras, readExtras, withReaction } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { MessageTexts } from "../../shared/message/texts.ts";
 import { addressOf, type Message } from "../api.ts";
@@ -160,7 +161,10 @@ const DELETED: MessageTexts = { ...TEXTS, removed: "Deleted by the contact." };
 /** What a message shows, as the visitors' page does. */
 function Content({ message, store, writer }: Pick<BubbleProps, "message" | "store"> & { writer: string }) {
   const { organization } = usePlace();
-  const extras = useMemo(() => readExtras(message), [message]);
+  const reacting = store.reacting.value.get(message.id);
+  const extras = useMemo(() => withReaction(readExtras(message), reacting, "organization"), [message, reacting]);
+  const reaction = extras.reactions?.find(({ by }) => by === "organization")?.emoji ?? null;
+  const kind = store.chat.value?.channel.kind ?? "web";
   return (
     <MessageContent
       message={{ type: message.type, text: message.text, mediaUrl: message.mediaUrl, ...extras }}
@@ -171,6 +175,19 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
       onTap={null}
       reactors={REACTORS}
       texts={message.deletedAt ? DELETED : TEXTS}
+      acts={
+        may("messages:send") &&
+        canAct(message) && (
+          <ActMenu
+            label="React or reply"
+            replyLabel="Reply"
+            emoji={EMOJI[kind]}
+            reaction={reaction}
+            onReact={(emoji) => void store.react(message.id, emoji).catch(sayError)}
+            onReply={() => (store.answered.value = message)}
+          />
+        )
+      }
     />
   );
 }
@@ -188,6 +205,15 @@ function mediaOf(
   if (direction === "OUTBOUND" && !file) return { href: webAddress(mediaUrl, ["https:"]), kind: "other", file };
   const href = addressOf(organization, `/chats/${chatId}/messages/${id}/media`);
   return { href, kind: file?.kind ?? "other", file };
+}
+
+/** The reactions that bots may give on Telegram are fewer. */
+const EMOJI = { web: REACTIONS, whatsapp: REACTIONS, telegram: ["👍", "❤️", "😁", "😱", "😢", "🙏"] } as const;
+
+/** Whether a message can be answered and reacted to: it has its place, the network took it, and something is left of it. */
+export function canAct(message: Message): boolean {
+  const isThere = message.seq !== null && message.status !== "FAILED" && message.status !== "CANCELED";
+  return isThere && !isRemoved(message);
 }
 
 function nameOf({ chat }: ConversationStore): string {

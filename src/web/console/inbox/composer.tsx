@@ -1,23 +1,26 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
-import type { Chat, Member } from "../api.ts";
+import type { UploadFile } from "../../shared/files/repeat-upload.ts";
+import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
+import { useStage } from "../../shared/files/use-stage.ts";
+import { addressOf, type Chat, type Member } from "../api.ts";
 import { plural } from "../format.ts";
+import { Lazy } from "../lazy-dialogs.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { now } from "../parts/time.tsx";
+import { SCRIPT_HEADERS } from "../request.ts";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";
-import { LaterDialog } from "./later-dialog.tsx";
 import { type Conflict, Sending, type Undoable } from "./sending.ts";
-import { TemplateDialog } from "./template-dialog.tsx";
 import { windowClosesAt } from "./timeline.ts";
-import { UndoDialog, undoMs } from "./undo.tsx";
+import { undoMs } from "./undo.ts";
 
 interface ComposerProps {
   store: ConversationStore;
@@ -26,6 +29,15 @@ interface ComposerProps {
 }
 
 const MAX_LENGTH = 4_096;
+
+const STAGE: StageTexts = {
+  attach: "Attach files",
+  attached: "Attached files",
+  removeFile: "Remove {name}",
+  tooManyFiles: "You can send 10 files at a time.",
+  tooLarge: "“{name}” is larger than 16 MB.",
+  noBytes: "“{name}” is empty.",
+};
 
 /** The text box, with templates, sending later, and undo. */
 export function Composer({ store, chat, members }: ComposerProps) {
@@ -60,16 +72,34 @@ export function Composer({ store, chat, members }: ComposerProps) {
     members: member ? [...members, member] : members,
     undoMs: undoMs(chat.channel.kind),
     onSent: (sent) => written.peek().trim() === sent && change(""),
-    onUndone(undone) {
-      change([undone, written.peek()].filter((part) => part !== "").join("\n"));
+    onUndone(parts) {
+      const texts = [...parts.map((part) => part.text), written.peek()];
+      change(texts.filter((part) => part !== "").join("\n"));
+      stage.putBack(parts.flatMap(({ file }) => (file ? [file] : [])));
+      store.answered.value = parts.find((part) => part.answered)?.answered ?? store.answered.value;
       box.current?.focus();
     },
+  };
+  const { stage } = sending;
+  const isOver = useStage(stage, true);
+  const answered = store.answered.value;
+  const hasFiles = stage.files.length > 0;
+
+  useLayoutEffect(() => {
+    if (answered) box.current?.focus();
+  }, [answered]);
+
+  const upload: UploadFile = async (call) => {
+    const { uploadFile } = await import("../../shared/files/upload.ts");
+    return uploadFile(addressOf(organization.id, `/chats/${chat.id}/media`), SCRIPT_HEADERS, call);
   };
 
   const sendText = (isAnyway = false) => {
     const content = text.trim();
-    if (content === "" || excess > 0 || isSending) return;
-    void sending.send({ content, type: "TEXT" }, isAnyway);
+    if ((content === "" && !hasFiles) || excess > 0 || isSending) return;
+    const about = answered ? { replyTo: answered.id } : {};
+    if (hasFiles) void sending.sendFiles({ content, ...about }, upload, isAnyway);
+    else void sending.send({ content, type: "TEXT", ...about }, isAnyway);
   };
 
   const sendAnyway = ({ draft }: Conflict) => {
@@ -77,9 +107,9 @@ export function Composer({ store, chat, members }: ComposerProps) {
     else sendText(true);
   };
 
-  const choose = <TemplateDialog chat={chat} onSend={(draft) => sending.deliver(draft)} />;
+  const choose = <Lazy.TemplateDialog chat={chat} onSend={(draft) => sending.deliver(draft)} />;
   const later = (
-    <LaterDialog
+    <Lazy.LaterDialog
       text={text.trim()}
       onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
     />
@@ -114,6 +144,22 @@ export function Composer({ store, chat, members }: ComposerProps) {
           sendText();
         }}
       >
+        {answered && (
+          <div class="answered">
+            <p class="quote">
+              <span class="answered-name">Reply</span>
+              <bdi>{answered.text}</bdi>
+            </p>
+            <Button
+              class="plain"
+              aria-label="Don’t reply to this message"
+              onClick={() => (store.answered.value = null)}
+            >
+              <Icon name="close" />
+            </Button>
+          </div>
+        )}
+        <StagedFiles stage={stage} texts={STAGE} />
         <label class="hidden" for="composer">
           Message
         </label>
@@ -122,7 +168,8 @@ export function Composer({ store, chat, members }: ComposerProps) {
           ref={box}
           rows={2}
           dir={text === "" ? undefined : "auto"}
-          placeholder="Write an answer"
+          placeholder={isOver ? "Drop the files here" : "Write an answer"}
+          onPaste={(event) => pasteInto(stage, event)}
           aria-invalid={excess > 0}
           aria-describedby="composer-hint"
           value={text}
@@ -135,7 +182,8 @@ export function Composer({ store, chat, members }: ComposerProps) {
             }
             if (event.key === "Escape") {
               event.preventDefault();
-              event.currentTarget.blur();
+              if (answered) store.answered.value = null;
+              else event.currentTarget.blur();
             }
             if (event.key === "/" && text === "") {
               event.preventDefault();
@@ -144,6 +192,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
           }}
         />
         <div class="composer-bar">
+          <AttachButton stage={stage} texts={STAGE} onChosen={() => box.current?.focus()} />
           <Button class="plain" title="Templates (/)" aria-label="Templates" opens={choose}>
             <Icon name="template" />
           </Button>
@@ -172,14 +221,14 @@ export function Composer({ store, chat, members }: ComposerProps) {
             <button
               type="submit"
               class="button button-main"
-              disabled={text.trim() === "" || excess > 0}
+              disabled={(text.trim() === "" && !hasFiles) || excess > 0}
               aria-busy={isSending}
             >
               <Icon name="send" /> Send
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
               <MenuItem opens={later}>Send later…</MenuItem>
-              <MenuItem opens={<UndoDialog />}>Time to undo…</MenuItem>
+              <MenuItem opens={<Lazy.UndoDialog />}>Time to undo…</MenuItem>
             </Menu>
           </span>
         </div>

@@ -12,7 +12,16 @@ const PAGE = 50;
 /** What a person sends. */
 export type Draft = Pick<
   Schemas["NewMessage"],
-  "content" | "type" | "senderId" | "templateId" | "variables" | "scheduledAt" | "expiresAt" | "ifSeq"
+  | "content"
+  | "type"
+  | "senderId"
+  | "templateId"
+  | "variables"
+  | "scheduledAt"
+  | "expiresAt"
+  | "ifSeq"
+  | "replyTo"
+  | "mediaId"
 >;
 
 /** One open chat with its messages. */
@@ -25,6 +34,10 @@ export class ConversationStore {
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);
+  /** The message that the next one answers. */
+  readonly answered = signal<Message | null>(null);
+  /** The reactions that the network has not taken yet, by message. A null takes one back. */
+  readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
   readonly sends = signal(0);
   readonly #api: Api;
@@ -147,6 +160,23 @@ export class ConversationStore {
     return this.#took(
       await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path: this.#pathOf(messageId) }),
     );
+  }
+
+  /** Reacts to a message in the organization's name; null takes the reaction back. @throws ParleyError */
+  async react(messageId: string, emoji: string | null): Promise<void> {
+    const path = this.#pathOf(messageId);
+    const route = "/chats/{id}/messages/{messageId}/reaction";
+    this.reacting.value = new Map(this.reacting.value).set(messageId, emoji);
+    try {
+      const call = emoji === null ? this.#api.DELETE(route, { path }) : this.#api.PUT(route, { path, body: { emoji } });
+      const { message } = await call;
+      // None is left of a message that was redacted meanwhile.
+      if (message) this.#took({ message });
+    } finally {
+      const left = new Map(this.reacting.value);
+      left.delete(messageId);
+      this.reacting.value = left;
+    }
   }
 
   /** Marks the chat as answered without an answer. */

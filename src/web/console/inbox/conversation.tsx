@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
+import { fetchDialogs, Lazy } from "../lazy-dialogs.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
@@ -12,11 +13,11 @@ import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
-import { MessagePanel } from "./message-panel.tsx";
 import { Messages } from "./messages.tsx";
 
 interface ConversationProps {
@@ -25,6 +26,9 @@ interface ConversationProps {
   known: Chat | null;
   onChat: (chat: Chat) => void;
 }
+
+/** The conversation is drawn first. */
+const FETCH_AFTER_MS = 1_000;
 
 const NARROW = "(max-width: 1350px)";
 
@@ -41,13 +45,23 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     return listen((event) => (event ? store.take(event) : void store.load()));
   }, [store]);
 
+  useEffect(() => {
+    const timer = setTimeout(fetchDialogs, FETCH_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+
   const chat = store.chat.value;
   const answered = () => {
     if (!chat?.unansweredSince) return;
     store.markAnswered().then(() => say("Marked as answered"), sayError);
   };
+  const answer = () => {
+    const message = store.messages.value.find((one) => one.id === chosen.value);
+    if (message && canAct(message)) store.answered.value = message;
+    document.getElementById("composer")?.focus();
+  };
   useShortcuts([
-    { keys: "r", label: "Write an answer", run: () => document.getElementById("composer")?.focus() },
+    { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
@@ -117,7 +131,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       {hasPanel.value && (
         <aside class="panel" aria-label="Details">
           {message ? (
-            <MessagePanel
+            <Lazy.MessagePanel
               key={message.id}
               store={store}
               message={message}

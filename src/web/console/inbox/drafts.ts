@@ -1,3 +1,4 @@
+import { FileStage } from "../../shared/files/stage.ts";
 import type { Draft } from "./conversation-store.ts";
 
 /** Keeps values for this tab alone: never on the server, and gone with the tab. */
@@ -21,6 +22,17 @@ function inTab<T>(prefix: string) {
 
 /** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
 export const drafts = inTab<string>("parley.text.");
+
+/** As the service. */
+const MAX_FILE_BYTES = 16 * 1_048_576;
+const stages = new Map<string, FileStage>();
+
+/** The files that wait in a chat. They are gone with the page. */
+export function stageOf(chatId: string): FileStage {
+  const stage = stages.get(chatId) ?? new FileStage(MAX_FILE_BYTES);
+  stages.set(chatId, stage);
+  return stage;
+}
 
 /** A send whose answer is not known: the service may have it. */
 export interface Undecided {

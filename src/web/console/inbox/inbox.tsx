@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
+import { Lazy } from "../lazy-dialogs.ts";
 import { route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -10,7 +11,6 @@ import { useChats } from "./chat-list-store.ts";
 import { type Filter, inOrder } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
 import { unansweredCount } from "./live.ts";
-import { NewChat } from "./new-chat.tsx";
 
 /** The filter stays while other screens are open. */
 const filters = new Map<string, Filter>();
@@ -54,7 +54,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
       store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
       route(addressOf(chat.id));
     };
-    openDialog(<NewChat onChat={show} />);
+    openDialog(<Lazy.NewChat onChat={show} />);
   };
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },

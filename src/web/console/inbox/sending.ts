@@ -1,24 +1,35 @@
 import { signal } from "@preact/signals";
+import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
+import type { FileStage, StagedFile } from "../../shared/files/stage.ts";
 import { type Member, type Message, ParleyError } from "../api.ts";
 import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { may } from "../session.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
-import { type Undecided, undecidedSends } from "./drafts.ts";
+import { stageOf, type Undecided, undecidedSends } from "./drafts.ts";
 
 /** The service refuses a send across a message that is due within 15 seconds. The clocks may differ by a little. */
 const SOON_MS = 17_000;
+
+const LOST = "The file couldn’t be sent. Check your connection.";
 
 const STILL_SENDING = new ParleyError("The last message is still being sent. Try again in a moment.", {
   status: null,
   code: "busy",
 });
 
-/** A send that can still be taken back. */
-export interface Undoable {
+/** A message that can still be taken back, and what comes back into the composer then. */
+interface UndoPart {
   messageId: string;
-  /** What comes back into the box. */
   text: string;
+  file: StagedFile | null;
+  /** The message that it answers. */
+  answered: Message | null;
+}
+
+/** A send that can still be taken back: of several messages, if it had several files. */
+export interface Undoable {
+  parts: readonly UndoPart[];
   removeToast: () => void;
 }
 
@@ -39,8 +50,8 @@ export interface ComposerState {
   undoMs: number;
   /** A text was sent and leaves the box, unless the box has another one by now. */
   onSent: (text: string) => void;
-  /** A text was taken back. */
-  onUndone: (text: string) => void;
+  /** Messages were taken back. */
+  onUndone: (parts: readonly UndoPart[]) => void;
 }
 
 /**
@@ -54,7 +65,10 @@ export class Sending {
   readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
   state: ComposerState = { sender: null, members: [], undoMs: 0, onSent: () => {}, onUndone: () => {} };
+  readonly stage: FileStage;
   readonly #store: ConversationStore;
+  /** Whether the next message belongs to the send of the one before it. */
+  #isSameSend = false;
   readonly #chatId: string;
   /** The messages that were sent from here. */
   readonly #ownIds = new Set<string>();
@@ -64,11 +78,35 @@ export class Sending {
   constructor(store: ConversationStore, chatId: string) {
     this.#store = store;
     this.#chatId = chatId;
+    this.stage = stageOf(chatId);
   }
 
   /** Sends, and says how it went. Never throws. @param isAnyway send though others wrote meanwhile */
   async send(draft: Draft, isAnyway = false): Promise<void> {
     await this.deliver(draft, isAnyway).catch(sayError);
+  }
+
+  /**
+   * Uploads the staged files, and sends each as a message, the first with the draft. What could not be sent stays staged,
+   * and says why. Never throws.
+   */
+  async sendFiles(draft: Draft, upload: UploadFile, isAnyway = false): Promise<void> {
+    if (this.isBusy.value) return sayError(STILL_SENDING);
+    this.isBusy.value = true;
+    const isUploaded = await this.#uploadAll(upload).finally(() => (this.isBusy.value = false));
+    if (!isUploaded) return;
+    this.conflict.value = null;
+    let next = draft;
+    for (const { mediaId } of this.stage.files) {
+      if (mediaId === null) return;
+      const { content } = next;
+      await this.send({ ...next, content: content === "" ? mediaId : content, mediaId }, isAnyway);
+      // A send that failed has said so, or asks.
+      if (this.stage.files.some((one) => one.mediaId === mediaId)) break;
+      this.#isSameSend = true;
+      next = { content: "" };
+    }
+    this.#isSameSend = false;
   }
 
   /** Sends. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
@@ -93,18 +131,25 @@ export class Sending {
     }
   }
 
-  /** Takes a send back. It can be tried again if the answer is lost. */
+  /** Takes a send back, as far as that is not too late. It can be tried again if an answer is lost. */
   async undo(sent: Undoable): Promise<void> {
+    const undone: UndoPart[] = [];
+    let left = sent.parts;
     try {
-      await this.#store.cancel(sent.messageId);
-      this.state.onUndone(sent.text);
+      for (const part of sent.parts.toReversed()) {
+        await this.#store.cancel(part.messageId);
+        undone.unshift(part);
+        left = left.slice(0, -1);
+      }
     } catch (error) {
       const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
-      if (!isTooLate) return sayError(error);
-      sayFailure("Too late to undo: already sent");
+      if (isTooLate) left = [];
+      if (isTooLate) sayFailure("Too late to undo: already sent");
+      else sayError(error);
     }
-    this.undoable.value = null;
-    sent.removeToast();
+    if (undone.length > 0) this.state.onUndone(undone);
+    if (left.length === 0) sent.removeToast();
+    this.undoable.value = left.length === 0 ? null : { ...sent, parts: left };
   }
 
   /** The text was changed, so a refused one is no longer what the person would send. */
@@ -132,7 +177,10 @@ export class Sending {
 
   #sent(draft: Draft, { id: messageId, status, scheduledAt = "" }: Message): void {
     this.#ownIds.add(messageId);
-    const text = draft.templateId ? "" : draft.content;
+    const text = draft.templateId || draft.content === draft.mediaId ? "" : draft.content;
+    const file = draft.mediaId == null ? null : this.stage.sent(draft.mediaId);
+    const answered = draft.replyTo == null ? null : (this.#store.byId.value.get(draft.replyTo) ?? null);
+    if (answered !== null && this.#store.answered.value === answered) this.#store.answered.value = null;
     if (text !== "") this.state.onSent(text);
     if (draft.scheduledAt !== undefined) {
       say("Scheduled");
@@ -140,12 +188,33 @@ export class Sending {
     }
     const undoMs = Date.parse(scheduledAt) - serviceNow();
     if (status !== "SCHEDULED" || undoMs <= 0) return;
-    const undoable: Undoable = { messageId, text, removeToast: () => {} };
+    const before = this.#isSameSend ? this.undoable.value : null;
+    before?.removeToast();
+    const parts = [...(before?.parts ?? []), { messageId, text, file, answered }];
+    const undoable: Undoable = { parts, removeToast: () => {} };
     undoable.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void this.undo(undoable) }, undoMs);
     this.undoable.value = undoable;
     setTimeout(() => {
       if (this.undoable.value === undoable) this.undoable.value = null;
     }, undoMs);
+  }
+
+  /** @returns whether all staged files are uploaded. Each that is not says why */
+  async #uploadAll(upload: UploadFile): Promise<boolean> {
+    const { stage } = this;
+    for (const { key, file, mediaId, stop } of stage.files) {
+      if (mediaId !== null || stop.signal.aborted) continue;
+      stage.update(key, { trouble: null });
+      const onProgress = (share: number) => stage.update(key, { share });
+      const answer = await repeatUpload(upload, { file, key, signal: stop.signal, onProgress }, () => navigator.onLine);
+      if (answer === null) continue;
+      if (answer.outcome === "stored") stage.update(key, { share: null, mediaId: answer.mediaId });
+      else {
+        const trouble = answer.outcome === "lost" ? LOST : answer.trouble.message;
+        stage.update(key, { share: null, trouble });
+      }
+    }
+    return stage.files.length > 0 && stage.files.every(({ mediaId }) => mediaId !== null);
   }
 
   /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Drawing } from "../drawing.tsx";
 
 /** What one can react with in a tap. The networks take each of them. */
-const REACTIONS = ["👍", "❤️", "😂", "😮", "😢", "🙏"] as const;
+export const REACTIONS = ["👍", "❤️", "😂", "😮", "😢", "🙏"] as const;
 
 const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
 const REPLY = "M9 6 4 11l5 5M4 11h9a7 7 0 0 1 7 7";
@@ -13,6 +13,8 @@ const ROOM_ABOVE = 104;
 interface ActMenuProps {
   label: string;
   replyLabel: string;
+  /** Without them, `REACTIONS`. */
+  emoji?: readonly string[];
   /** The reader's reaction to the message. */
   reaction: string | null;
   /** Null if the reader can't react now. */
@@ -22,7 +24,7 @@ interface ActMenuProps {
 }
 
 /** A button beside a message that opens what one can do with it: six reactions, and a reply. */
-export function ActMenu({ label, replyLabel, reaction, onReact, onReply }: ActMenuProps) {
+export function ActMenu({ label, replyLabel, emoji: offered = REACTIONS, reaction, onReact, onReply }: ActMenuProps) {
   const [place, setPlace] = useState<"above" | "below" | null>(null);
   const all = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
@@ -35,7 +37,7 @@ export function ActMenu({ label, replyLabel, reaction, onReact, onReply }: ActMe
   useLayoutEffect(() => {
     const root = all.current;
     if (place === null || !root) return;
-    root.querySelector<HTMLElement>(".menu [aria-pressed=true], .menu button")?.focus({ preventScroll: true });
+    root.querySelector<HTMLElement>(".act-menu [aria-pressed=true], .act-menu button")?.focus({ preventScroll: true });
     const ended = new AbortController();
     const { signal } = ended;
     const onKey = (event: KeyboardEvent) => {
@@ -79,11 +81,11 @@ export function ActMenu({ label, replyLabel, reaction, onReact, onReply }: ActMe
         <Drawing path={SMILE} />
       </button>
       {place !== null && (
-        <fieldset class={`menu menu-${place}`}>
+        <fieldset class={`act-menu act-menu-${place}`}>
           <legend class="hidden">{label}</legend>
           {onReact && (
-            <div class="menu-emoji">
-              {REACTIONS.map((emoji) => (
+            <div class="act-menu-emoji">
+              {offered.map((emoji) => (
                 <button
                   key={emoji}
                   type="button"
@@ -101,7 +103,7 @@ export function ActMenu({ label, replyLabel, reaction, onReact, onReply }: ActMe
           {onReply && (
             <button
               type="button"
-              class="menu-reply"
+              class="act-menu-reply"
               onClick={() => {
                 setPlace(null);
                 onReply();
@@ -121,7 +123,7 @@ export function ActMenu({ label, replyLabel, reaction, onReact, onReply }: ActMe
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 function moveFocus(root: HTMLElement, step: number): void {
-  const buttons = [...root.querySelectorAll<HTMLElement>(".menu button")];
+  const buttons = [...root.querySelectorAll<HTMLElement>(".act-menu button")];
   const isMirrored = getComputedStyle(root).direction === "rtl";
   const at = buttons.indexOf(document.activeElement as HTMLElement);
   buttons.at((at + (isMirrored ? -step : step)) % buttons.length)?.focus();

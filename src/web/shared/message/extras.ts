@@ -93,6 +93,17 @@ export function readExtras({
   return extras;
 }
 
+/**
+ * A message as it is once a reaction is confirmed.
+ * @param emoji null takes the reaction back; undefined changes nothing
+ */
+export function withReaction<M extends MessageExtras>(message: M, emoji: string | null | undefined, by: Reactor): M {
+  if (emoji === undefined) return message;
+  const others = message.reactions?.filter((one) => one.by !== by) ?? [];
+  const reactions = emoji === null ? others : [...others, { by, emoji }];
+  return { ...message, reactions: reactions.length > 0 ? reactions : undefined };
+}
+
 function readChoice({ type, id, title, description, section, url }: Fields): ShownChoice {
   return {
     title: textOf(title),

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Drawing, FAILURE, FILE } from "../drawing.tsx";
-import { sizeIn } from "../file-size.ts";
+import { sizeIn } from "../files/file-size.ts";
 import { Outward } from "../outward.tsx";
 import type { FileKind, ShownFile } from "./extras.ts";
 import { pictureBox } from "./picture.ts";

@@ -1,11 +1,12 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { sizeIn } from "../../shared/file-size.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { FileStage } from "../../shared/files/stage.ts";
+import { AttachButton, pasteInto, StagedFiles } from "../../shared/files/staged-files.tsx";
+import { useStage } from "../../shared/files/use-stage.ts";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
-import { type StageFault, useStaged } from "./use-staged.ts";
 import type { Actions } from "./words.ts";
 
 /** A message that the visitor answers. */
@@ -14,6 +15,9 @@ export interface RepliedTo {
   text: string;
   writer: string;
 }
+
+/** As the service. */
+const MAX_BYTES = 10 * 1_048_576;
 
 interface ComposerProps {
   texts: Texts;
@@ -32,8 +36,8 @@ export function Composer(props: ComposerProps) {
   const { texts, locale, storage, canUpload, answered, onAnswer, actions } = props;
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
-  const staged = useStaged(canUpload);
+  const stage = useMemo(() => new FileStage(MAX_BYTES), []);
+  const isOver = useStage(stage, canUpload);
   const excess = text.trim().length - MAX_LENGTH;
 
   useEffect(() => {
@@ -52,8 +56,8 @@ export function Composer(props: ComposerProps) {
   const send = () => {
     box.current?.focus();
     const content = text.trim();
-    if ((content === "" && staged.files.length === 0) || excess > 0) return;
-    if (staged.files.length > 0) actions.sendFiles(content, staged.take(), answered?.id);
+    if ((content === "" && stage.files.length === 0) || excess > 0) return;
+    if (stage.files.length > 0) actions.sendFiles(content, stage.take(), answered?.id);
     else actions.write(content, { replyTo: answered?.id });
     onAnswer(null);
     change("");
@@ -78,35 +82,9 @@ export function Composer(props: ComposerProps) {
           </button>
         </div>
       )}
-      <StagedFiles staged={staged} texts={texts} locale={locale} />
-      <div class={staged.isOver ? "field over" : "field"}>
-        {canUpload && (
-          <>
-            <button
-              type="button"
-              class="plain"
-              aria-label={texts.attach}
-              title={texts.attach}
-              onClick={() => picker.current?.click()}
-            >
-              <Icon name="attach" />
-            </button>
-            <input
-              ref={picker}
-              class="hidden"
-              type="file"
-              multiple
-              tabIndex={-1}
-              aria-hidden="true"
-              onChange={({ currentTarget }) => {
-                staged.add(currentTarget.files ?? []);
-                // The same file can be chosen again.
-                currentTarget.value = "";
-                box.current?.focus();
-              }}
-            />
-          </>
-        )}
+      <StagedFiles stage={stage} texts={texts} locale={locale} />
+      <div class={isOver ? "field over" : "field"}>
+        {canUpload && <AttachButton stage={stage} texts={texts} onChosen={() => box.current?.focus()} />}
         <label class="hidden" for="message">
           {texts.message}
         </label>
@@ -118,13 +96,8 @@ export function Composer(props: ComposerProps) {
           dir={text === "" ? undefined : "auto"}
           enterkeyhint="send"
           autocomplete="off"
-          placeholder={staged.isOver ? texts.dropHere : texts.placeholder}
-          onPaste={(event) => {
-            const files = event.clipboardData?.files;
-            if (!canUpload || !files || files.length === 0) return;
-            event.preventDefault();
-            staged.add(files);
-          }}
+          placeholder={isOver ? texts.dropHere : texts.placeholder}
+          onPaste={(event) => canUpload && pasteInto(stage, event)}
           aria-describedby={excess > 0 ? "excess keys" : "keys"}
           aria-invalid={excess > 0}
           value={text}
@@ -156,50 +129,6 @@ export function Composer(props: ComposerProps) {
       </p>
     </form>
   );
-}
-
-interface StagedProps {
-  staged: ReturnType<typeof useStaged>;
-  texts: Texts;
-  locale: string;
-}
-
-/** The files that go with the next message, each with a button that takes it away. */
-function StagedFiles({ staged, texts, locale }: StagedProps) {
-  const { files, fault, remove } = staged;
-  return (
-    <>
-      {files.length > 0 && (
-        <ul class="staged" aria-label={texts.attached}>
-          {files.map((each) => (
-            <li key={each.shown.url}>
-              {each.shown.kind === "picture" ? <img src={each.shown.url} alt="" /> : <Icon name="file" />}
-              <span>
-                <bdi>{each.shown.name}</bdi>
-                <span class="description">{sizeIn(locale, each.file.size)}</span>
-              </span>
-              <button
-                type="button"
-                class="plain"
-                aria-label={fill(texts.removeFile, { name: each.shown.name })}
-                onClick={() => remove(each)}
-              >
-                <Icon name="close" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      <p class={fault ? "excess" : "hidden"} role="status">
-        {fault && faultText(fault, texts)}
-      </p>
-    </>
-  );
-}
-
-function faultText(fault: StageFault, texts: Texts): string {
-  if (fault.kind === "tooMany") return texts.tooManyFiles;
-  return fill(fault.kind === "tooLarge" ? texts.tooLarge : texts.noBytes, { name: fault.name });
 }
 
 /** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */

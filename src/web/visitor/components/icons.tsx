@@ -3,7 +3,6 @@ import { CHECK, Drawing, FAILURE, FILE } from "../../shared/drawing.tsx";
 /** SVG paths. Icons are hidden from screen readers, because each has a text beside it. */
 const PATHS = {
   send: "M4 12 20 4l-5 16-3.5-6.5L4 12Zm7.5 1.5L20 4",
-  attach: "M20 11.5 12 19.4a5 5 0 0 1-7-7l8.2-8.2a3.4 3.4 0 0 1 4.8 4.8L9.9 17a1.7 1.7 0 0 1-2.4-2.4l7.4-7.4",
   close: "M6 6l12 12M18 6 6 18",
   sending: "M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z",
   sent: CHECK,

@@ -1,6 +1,6 @@
 import type { Tapped } from "../conversation.ts";
 import type { Texts } from "../locales/en.ts";
-import type { StagedFile } from "../session.ts";
+import type { ChosenFile } from "../session.ts";
 import type { Times } from "../times.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface Actions {
   write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) => void;
   react: (seq: number, emoji: string | null) => void;
   typing: () => void;
-  sendFiles: (text: string, files: readonly StagedFile[], replyTo?: string) => void;
+  sendFiles: (text: string, files: readonly ChosenFile[], replyTo?: string) => void;
   /** Takes back a message with a file that was not sent yet. */
   withdraw: (id: string) => void;
   /** @returns whether there is a connection */

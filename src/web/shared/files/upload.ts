@@ -1,16 +1,16 @@
-import type { UploadCall, UploadOutcome } from "./file-sender.ts";
+import type { UploadCall, UploadOutcome } from "./repeat-upload.ts";
 
-/** Uploads a file of the visitor. `fetch` can't tell how much was sent. @param bearer the socket's second subprotocol */
+/** Uploads a file. `fetch` can't tell how much was sent. @param headers say who uploads */
 export function uploadFile(
-  channelId: string,
-  bearer: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
   { file, key, signal, onProgress }: UploadCall,
 ): Promise<UploadOutcome> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const lost = () => resolve({ outcome: "lost" });
-    request.open("POST", `/web/${channelId}/media?fileName=${encodeURIComponent(nameOf(file))}`);
-    request.setRequestHeader("Authorization", `Bearer ${bearer}`);
+    request.open("POST", `${url}?fileName=${encodeURIComponent(nameOf(file))}`);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.setRequestHeader("Content-Type", file.type || "application/octet-stream");
     request.setRequestHeader("Idempotency-Key", key);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
