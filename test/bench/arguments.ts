@@ -22,6 +22,8 @@ export interface BenchArguments {
   retain: number | null;
   /** Opens the console's inbox of so many chats, and measures nothing else. */
   console: number | null;
+  /** Scrolls through a conversation of so many messages on both pages, and measures nothing else. */
+  conversation: number | null;
   /** Measures the memory of the runtime during uploads, and nothing else. */
   uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
@@ -50,6 +52,7 @@ export const USAGE = `npm run bench -- [options]
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
   --console <n>    measures only how fast a person switches between so many chats in the console
+  --conversation <n>  measures only how a chat of so many messages scrolls on the visitors' page and in the console
   --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
@@ -80,6 +83,7 @@ export function readArguments(argv: string[]): BenchArguments {
       export: { type: "string" },
       retain: { type: "string" },
       console: { type: "string" },
+      conversation: { type: "string" },
       uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
       small: { type: "boolean", default: false },
@@ -98,6 +102,7 @@ export function readArguments(argv: string[]): BenchArguments {
     export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
     retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
     console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),
+    conversation: values.conversation === undefined ? null : Math.ceil(positive("conversation", values.conversation)),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { consoleText, measureConsole } from "./console.ts";
+import { conversationText, measureConversation } from "./conversation.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
@@ -137,6 +138,17 @@ test("an inbox of many chats is measured in a browser", { timeout: 120_000 }, as
   expect(measured).toMatchObject({ chats: 100, switches: 60 });
   expect(measured.requests).toBeLessThanOrEqual(2);
   expect(consoleText(measured)).toContain("An inbox of 100 chats");
+});
+
+test("the scrolling of a conversation is measured in a browser", { timeout: 240_000 }, async () => {
+  const measured = await measureConversation(150, { ...SETTINGS, seconds: 0.1, wrk: null });
+  expect(measured).toMatchObject({ messages: 150, pictures: 7 });
+  for (const { up, down, after, arrival } of measured.pages) {
+    for (const { rate, pixels } of [up, down]) expect(Math.min(rate, pixels)).toBeGreaterThan(0);
+    expect(after.heap).toBeLessThan(40e6);
+    expect(arrival).toBeGreaterThan(0);
+  }
+  expect(conversationText(measured)).toContain("A chat of 150 messages with 7 pictures");
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {

@@ -71,13 +71,18 @@ export async function measureConsole(chats: number, settings: RunSettings): Prom
 }
 
 /** The bench's service has no static files, so the browser gets them from the folder. */
-async function signIn(browser: Browser, base: URL, folder: string, token: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+export async function serveFiles(page: Page, folder: string): Promise<void> {
   await page.route("**/web-assets/**", async (route) => {
     const path = new URL(route.request().url()).pathname;
     const contentType = path.endsWith(".css") ? "text/css" : "text/javascript";
     await route.fulfill({ contentType, body: await readFile(join(folder, path)) });
   });
+}
+
+/** A page of the console with the operator signed in. */
+export async function signIn(browser: Browser, base: URL, folder: string, token: string): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await serveFiles(page, folder);
   await page.goto(new URL("/console", base).href);
   await page.getByLabel("Operator’s token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();

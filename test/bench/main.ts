@@ -4,6 +4,7 @@ import { againstText, measureAgainst } from "./against.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
 import { consoleText, measureConsole } from "./console.ts";
+import { conversationText, measureConversation } from "./conversation.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { profile } from "./profile.ts";
@@ -46,6 +47,10 @@ async function main(argv: string[]): Promise<number> {
   }
   if (given.console !== null) {
     print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
+    return 0;
+  }
+  if (given.conversation !== null) {
+    print(conversationText(await measureConversation(given.conversation, { ...given, wrk, log })));
     return 0;
   }
   if (given.uploads) {

@@ -1,11 +1,13 @@
 import { Adoption } from "../../../src/chats/object/identity.ts";
 import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/object/log/new-message.ts";
+import { bucketOf, fileKey } from "../../../src/files/bucket.ts";
 import { newId } from "../../../src/ids.ts";
 import worker, * as service from "../../../src/index.ts";
 import type { Chats, Messages } from "../filling.ts";
 import { countedWorker, counting } from "./counted-service.ts";
 import { countReport } from "./counting.ts";
+import { talkRows } from "./talk.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
 
@@ -54,21 +56,31 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
 
 export class ChatObject extends counting(service.ChatObject) {
   /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
-  fill({ chatId, senderId, startsAt, from, count }: Messages): void {
+  async fill({ chatId, senderId, startsAt, from, count, talk }: Messages): Promise<void> {
     const { storage } = this.ctx;
     const log = new MessageLog(
       storage,
       () => {},
       () => {},
     );
-    if (
-      !new Adoption(
-        storage,
-        () => log.prepare(),
-        () => {},
-      ).identity()
-    )
-      throw new Error(`${chatId} is not adopted`);
+    const identity = new Adoption(
+      storage,
+      () => log.prepare(),
+      () => {},
+    ).identity();
+    if (!identity) throw new Error(`${chatId} is not adopted`);
+    if (talk) {
+      const rows = talkRows(talk, { chatId, senderId, startsAt, from, count });
+      storage.transactionSync(() => {
+        for (const { row } of rows) log.append(row);
+      });
+      for (const { row, bytes } of rows) {
+        if (bytes === null || row.media === null || !("fileId" in row.media)) continue;
+        const key = fileKey({ chatId, life: identity.life, mediaId: row.media.fileId });
+        await bucketOf(this.env, chatId)?.put(key, bytes);
+      }
+      return;
+    }
     storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
         const sentAt = startsAt + seq;
