@@ -273,9 +273,12 @@ test("switching to a chat of the list takes at most two requests", async () => {
   const [one, two] = [await desk.chat("Eva One"), await desk.chat("Eva Two")];
   await desk.writes(one.address, "First");
   const page = await openConsole(browser, screenOf(desk, `inbox/${one.id}`));
-  await log(page).getByText("First").waitFor();
   const paths: string[] = [];
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+  await page.reload();
+  await log(page).getByText("First").waitFor();
+  // What is shown is loaded again once the stream has begun.
+  await expect.poll(() => paths.filter((path) => path.endsWith(`${one.id}/messages`)).length).toBe(2);
   await page.getByRole("link", { name: /Eva Two/ }).click();
   await page.getByRole("heading", { level: 1, name: "Eva Two" }).waitFor();
   await page.getByText("Write the first one.").waitFor();
