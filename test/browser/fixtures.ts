@@ -44,6 +44,8 @@ export interface Place {
   messages(user: string): Promise<Message[]>;
   /** The status of each message to a user, oldest first. */
   statuses(user: string): Promise<string[]>;
+  /** The company's chats. */
+  chats(): Promise<Chat[]>;
   /** The contacts of the company's chats. */
   contacts(): Promise<string[]>;
   /** The names and email addresses that contacts gave. */
@@ -99,6 +101,7 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
       (await messagesOf(user)).flatMap(({ direction, content }) => (direction === "INBOUND" ? [content] : [])),
     statuses: async (user) =>
       (await messagesOf(user)).flatMap(({ direction, status }) => (direction === "OUTBOUND" ? [status] : [])),
+    chats: async () => (await company("GET", `/chats?channel=${channel.id}&limit=100`)).chats,
     contacts: async () => {
       const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
       return chats.map(({ contact }: Chat) => contact.address);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { identify, subprotocols } from "../../src/web/visitor/identity.ts";
+import { forgetChannel, identify, keepToken, keptToken, subprotocols } from "../../src/web/visitor/identity.ts";
 import { tabStorage } from "../../src/web/visitor/stored.ts";
 
 function memoryStore(): { store: () => Storage; entries: Map<string, string> } {
@@ -16,25 +16,52 @@ const blocked = () => {
   throw new Error("the storage is blocked");
 };
 
-test("a visitor keeps a token of 128 bits, a different one for each channel", () => {
+const nobody = new URLSearchParams();
+const tokenOf = (channelId: string, store: () => Storage) => {
+  const identity = identify(nobody, channelId, store);
+  return identity.kind === "token" ? identity.token : "";
+};
+
+test("a visitor has a token of 128 bits, a different one for each channel, that is not kept before the first message", () => {
+  const { store, entries } = memoryStore();
+  expect(subprotocols(identify(nobody, "chn_a", store))).toEqual([
+    "parley.v1",
+    expect.stringMatching(/^token\.[\w-]{22}$/),
+  ]);
+  expect(tokenOf("chn_a", store)).toBe(tokenOf("chn_a", store));
+  expect(tokenOf("chn_b", store)).not.toBe(tokenOf("chn_a", store));
+  expect([...entries]).toEqual([]);
+  expect(keptToken("chn_a", store)).toBeNull();
+});
+
+test("a token that is kept is the visitor's from then on, and the first tab that keeps one decides", () => {
   const { store } = memoryStore();
-  const first = subprotocols(identify(new URLSearchParams(), "chn_a", store));
-  expect(first).toEqual(["parley.v1", expect.stringMatching(/^token\.[\w-]{22}$/)]);
-  expect(subprotocols(identify(new URLSearchParams(), "chn_a", store))).toEqual(first);
-  expect(subprotocols(identify(new URLSearchParams(), "chn_b", store))).not.toEqual(first);
+  const [first, second] = ["a".repeat(22), "b".repeat(22)];
+  expect(keepToken("chn_a", first, store)).toBe(first);
+  expect(keepToken("chn_a", second, store)).toBe(first);
+  expect([tokenOf("chn_a", store), keptToken("chn_a", store), keptToken("chn_b", store)]).toEqual([first, first, null]);
 });
 
 test("without storage, the token lasts as long as the page", () => {
-  const first = identify(new URLSearchParams(), "chn_c", blocked);
-  expect(identify(new URLSearchParams(), "chn_c", blocked)).toEqual(first);
+  const token = tokenOf("chn_c", blocked);
+  expect(keepToken("chn_c", token, blocked)).toBe(token);
+  expect(tokenOf("chn_c", blocked)).toBe(token);
 });
 
 test("a damaged token is replaced", () => {
   const { store, entries } = memoryStore();
   entries.set("parley.token.chn_d", "not, a token");
-  expect(identify(new URLSearchParams(), "chn_d", store)).toMatchObject({
-    token: expect.stringMatching(/^[\w-]{22}$/),
+  expect(tokenOf("chn_d", store)).toMatch(/^[\w-]{22}$/);
+});
+
+test("all that is kept for a channel can be forgotten, and nothing of another", () => {
+  const kept = ["parley.token.chn_a", "parley.asked.chn_a.user", "parley.token.chn_b", "cart.chn_a"];
+  const all = Object.assign(Object.create({ removeItem: (name: string) => Reflect.deleteProperty(all, name) }), {
+    ...Object.fromEntries(kept.map((name) => [name, "1"])),
   });
+  forgetChannel("chn_a", () => all);
+  expect(Object.keys(all)).toEqual(["parley.token.chn_b", "cart.chn_a"]);
+  expect(() => forgetChannel("chn_a", blocked)).not.toThrow();
 });
 
 test("a user is sent in the subprotocol, whatever characters the id has", () => {

@@ -47,6 +47,11 @@ export function parseClaim(text: string): Claim | null {
   return { kind: "user", user, hash: Uint8Array.fromHex(hash), expires: expires ? Number(expires) : null };
 }
 
+/** Whether a visitor can have this token. */
+export function isToken(token: string): boolean {
+  return TOKEN.test(`token.${token}`);
+}
+
 /** The address of a token's holder: `web_` and the base62 SHA-256 of the token. The token itself is never stored. */
 export async function addressOfToken(token: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", encoder.encode(token));

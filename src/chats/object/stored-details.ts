@@ -45,21 +45,22 @@ export class StoredDetails {
   }
 
   /**
-   * Fills the contact's name and the metadata's `email` where they are empty; null fills nothing.
+   * Fills the contact's name and keys of the metadata where they are empty; null fills nothing.
    * Calls nobody if nothing is to be filled.
    * @throws as `patch`
    */
-  async fill(identity: ChatIdentity, { name, email }: { name: string | null; email: string | null }): Promise<void> {
+  async fill(identity: ChatIdentity, { name, metadata }: ChatDetails): Promise<void> {
     const current = await this.#current(identity);
     if (!current) return;
     const before = current();
+    const missing = Object.entries(metadata).filter(([key]) => !before.metadata[key]);
     const patch: DetailsPatch = {
       ...(name !== null && !before.name && { name }),
-      ...(email !== null && !before.metadata.email && { metadata: { email } }),
+      ...(missing.length > 0 && { metadata: Object.fromEntries(missing) }),
     };
     if (Object.keys(patch).length === 0) return;
     const { outcome } = await this.#change(before, patch);
-    // The metadata has no room for the email, which must not cost the name.
+    // The metadata has no room, which must not cost the name.
     if (outcome === "invalid" && patch.name !== undefined) await this.#change(before, { name: patch.name });
   }
 

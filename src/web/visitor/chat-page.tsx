@@ -3,10 +3,10 @@ import type { PageFacts } from "../../channels/web/page-settings.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
-import type { Tapped } from "./conversation.ts";
+import { newestSeq, type Tapped } from "./conversation.ts";
 import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
-import { identify, subprotocols } from "./identity.ts";
+import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey } from "./identity.ts";
 import { directionOf } from "./language.ts";
 import { ChatSession, type ChosenFile, type SessionView } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
@@ -19,8 +19,13 @@ const DRAW_MS = 16;
 /** Starts the page. The visitor's identity is in the URL fragment, which browsers never send. */
 function start(root: HTMLElement, channelId: string): void {
   const fragment = new URLSearchParams(location.hash.slice(1));
+  if (fragment.has("fresh")) {
+    for (const store of [() => localStorage, () => sessionStorage]) forgetChannel(channelId, store);
+    fragment.delete("fresh");
+    history.replaceState(null, "", `#${String(fragment)}`);
+  }
   let facts = readFacts(root.dataset.facts);
-  followScheme(fragment.get("scheme"), facts.accentColor);
+  followScheme(fragment.get("scheme"), fragment.get("accent") ?? facts.accentColor);
   followKeyboard();
 
   const host = hostFrame(fragment, window);
@@ -28,6 +33,8 @@ function start(root: HTMLElement, channelId: string): void {
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
   const storage = tabStorage(owner, () => sessionStorage);
 
+  const named = browserFlag(`named.${owner}`, () => localStorage);
+  let isNamed = identity.kind === "token" || named.get();
   const asked = browserFlag(`asked.${owner}`, () => localStorage);
   const protocols = subprotocols(identity);
   const session = new ChatSession({
@@ -41,11 +48,23 @@ function start(root: HTMLElement, channelId: string): void {
     },
     onChange: (view) => show(view),
   });
+  let isKept = identity.kind === "user" || keptToken(channelId, () => localStorage) !== null;
+  /** Writes, and keeps an anonymous visitor's token with the first message. */
+  const withToken = (write: () => void) => {
+    const kept = isKept || identity.kind === "user" ? null : keepToken(channelId, identity.token, () => localStorage);
+    isKept = true;
+    const isOther = kept !== null && identity.kind === "token" && kept !== identity.token;
+    // Another tab began the chat. This one goes on there, with what was written.
+    if (isOther) session.close();
+    write();
+    if (isOther) location.reload();
+  };
   const actions = {
-    write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) => session.write(text, about),
+    write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) =>
+      withToken(() => session.write(text, about)),
     react: (seq: number, emoji: string | null) => session.react(seq, emoji),
     sendFiles: (text: string, files: readonly ChosenFile[], replyTo?: string) =>
-      session.sendFiles(text, files, replyTo),
+      withToken(() => session.sendFiles(text, files, replyTo)),
     withdraw: (id: string) => session.withdraw(id),
     tellContact: (contact: { name?: string; email?: string }) => session.tellContact(contact),
     wasAsked: asked.get,
@@ -56,12 +75,14 @@ function start(root: HTMLElement, channelId: string): void {
     close: host && (() => host.post({ parley: "close" })),
   };
   let unread = 0;
+  /** The newest message that the site was told of; null until the history is here. */
+  let told: number | null = null;
   let known = false;
 
   let words: Words | null = null;
   // The socket opens while the texts load.
   const drawn = wordsOf(fragment.get("locale"), facts).then((found) => {
-    words = { ...found, user: identity.kind === "user" ? identity.user : null };
+    words = { ...found, user: identity.kind === "user" ? (fragment.get("name") ?? identity.user) : null };
     draw();
   });
   const focusBox = () => void drawn.then(() => document.querySelector("textarea")?.focus());
@@ -79,7 +100,22 @@ function start(root: HTMLElement, channelId: string): void {
     // Changes come in bursts: an opened chat receives one status for each message that was just read.
     drawing ??= setTimeout(draw, DRAW_MS);
     if (view.unread !== unread) host?.post({ parley: "unread", count: (unread = view.unread) });
-    if (!known && (known = view.conversation.entries.length > 0)) host?.post({ parley: "known" });
+    const { entries, caughtUp } = view.conversation;
+    if (!known && (known = entries.length > 0)) host?.post({ parley: "known" });
+    if (caughtUp) {
+      const news = told === null ? [] : entries.filter(({ message }) => message.seq > (told ?? 0));
+      told = newestSeq(view.conversation);
+      for (const { message } of news) host?.post({ parley: "message", seq: message.seq, direction: message.direction });
+    }
+    if (known && view.link === "online") nameFormerChat();
+  }
+
+  /** Tells, once, which chat this browser had before its visitor signed in. */
+  function nameFormerChat(): void {
+    if (isNamed) return;
+    isNamed = true;
+    const anonymousToken = keptToken(channelId, () => localStorage);
+    if (anonymousToken !== null && session.tellContact({ anonymousToken })) named.set();
   }
 
   const checkHours = followHours(channelId, facts, (next) => {
@@ -103,6 +139,9 @@ function start(root: HTMLElement, channelId: string): void {
   });
   addEventListener("online", () => session.wake());
   addEventListener("offline", () => session.networkLost());
+  addEventListener("storage", ({ key, newValue }) => {
+    if (!isKept && key === tokenKey(channelId) && newValue !== null) location.reload();
+  });
   // A new fragment can name another visitor.
   addEventListener("hashchange", () => location.reload());
   look();

@@ -64,7 +64,7 @@ export type OutgoingFrame =
   | { type: "message"; id: string; content: string; choice?: string; replyTo?: string; mediaId?: string }
   | { type: "reaction"; seq: number; emoji: string | null }
   | { type: "typing" }
-  | { type: "contact"; name?: string; email?: string }
+  | { type: "contact"; name?: string; email?: string; anonymousToken?: string }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }
   | { type: "older"; before: number }

@@ -2,6 +2,7 @@
 export type ToFrame = { parley: "opened"; focus: boolean } | { parley: "closed" };
 export type ToHost =
   | { parley: "unread"; count: number }
+  | { parley: "message"; seq: number; direction: "INBOUND" | "OUTBOUND" }
   | { parley: "close" }
   | { parley: "known" }
   | { parley: "here" };

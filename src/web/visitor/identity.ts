@@ -14,14 +14,54 @@ type Store = Pick<Storage, "getItem" | "setItem">;
 const UNDATED = /^[0-9a-f]{64}$/i;
 const DATED = /^[0-9a-f]{128}\.[1-9]\d{0,10}$/i;
 const TOKEN = /^[\w-]{22}$/;
-// The fallback if storage is blocked: the visitor is new after each load, but stays the same within a load.
+/** Tokens that are not kept. */
 const memory = new Map<string, string>();
 
 /** The visitor of this page. A user without a hash stays a user, so that the server refuses the user. */
 export function identify(fragment: URLSearchParams, channelId: string, store: () => Store): Identity {
   const user = fragment.get("user");
   if (user) return { kind: "user", user, hash: fragment.get("hash") ?? "", expires: fragment.get("expires") };
-  return { kind: "token", token: tokenOf(`parley.token.${channelId}`, store) };
+  return { kind: "token", token: keptToken(channelId, store) ?? newToken(channelId) };
+}
+
+/** The token that this browser keeps for a channel; null without one. Each channel has its own, so that two companies can't recognize the same visitor. */
+export function keptToken(channelId: string, store: () => Store): string | null {
+  try {
+    const kept = store().getItem(tokenKey(channelId));
+    return kept && TOKEN.test(kept) ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Keeps an anonymous visitor's token, with their first message.
+ * @returns the token that is kept. It is another one if another tab was first
+ */
+export function keepToken(channelId: string, token: string, store: () => Store): string {
+  const kept = keptToken(channelId, store);
+  if (kept !== null) return kept;
+  try {
+    store().setItem(tokenKey(channelId), token);
+  } catch {
+    // Storage is blocked: the visitor is new after each load.
+  }
+  return token;
+}
+
+/** Where a channel's token is kept. */
+export function tokenKey(channelId: string): string {
+  return `parley.token.${channelId}`;
+}
+
+/** Forgets everything that a storage keeps for a channel. */
+export function forgetChannel(channelId: string, store: () => Storage): void {
+  try {
+    const all = store();
+    for (const key of Object.keys(all)) if (key.startsWith("parley.") && key.includes(channelId)) all.removeItem(key);
+  } catch {
+    // Storage is blocked: nothing is kept.
+  }
 }
 
 /**
@@ -36,19 +76,9 @@ export function subprotocols(identity: Identity): string[] | null {
   return ["parley.v1", `user.${base64url(new TextEncoder().encode(user))}.${proof}`];
 }
 
-/** The token for a channel. Each channel has its own, so that two companies can't recognize the same visitor. */
-function tokenOf(name: string, store: () => Store): string {
-  try {
-    const kept = store().getItem(name);
-    if (kept && TOKEN.test(kept)) return kept;
-    store().setItem(name, memory.get(name) ?? randomToken());
-    // Read again, because another tab may have written first, and some browsers drop writes silently.
-    const written = store().getItem(name);
-    if (written) return written;
-  } catch {
-    // Storage is blocked: use the memory.
-  }
-  const token = memory.get(name) ?? randomToken();
-  memory.set(name, token);
+/** The same within a load of the page. */
+function newToken(channelId: string): string {
+  const token = memory.get(channelId) ?? randomToken();
+  memory.set(channelId, token);
   return token;
 }

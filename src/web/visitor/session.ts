@@ -190,7 +190,7 @@ export class ChatSession {
   }
 
   /** Tells the company who the visitor is. @returns whether there is a connection */
-  tellContact(contact: { name?: string; email?: string }): boolean {
+  tellContact(contact: { name?: string; email?: string; anonymousToken?: string }): boolean {
     if (!this.#offers("contact")) return false;
     this.#show({ contactFault: null });
     this.#connection?.send({ type: "contact", ...contact });
@@ -243,6 +243,7 @@ export class ChatSession {
     clearTimeout(this.#olderTimer);
     clearTimeout(this.#typingTimer);
     clearTimeout(this.#reactingTimer);
+    this.#ready = false;
     this.#connection?.close();
   }
 

@@ -19,6 +19,7 @@ export const WIDGET_STYLE = `
   stroke-linecap: round; stroke-linejoin: round; }
 .launcher .x, .open .launcher .bubble { display: none; }
 .open .launcher .x { display: block; }
+.bare .launcher { display: none; }
 .count {
   position: absolute; inset: -6px -6px auto auto; min-width: 24px; height: 24px; padding: 0 6px;
   display: grid; place-items: center; border: 2px solid #fff; border-radius: 12px; background: #b3261e; color: #fff;

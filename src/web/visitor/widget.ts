@@ -2,6 +2,7 @@ import type { Appearance } from "../../channels/web/page-settings.ts";
 import { accentOf } from "../shared/accent.ts";
 import type { ToFrame, ToHost } from "./host-frame.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
+import { publishCalls, type SiteUser } from "./widget-api.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
 import { WIDGET_TEXTS } from "./widget-texts.ts";
 
@@ -14,15 +15,17 @@ const REPORT_TIMEOUT_MS = 1_000;
 /**
  * `<script src="…/widget.js" data-channel="chn_…">` adds a button to the site, and a frame with the chat from our origin,
  * which the site can't read or restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
- * `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`).
+ * `data-user-name`, `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`),
+ * `data-accent`, `data-launcher="off"`. The site's code calls `window.Parley`.
  */
 function start(script: HTMLScriptElement): void {
-  const { channel, position, colorScheme } = script.dataset;
+  const { channel, position, colorScheme, launcher: wanted, accent } = script.dataset;
   if (!channel || started.has(channel)) return;
   started.add(channel);
   const { language } = chooseLanguage([script.dataset.locale ?? null, ...navigator.languages]);
   const texts = WIDGET_TEXTS[language];
-  const address = frameAddress(script, channel);
+  const address = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
+  let user = userOf(script);
 
   const element = document.createElement("parley-chat");
   element.dataset.parley = channel;
@@ -50,6 +53,10 @@ function start(script: HTMLScriptElement): void {
   let frame: HTMLIFrameElement | null = null;
   /** Whether the chat in the frame is running. */
   let here = false;
+  /** Whether the service shows the chat on this site. Null until it has said so. */
+  let available: boolean | null = null;
+  /** Whether the site asked for the chat to be open before that. */
+  let isWished = false;
   let missing = false;
   let open = false;
   let focused = false;
@@ -63,20 +70,41 @@ function start(script: HTMLScriptElement): void {
     if (here) frame?.contentWindow?.postMessage(message, address.origin);
   };
 
-  function load(): void {
-    if (frame) return;
+  /** @param isFresh whether the page first forgets what this browser keeps for the channel */
+  function load(isFresh = false): void {
+    // The site may have removed them.
+    if (!element.isConnected) document.body.append(element);
+    if (frame?.isConnected) return;
+    here = false;
     frame = document.createElement("iframe");
     frame.className = "frame";
     frame.title = texts.chat;
     frame.allow = "clipboard-write";
     // The load event also fires if the browser blocked the page, but then no chat reports itself.
     frame.addEventListener("load", () => setTimeout(() => miss(!here), REPORT_TIMEOUT_MS));
-    frame.src = address.href;
+    frame.src = frameAddress(address, script, user, isFresh);
     box.prepend(frame);
+  }
+
+  /** Takes the frame away, with everything that it says. */
+  function drop(): void {
+    frame?.remove();
+    frame = null;
+    here = false;
+    box.classList.remove("here");
+    showUnread(0);
+  }
+
+  function showUnread(next: number): void {
+    if (next === unread) return;
+    unread = next;
+    describe();
+    emit("unread", unread);
   }
 
   /** `focus` is false if the chat reopens on the site's next page, because the visitor didn't ask for it there. */
   function toggle(next: boolean, focus = true): void {
+    const changed = open !== next;
     open = next;
     focused = focus;
     load();
@@ -86,6 +114,7 @@ function start(script: HTMLScriptElement): void {
     if (open && focus) frame?.focus();
     post(open ? { parley: "opened", focus } : { parley: "closed" });
     if (!open && focus) button.focus();
+    if (changed) emit(open ? "open" : "close");
   }
 
   function warn(): void {
@@ -125,35 +154,73 @@ function start(script: HTMLScriptElement): void {
     }
     if (data?.parley === "close") toggle(false);
     if (data?.parley === "known") known.set(true);
-    if (data?.parley === "unread" && Number.isSafeInteger(data.count)) {
-      unread = data.count;
-      describe();
-    }
+    if (data?.parley === "unread" && Number.isSafeInteger(data.count)) showUnread(data.count);
+    if (data?.parley === "message") emit("message", { seq: data.seq, direction: data.direction });
   });
   followKeyboard(box);
+
+  /** Opens or closes by the site's wish, once the service has said that the chat may be shown. */
+  function wish(next: boolean): void {
+    if (available === false) warn();
+    else if (available === null) isWished = next;
+    else if (next !== open) toggle(next);
+  }
+
+  const emit = publishCalls({
+    open: () => wish(true),
+    close: () => wish(false),
+    toggle: () => wish(available === null ? !isWished : !open),
+    identify: (next) => {
+      user = next;
+      renew();
+    },
+    logout: () => {
+      user = null;
+      known.set(false);
+      if (open) wish(false);
+      renew(true);
+    },
+  });
+
+  /** Shows the chat of another visitor. What the frame still says of the one before is not heard. */
+  function renew(isFresh = false): void {
+    drop();
+    if (available && (open || isFresh)) load(isFresh);
+    else if (available) whenIdle(() => load());
+  }
 
   describe();
   void show();
 
   /** Adds the button, when the company wants it to be seen. */
   async function show(): Promise<void> {
-    const { available, isOpen, hideWhenClosed, changesAt, accentColor } = await askService(address);
-    if (available === false) return warn();
-    if (isOpen === false && hideWhenClosed) {
+    const asked = await askService(address);
+    const { isOpen, hideWhenClosed, changesAt, accentColor } = asked;
+    if (asked.available === false) {
+      available = false;
+      return warn();
+    }
+    const isAway = isOpen === false && hideWhenClosed === true;
+    if (isAway) {
       const wait = changesAt ? Date.parse(changesAt) - Date.now() : Number.NaN;
       // Browsers start a longer timer at once.
       if (wait < 2 ** 31) setTimeout(() => void show(), Math.max(wait, 60_000));
-      return;
     }
-    const shades = accentColor ? accentOf(accentColor, "light") : null;
+    box.classList.toggle("bare", isAway || wanted === "off");
+    const color = accent ?? accentColor;
+    const shades = color ? accentOf(color, "light") : null;
     if (shades) {
       box.style.setProperty("--accent", shades.accent);
       box.style.setProperty("--accent-hover", shades.hover);
       box.style.setProperty("--on-accent", shades.onAccent);
     }
+    if (available) return;
+    available = true;
     document.body.append(element);
-    if (wasOpen.get() && innerWidth > 480) toggle(true, false);
-    else if (known.get() || script.dataset.user) whenIdle(load);
+    emit("ready");
+    if (isWished) toggle(true);
+    else if (wasOpen.get() && innerWidth > 480) toggle(true, false);
+    else if (known.get() || user) whenIdle(() => load());
   }
 }
 
@@ -167,18 +234,27 @@ async function askService({ origin, pathname }: URL): Promise<{ available?: bool
   }
 }
 
+/** The user whom the script's attributes name. */
+function userOf({ dataset }: HTMLScriptElement): SiteUser | null {
+  const { user, userHash = "", userExpires, userName } = dataset;
+  if (!user) return null;
+  return {
+    user,
+    hash: userHash,
+    ...(userExpires !== undefined && { expires: userExpires }),
+    ...(userName && { name: userName }),
+  };
+}
+
 /** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
-function frameAddress(script: HTMLScriptElement, channel: string): URL {
-  const { user, userHash, userExpires, locale, colorScheme } = script.dataset;
-  const url = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
+function frameAddress(address: URL, { dataset }: HTMLScriptElement, user: SiteUser | null, isFresh: boolean): string {
+  const { locale, colorScheme, accent } = dataset;
   const fragment = new URLSearchParams({ host: location.origin });
-  if (user) fragment.set("user", user);
-  if (userHash) fragment.set("hash", userHash);
-  if (userExpires !== undefined) fragment.set("expires", userExpires);
-  if (locale) fragment.set("locale", locale);
-  if (colorScheme) fragment.set("scheme", colorScheme);
-  url.hash = String(fragment);
-  return url;
+  const settings = { ...user, locale, scheme: colorScheme, accent, fresh: isFresh ? "1" : "" };
+  for (const [name, value] of Object.entries(settings)) {
+    if (value || name === "expires") fragment.set(name, String(value ?? ""));
+  }
+  return `${address.href}#${String(fragment)}`;
 }
 
 function launcher(): HTMLButtonElement {

@@ -91,7 +91,12 @@ const clientFrame = z.discriminatedUnion("type", [
   }),
   // Any text: a page may know newer emoji than this server, and must not lose its socket for one.
   z.object({ type: z.literal("reaction"), seq, emoji: z.nullable(z.string()) }),
-  z.object({ type: z.literal("contact"), name: optional(anyText), email: optional(anyText) }),
+  z.object({
+    type: z.literal("contact"),
+    name: optional(anyText),
+    email: optional(anyText),
+    anonymousToken: optional(z.string()),
+  }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
   z.object({ type: z.literal("older"), before: seq }),
@@ -150,7 +155,9 @@ export function emojiFault({ emoji }: Pick<ReactionFrame, "emoji">): RefusedFram
 }
 
 /** What a visitor says of themselves, null where nothing; or why it can't be stored. */
-export function detailsIn(frame: ContactFrame): { name: string | null; email: string | null } | RefusedFrame {
+export function detailsIn(
+  frame: Pick<ContactFrame, "name" | "email">,
+): { name: string | null; email: string | null } | RefusedFrame {
   const { name = null, email = null } = frame;
   const refused = (message: string) => refusedFrame("contact", "validation_failed", null, message);
   if (name !== null && !contactNameField.safeParse(name).success) return refused("name must have 1 to 256 characters");

@@ -1,4 +1,7 @@
+import { webChatId } from "../../../channels/web/chat-id.ts";
+import { addressOfToken, isToken } from "../../../channels/web/identity.ts";
 import { jurisdictionOf, newId } from "../../../ids.ts";
+import type { ChatDetails } from "../../chat.ts";
 import type { Message } from "../../message.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../rpc.ts";
 import type { Adoption } from "../identity.ts";
@@ -34,8 +37,8 @@ export interface InputHost {
   receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
   /** Stores the contact's reaction to a message. @returns the message; null if it can't have one */
   react(seq: number, emoji: string | null, at: number): Message | null;
-  /** Fills the contact's name and email where they are empty. */
-  fillDetails(identity: ChatIdentity, contact: { name: string | null; email: string | null }): Promise<void>;
+  /** Fills the contact's name and the metadata where they are empty. */
+  fillDetails(identity: ChatIdentity, details: ChatDetails): Promise<void>;
   /** Sends a new message to the visitor's pages, except for one. */
   showOthers(socket: WebSocket, message: Message): void;
   /** Sends a message as it is to one page. */
@@ -68,7 +71,10 @@ export class VisitorInput {
     return this.#inOrder(socket, () => this.#react(socket, frame));
   }
 
-  /** Fills the contact's name and email. What a site says of its own user is never changed. */
+  /**
+   * Fills the contact's name and email. What a site says of its own user is never changed: there, the frame can only name
+   * the chat that the user had before, which its token proves.
+   */
   contact(socket: WebSocket, frame: ContactFrame): Promise<void> {
     return this.#inOrder(socket, () => this.#introduce(socket, frame));
   }
@@ -139,8 +145,16 @@ export class VisitorInput {
     const contact = detailsIn(frame);
     if ("type" in contact) return sendFrame([socket], contact);
     const identity = this.#identity();
-    const isAnonymous = attached(socket).admission.fingerprint === null;
-    if (identity && isAnonymous) await this.#host.fillDetails(identity, contact);
+    if (!identity) return;
+    const { admission, channelId } = attached(socket);
+    const { anonymousToken } = frame;
+    if (admission.fingerprint === null) {
+      const metadata: Record<string, string> = contact.email === null ? {} : { email: contact.email };
+      await this.#host.fillDetails(identity, { name: contact.name, metadata });
+    } else if (anonymousToken !== undefined && isToken(anonymousToken)) {
+      const anonymousChatId = await webChatId(channelId, await addressOfToken(anonymousToken));
+      await this.#host.fillDetails(identity, { name: null, metadata: { anonymousChatId } });
+    }
   }
 
   #identity(): ChatIdentity | undefined {

@@ -191,6 +191,29 @@ test("a site's own user stays as the site named them", async () => {
   expect(chat).toMatchObject({ contact: { name: null }, metadata: {} });
 });
 
+test("a site's user names the chat that the browser had before, by its token, once", async () => {
+  const { channelId, secret, api } = await newSite();
+  const token = "a".repeat(22);
+  const { page: anonymous } = await visit(channelId, { token });
+  await anonymous.write("before");
+  const [before] = (await api("GET", `/chats?channel=${channelId}`)).body.chats;
+  const { page } = await visit(channelId, { protocols: asUser("user-4711", await signUser("user-4711", secret)) });
+  const metadata = async () => {
+    expect(await page.rest()).toEqual([]);
+    const { chats } = (await api("GET", `/chats?channel=${channelId}`)).body;
+    return chats.find(({ contact }: { contact: { address: string } }) => contact.address === "user-4711")?.metadata;
+  };
+  page.send({ type: "contact", anonymousToken: token });
+  expect(await metadata()).toBeUndefined();
+  await page.write("after");
+  page.send({ type: "contact", anonymousToken: "no token" });
+  expect(await metadata()).toEqual({});
+  page.send({ type: "contact", name: "Eve", anonymousToken: token });
+  expect(await metadata()).toEqual({ anonymousChatId: before.id });
+  page.send({ type: "contact", anonymousToken: "b".repeat(22) });
+  expect(await metadata()).toEqual({ anonymousChatId: before.id });
+});
+
 test("if the organization's object does not answer, the page hears of it by a close, and its next words count", async () => {
   const { page, chatId, ...visitor } = await offered();
   const restore = breakObjects("ORGANIZATIONS", "find");

@@ -138,7 +138,7 @@ test.each([
   [{ name: "\u0007" }, { name: null, email: null }],
   [{ email: "ana@example.com" }, { name: null, email: "ana@example.com" }],
 ])("a contact of %j is one", (fields, details) => {
-  expect(detailsIn({ type: "contact", name: undefined, email: undefined, ...fields })).toEqual(details);
+  expect(detailsIn({ name: undefined, email: undefined, ...fields })).toEqual(details);
 });
 
 test.each([
@@ -146,7 +146,7 @@ test.each([
   [{ name: " ", email: "nobody" }, "name must have 1 to 256 characters"],
   [{ name: "Ana", email: "nobody" }, "email must be an email address"],
 ])("a contact of %j is refused", (fields, text) => {
-  expect(detailsIn({ type: "contact", name: undefined, email: undefined, ...(fields as object) })).toEqual({
+  expect(detailsIn({ name: undefined, email: undefined, ...(fields as object) })).toEqual({
     type: "refused",
     id: "contact",
     code: "validation_failed",
