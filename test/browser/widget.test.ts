@@ -333,8 +333,8 @@ test("calls that wait for the script are made, and the site hears what happens, 
     async () => (await heard()).slice(3),
     [
       ["close", undefined],
-      ["message", { seq: 2, direction: "OUTBOUND" }],
       ["unread", 1],
+      ["message", { seq: 2, direction: "OUTBOUND" }],
     ],
   );
   await call(page, "toggle");
@@ -449,7 +449,7 @@ test("a site can leave the button out, and choose the color", async () => {
   await eventually(() => send.evaluate((element) => getComputedStyle(element).backgroundColor), "rgb(122, 31, 162)");
 });
 
-test("a site whose storage is blocked has a chat all the same", async () => {
+test("a site whose storage is blocked still has a chat", async () => {
   const page = await open(browser, { viewport: DESK });
   await page.addInitScript(() => {
     for (const name of ["localStorage", "sessionStorage"]) {

@@ -9,6 +9,8 @@ export const telegramDescription: NetworkDescription = {
   credentials: [
     { name: "botToken", label: "Bot token", hint: "@BotFather shows it after /newbot or /token.", isSecret: true },
   ],
+  // Bots have fewer: https://core.telegram.org/bots/api#reactiontypeemoji
+  reactions: ["👍", "❤️", "😁", "😱", "😢", "🙏"],
   webhook: { url: "URL", token: "Secret token", enter: null },
   firstMessage: "Open your bot in Telegram and write to it. A bot can’t write first.",
 };

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { webAddress } from "../../shared/links.ts";
-import { ActMenu, REACTIONS } from "../../shared/message/act-menu.tsx";
+import { ActMenu } from "../../shared/message/act-menu.tsx";
 import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
 import { type MessageExtras, readExtras, withReaction } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
@@ -181,7 +182,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
           <ActMenu
             label="React or reply"
             replyLabel="Reply"
-            emoji={EMOJI[kind]}
+            emoji={DESCRIPTIONS[kind].reactions}
             reaction={reaction}
             onReact={(emoji) => void store.react(message.id, emoji).catch(sayError)}
             onReply={() => (store.answered.value = message)}
@@ -206,9 +207,6 @@ function mediaOf(
   const href = addressOf(organization, `/chats/${chatId}/messages/${id}/media`);
   return { href, kind: file?.kind ?? "other", file };
 }
-
-/** The reactions that bots may give on Telegram are fewer. */
-const EMOJI = { web: REACTIONS, whatsapp: REACTIONS, telegram: ["👍", "❤️", "😁", "😱", "😢", "🙏"] } as const;
 
 /** Whether a message can be answered and reacted to: it has its place, the network took it, and something is left of it. */
 export function canAct(message: Message): boolean {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Drawing } from "../drawing.tsx";
 
 /** What one can react with in a tap. The networks take each of them. */
-export const REACTIONS = ["👍", "❤️", "😂", "😮", "😢", "🙏"] as const;
+const REACTIONS = ["👍", "❤️", "😂", "😮", "😢", "🙏"] as const;
 
 const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
 const REPLY = "M9 6 4 11l5 5M4 11h9a7 7 0 0 1 7 7";
@@ -14,7 +14,7 @@ interface ActMenuProps {
   label: string;
   replyLabel: string;
   /** Without them, `REACTIONS`. */
-  emoji?: readonly string[];
+  emoji?: readonly string[] | undefined;
   /** The reader's reaction to the message. */
   reaction: string | null;
   /** Null if the reader can't react now. */
