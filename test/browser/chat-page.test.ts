@@ -165,12 +165,12 @@ test("a reply shows what it answers, and leads there", async () => {
   const id = await place.say(user, "The first one");
   await place.fill(user, 12);
   await place.say(user, "About that", { replyTo: id });
-  const quote = page.getByRole("button", { name: "In reply to: The first one" });
+  const quote = page.getByRole("button", { name: "In reply to: Acme support The first one" });
   await quote.click();
   const answered = page.locator(".message", { has: page.locator(".text", { hasText: "The first one" }) });
   expect(await answered.evaluate((element) => element === document.activeElement)).toBe(true);
   await place.redact(user, "The first one");
-  await page.getByRole("button", { name: "In reply to: This message was deleted." }).waitFor();
+  await page.getByRole("button", { name: "In reply to: Acme support This message was deleted." }).waitFor();
 });
 
 test("a visitor answers a message by keyboard alone, and takes that back with Escape", async () => {
@@ -184,19 +184,19 @@ test("a visitor answers a message by keyboard alone, and takes that back with Es
     await page.keyboard.press("Enter");
     for (let n = 0; n < 6; n++) await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
-    await page.getByText("Reply to Reply").waitFor();
+    await page.locator(".answered").waitFor();
   };
   const box = page.getByRole("textbox", { name: "Message" });
   await chooseReply();
   await page.keyboard.press("Escape");
-  await page.getByText("Reply to Reply").waitFor({ state: "detached" });
+  await page.locator(".answered").waitFor({ state: "detached" });
   await chooseReply();
   await eventually(() => box.evaluate((element) => element === document.activeElement), true);
   await page.keyboard.type("Tea");
   await page.keyboard.press("Enter");
-  const quote = page.getByRole("button", { name: "In reply to: Tea or coffee?" });
+  const quote = page.getByRole("button", { name: "In reply to: Acme support Tea or coffee?" });
   await quote.waitFor();
-  expect(await page.getByText("Reply to Reply").count()).toBe(0);
+  expect(await page.locator(".answered").count()).toBe(0);
   await eventually(async () => (await place.messages(user)).map(({ replyTo }) => replyTo), [undefined, answered]);
   await page.reload();
   await quote.waitFor();
@@ -264,7 +264,7 @@ test("an open page shows edits, reactions, and who is typing", async () => {
   weather.tell({ type: "updated", message: { ...changed, id, seq: 2, content: "Hello, Ada", reactions } });
   await eventually(() => shown(page), ["Hello", "Hello, Ada"]);
   expect(await page.getByText("Edited").count()).toBe(1);
-  expect(await page.locator(".reactions").textContent()).toBe("You: 🎉Reply: 👍");
+  expect(await page.locator(".reactions").textContent()).toBe("You: 🎉Acme support: 👍");
   weather.tell({ type: "dance" });
   weather.tell({ type: "typing", sender: { name: "Ana" } });
   await page.getByText("Ana is typing…").waitFor();

@@ -3,17 +3,19 @@ import type { UploadCall, UploadFile, UploadOutcome } from "../../src/web/shared
 import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
 import type { OwnMessage } from "../../src/web/visitor/conversation.ts";
 import type { OutgoingFrame } from "../../src/web/visitor/frames.ts";
-import { ChatSession, type ChosenFile } from "../../src/web/visitor/session.ts";
-import type { TabStorage } from "../../src/web/visitor/stored.ts";
+import { ChatSession, type ChosenFile, type SessionOptions } from "../../src/web/visitor/session.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const nothingKept: TabStorage = { outbox: () => [], saveOutbox: () => {}, draft: () => "", saveDraft: () => {} };
+const nothingKept: SessionOptions["storage"] = { outbox: () => [], saveOutbox: () => {} };
 
 /** A session whose connection the test controls. */
-function start(storage: TabStorage = nothingKept, upload: UploadFile = () => Promise.reject(new Error("no upload"))) {
+function start(
+  storage: SessionOptions["storage"] = nothingKept,
+  upload: UploadFile = () => Promise.reject(new Error("no upload")),
+) {
   const sent: OutgoingFrame[] = [];
   const asked: string[] = [];
   let events: ConnectionEvents | undefined;
@@ -375,7 +377,7 @@ test("the company's typing is shown for 6 seconds, or until its message comes", 
 });
 
 /** A session that may upload. Each upload waits for an answer of the test. */
-function startUploads(storage: TabStorage = nothingKept) {
+function startUploads(storage: SessionOptions["storage"] = nothingKept) {
   const calls: (UploadCall & { answer: (outcome: UploadOutcome) => Promise<void> })[] = [];
   const started = start(
     storage,

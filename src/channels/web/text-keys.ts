@@ -56,7 +56,6 @@ export const TEXT_KEYS = [
   "inReplyTo",
   "act",
   "reply",
-  "replyingTo",
   "cancelReply",
   "earlierMessage",
   "typing",

@@ -1,4 +1,4 @@
-import type { ShownFile } from "../shared/message/extras.ts";
+import type { MessageExtras, ShownFile } from "../shared/message/extras.ts";
 import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
 
 /** Why a visitor's message could not be sent. */
@@ -103,6 +103,12 @@ export function newestSeq({ entries }: Pick<Conversation, "entries">): number {
 /** Whether the chat may have messages before the first entry. */
 export function hasEarlier({ entries, oldest }: Pick<Conversation, "entries" | "oldest">): boolean {
   return (entries[0]?.message.seq ?? 1) > oldest;
+}
+
+/** Whether the visitor has tapped a choice of this message, sent or not. */
+export function isTapped({ entries, outbox }: Pick<Conversation, "entries" | "outbox">, messageId: string): boolean {
+  const isTap = ({ choice }: Pick<MessageExtras, "choice">) => choice?.messageId === messageId;
+  return outbox.some(isTap) || entries.some(({ message }) => isTap(message));
 }
 
 /** The `after` of the next connection. The newest entry is loaded again, to detect another chat. */

@@ -1,4 +1,5 @@
 import type { UploadFile } from "../shared/files/repeat-upload.ts";
+import { isRemoved, reactionOf } from "../shared/message/extras.ts";
 import { randomToken } from "../shared/random-token.ts";
 import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
 import { type Connection, connect, type FinalCode, isFinal } from "./connection.ts";
@@ -7,6 +8,7 @@ import {
   type Conversation,
   emptyConversation,
   hasEarlier,
+  isTapped,
   type OwnFile,
   type Reacting,
   reduce,
@@ -16,7 +18,7 @@ import {
   type Trouble,
 } from "./conversation.ts";
 import { FileSender } from "./file-sender.ts";
-import type { IncomingFrame, RefusalFrame } from "./frames.ts";
+import type { ChatMessage, IncomingFrame, RefusalFrame } from "./frames.ts";
 import type { TabStorage } from "./stored.ts";
 
 /**
@@ -30,8 +32,11 @@ export interface SessionView {
   conversation: Conversation;
   link: LinkState;
   older: "idle" | "loading" | "failed";
-  /** The latest refusal to announce. `wait`: the message is sent again automatically. */
-  notice: { kind: "trouble" | "wait"; trouble: Trouble } | null;
+  /**
+   * The latest refusal to announce. `wait`: the message is sent again automatically. `reaction`: it was one to a
+   * reaction, which nothing else shows.
+   */
+  notice: { kind: "trouble" | "wait" | "reaction"; trouble: Trouble } | null;
   unread: number;
   /** The company is writing: the person's name, or null if nobody is named. */
   typing: { name: string | null } | null;
@@ -58,7 +63,7 @@ export interface SessionOptions {
   socketUrl: (after: number, events: number | null) => string;
   /** Null for a malformed identity. */
   protocols: string[] | null;
-  storage: TabStorage;
+  storage: Pick<TabStorage, "outbox" | "saveOutbox">;
   upload: UploadFile;
   /** Whether the visitor may send files, as far as the page knows before it is connected. */
   canUpload: boolean;
@@ -73,6 +78,8 @@ const MAX_WAIT_SECONDS = 5;
 const CROWDED = "Too many open pages";
 /** A connection that doesn't answer a message within this time is dead. */
 const ANSWER_TIMEOUT_MS = 15_000;
+/** How long the page says why it took back a reaction. */
+const NOTICE_MS = 15_000;
 /** How long the company's typing is shown. */
 const TYPING_MS = 6_000;
 /** The pause between two frames that tell that the visitor is typing. */
@@ -154,8 +161,9 @@ export class ChatSession {
     return this.#view;
   }
 
-  /** Shows a message immediately and sends it after the messages before it. */
+  /** Shows a message immediately and sends it after the messages before it. A second tap on choices changes nothing. */
   write(text: string, about: { choice?: Tapped; replyTo?: string | undefined } = {}): void {
+    if (about.choice && isTapped(this.#view.conversation, about.choice.messageId)) return;
     this.#apply({ type: "write", id: randomToken(), text, ...about, at: this.#now() });
     this.#toldTypingAt = Number.NEGATIVE_INFINITY;
     this.#send();
@@ -255,13 +263,15 @@ export class ChatSession {
     }
     if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
-    const isReactionTo = frame.type === "updated" && frame.message.seq === this.#view.reacting[0]?.seq;
-    if (isReactionTo || (frame.type === "refused" && frame.id === "reaction")) this.#reacted();
+    if (frame.type === "updated" && this.#isReacted(frame.message)) this.#reacted();
     if (frame.type === "stored") {
       this.#files.forget(frame.id);
       this.#show({ notice: null });
     }
-    if (frame.type === "refused") this.#show({ notice: { kind: "trouble", trouble: frame } });
+    if (frame.type === "refused") {
+      if (frame.id === "reaction") this.#takeBackReaction(frame);
+      else this.#show({ notice: { kind: "trouble", trouble: frame } });
+    }
     if (frame.type === "older") this.#finishOlder("idle");
     if (frame.type === "typing") this.#showTyping({ name: frame.name });
     if (frame.type === "message" && frame.message.direction === "OUTBOUND") this.#showTyping(null);
@@ -283,10 +293,26 @@ export class ChatSession {
   #react(): void {
     clearTimeout(this.#reactingTimer);
     const [next] = this.#view.reacting;
-    if (!next) return;
+    if (!next || !this.#ready) return;
     this.#connection?.send({ type: "reaction", ...next });
-    // The server drops a reaction to a message that is blank by then, and says nothing.
-    this.#reactingTimer = setTimeout(() => this.#reacted(), ANSWER_TIMEOUT_MS);
+    // In a full chat the server drops a reaction, and says nothing.
+    this.#reactingTimer = setTimeout(() => {
+      this.#takeBackReaction({ code: "not_accepted", message: "", retryAfter: null });
+    }, ANSWER_TIMEOUT_MS);
+  }
+
+  /** Forgets the first reaction, and says why for a while. */
+  #takeBackReaction(trouble: Trouble): void {
+    this.#reacted();
+    const notice = { kind: "reaction", trouble } as const;
+    this.#show({ notice });
+    setTimeout(() => this.#view.notice === notice && this.#show({ notice: null }), NOTICE_MS);
+  }
+
+  /** Whether a change ends the wait for the first reaction: it is there, or the message can't have one any longer. */
+  #isReacted(message: ChatMessage): boolean {
+    const [first] = this.#view.reacting;
+    return first?.seq === message.seq && (isRemoved(message) || reactionOf("contact", message) === first.emoji);
   }
 
   /** Forgets the first reaction: it is confirmed or refused. */
@@ -319,6 +345,7 @@ export class ChatSession {
     // Without entries, `#seen` belongs to a deleted chat.
     if (this.#view.conversation.entries.length === 0) this.#seen = 0;
     if (this.#view.older === "loading") this.#requestOlder();
+    this.#react();
   }
 
   #requestOlder(): void {

@@ -1,7 +1,7 @@
 import type { OwnMessage } from "./conversation.ts";
 
 /**
- * The data that survives a reload of the tab: unacknowledged messages and the draft. A duplicated tab resends the messages
+ * The data that survives a reload of the tab: unacknowledged messages, the draft and what it answers. A duplicated tab resends the messages
  * with the same ids.
  */
 export interface TabStorage {
@@ -9,6 +9,9 @@ export interface TabStorage {
   saveOutbox(outbox: readonly OwnMessage[]): void;
   draft(): string;
   saveDraft(text: string): void;
+  /** The id of the message that the draft answers; empty if it answers none. */
+  answered(): string;
+  saveAnswered(id: string): void;
 }
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -35,6 +38,8 @@ export function tabStorage(owner: string, store: () => Store): TabStorage {
     saveOutbox: (outbox) => write("outbox", outbox.length > 0 ? JSON.stringify(outbox) : ""),
     draft: () => read("draft") ?? "",
     saveDraft: (text) => write("draft", text),
+    answered: () => read("answered") ?? "",
+    saveAnswered: (id) => write("answered", id),
   };
 }
 

@@ -38,8 +38,6 @@ export class Tab {
       storage: {
         outbox: () => this.#outbox,
         saveOutbox: (outbox) => void (this.#outbox = structuredClone([...outbox])),
-        draft: () => "",
-        saveDraft: () => {},
       },
       onChange: ({ conversation }) => this.#judge(conversation),
       connect: (url, _protocols, events) => (this.#link = new StormConnection(place, url, events)),

@@ -3,8 +3,8 @@ import { useMemo } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
-import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
-import { type MessageExtras, readExtras, withReaction } from "../../shared/message/extras.ts";
+import { lineOf, MessageContent, type MessageView, type Quoted } from "../../shared/message/content.tsx";
+import { isRemoved, type MessageExtras, reactionOf, readExtras, withReaction } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { MessageTexts } from "../../shared/message/texts.ts";
 import { addressOf, type Message } from "../api.ts";
@@ -141,7 +141,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
   );
 }
 
-const TEXTS: MessageTexts = {
+export const TEXTS: MessageTexts = {
   removed: "This message was deleted.",
   inReplyTo: "In reply to",
   earlierMessage: "An earlier message",
@@ -164,14 +164,14 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
   const { organization } = usePlace();
   const reacting = store.reacting.value.get(message.id);
   const extras = useMemo(() => withReaction(readExtras(message), reacting, "organization"), [message, reacting]);
-  const reaction = extras.reactions?.find(({ by }) => by === "organization")?.emoji ?? null;
   const kind = store.chat.value?.channel.kind ?? "web";
+  const view = viewOf(message, extras);
   return (
     <MessageContent
-      message={{ type: message.type, text: message.text, mediaUrl: message.mediaUrl, ...extras }}
+      message={view}
       media={mediaOf(message, extras, organization.id)}
       writer={writer}
-      quoted={quotedIn(store, extras.replyTo)}
+      quoted={quotedIn(store, extras.replyTo, organization.id)}
       tapped={store.taps.value.get(message.id) ?? null}
       onTap={null}
       reactors={REACTORS}
@@ -181,9 +181,10 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
         canAct(message) && (
           <ActMenu
             label="React or reply"
+            about={lineOf({ message: view, writer }, TEXTS)}
             replyLabel="Reply"
             emoji={DESCRIPTIONS[kind].reactions}
-            reaction={reaction}
+            reaction={reactionOf("organization", extras)}
             onReact={(emoji) => void store.react(message.id, emoji).catch(sayError)}
             onReply={() => (store.answered.value = message)}
           />
@@ -191,6 +192,10 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
       }
     />
   );
+}
+
+function viewOf({ type, text, mediaUrl }: Message, extras: MessageExtras): MessageView {
+  return { type, text, mediaUrl, ...extras };
 }
 
 /**
@@ -218,8 +223,20 @@ function nameOf({ chat }: ConversationStore): string {
   return chat.value ? contactName(chat.value) : "The contact";
 }
 
-function quotedIn(store: ConversationStore, id: string | undefined): Quoted | null | undefined {
+function quotedIn(store: ConversationStore, id: string | undefined, organization: string): Quoted | null | undefined {
   if (id === undefined) return undefined;
   const quoted = store.byId.value.get(id);
-  return quoted ? { text: quoted.text, jump: () => location.assign(`#${id}`) } : null;
+  return quoted ? quotedOf(store, quoted, organization) : null;
+}
+
+/** A message as a quote that leads to it. */
+export function quotedOf(store: ConversationStore, quoted: Message, organization: string): Quoted {
+  const extras = readExtras(quoted);
+  const media = mediaOf(quoted, extras, organization);
+  return {
+    message: viewOf(quoted, extras),
+    writer: quoted.direction === "OUTBOUND" ? (extras.sender ?? OUR_SIDE) : nameOf(store),
+    picture: media?.kind === "picture" ? media.href : null,
+    jump: () => location.assign(`#${quoted.id}`),
+  };
 }

@@ -4,6 +4,7 @@ import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { UploadFile } from "../../shared/files/repeat-upload.ts";
 import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
+import { Quote } from "../../shared/message/content.tsx";
 import { addressOf, type Chat, type Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { Lazy } from "../lazy-dialogs.ts";
@@ -16,6 +17,7 @@ import { now } from "../parts/time.tsx";
 import { SCRIPT_HEADERS } from "../request.ts";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { quotedOf, TEXTS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";
 import { type Conflict, Sending, type Undoable } from "./sending.ts";
@@ -146,10 +148,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
       >
         {answered && (
           <div class="answered">
-            <p class="quote">
-              <span class="answered-name">Reply</span>
-              <bdi>{answered.text}</bdi>
-            </p>
+            <Quote quoted={{ ...quotedOf(store, answered, organization.id), jump: null }} texts={TEXTS} />
             <Button
               class="plain"
               aria-label="Don’t reply to this message"

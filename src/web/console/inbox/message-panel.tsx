@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { isRemoved } from "../../shared/message/content.tsx";
+import { isRemoved } from "../../shared/message/extras.ts";
 import type { Member, Message } from "../api.ts";
 import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";

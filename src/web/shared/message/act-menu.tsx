@@ -12,6 +12,8 @@ const ROOM_ABOVE = 104;
 
 interface ActMenuProps {
   label: string;
+  /** What the message says. */
+  about: string;
   replyLabel: string;
   /** Without them, `REACTIONS`. */
   emoji?: readonly string[] | undefined;
@@ -24,7 +26,8 @@ interface ActMenuProps {
 }
 
 /** A button beside a message that opens what one can do with it: six reactions, and a reply. */
-export function ActMenu({ label, replyLabel, emoji: offered = REACTIONS, reaction, onReact, onReply }: ActMenuProps) {
+export function ActMenu(props: ActMenuProps) {
+  const { label, about, replyLabel, emoji: offered = REACTIONS, reaction, onReact, onReply } = props;
   const [place, setPlace] = useState<"above" | "below" | null>(null);
   const all = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
@@ -37,7 +40,11 @@ export function ActMenu({ label, replyLabel, emoji: offered = REACTIONS, reactio
   useLayoutEffect(() => {
     const root = all.current;
     if (place === null || !root) return;
-    root.querySelector<HTMLElement>(".act-menu [aria-pressed=true], .act-menu button")?.focus({ preventScroll: true });
+    if (!root.querySelector(".act-menu :focus")) {
+      root
+        .querySelector<HTMLElement>(".act-menu [aria-pressed=true], .act-menu button")
+        ?.focus({ preventScroll: true });
+    }
     const ended = new AbortController();
     const { signal } = ended;
     const onKey = (event: KeyboardEvent) => {
@@ -58,7 +65,8 @@ export function ActMenu({ label, replyLabel, emoji: offered = REACTIONS, reactio
     root.addEventListener("focusout", ({ relatedTarget }) => onLeave(relatedTarget), { signal });
     document.addEventListener("pointerdown", ({ target }) => onLeave(target), { signal });
     return () => ended.abort();
-  }, [place]);
+    // Without a connection the reactions go, and the focus must not go with them.
+  }, [place, onReact === null]);
 
   if (!onReact && !onReply) return null;
   const open = () => {
@@ -67,54 +75,55 @@ export function ActMenu({ label, replyLabel, emoji: offered = REACTIONS, reactio
     setPlace(room < ROOM_ABOVE ? "below" : "above");
   };
   return (
-    <div class="acts" ref={all}>
-      <button
-        type="button"
-        class="acts-open"
-        ref={opener}
-        aria-label={label}
-        title={label}
-        aria-haspopup="true"
-        aria-expanded={place !== null}
-        onClick={() => (place === null ? open() : close())}
-      >
-        <Drawing path={SMILE} />
-      </button>
-      {place !== null && (
-        <fieldset class={`act-menu act-menu-${place}`}>
-          <legend class="hidden">{label}</legend>
-          {onReact && (
-            <div class="act-menu-emoji">
-              {offered.map((emoji) => (
-                <button
-                  key={emoji}
-                  type="button"
-                  aria-pressed={emoji === reaction}
-                  onClick={() => {
-                    onReact(emoji === reaction ? null : emoji);
-                    close();
-                  }}
-                >
-                  {emoji}
-                </button>
-              ))}
-            </div>
-          )}
-          {onReply && (
-            <button
-              type="button"
-              class="act-menu-reply"
-              onClick={() => {
-                setPlace(null);
-                onReply();
-              }}
-            >
-              <Drawing path={REPLY} name="reply" />
-              {replyLabel}
-            </button>
-          )}
-        </fieldset>
-      )}
+    <div class="acts">
+      <div class="acts-row" ref={all}>
+        <button
+          type="button"
+          class="acts-open"
+          ref={opener}
+          aria-label={`${label}: ${about}`}
+          title={label}
+          aria-expanded={place !== null}
+          onClick={() => (place === null ? open() : close())}
+        >
+          <Drawing path={SMILE} />
+        </button>
+        {place !== null && (
+          <fieldset class={`act-menu act-menu-${place}`}>
+            <legend class="hidden">{label}</legend>
+            {onReact && (
+              <div class="act-menu-emoji">
+                {offered.map((emoji) => (
+                  <button
+                    key={emoji}
+                    type="button"
+                    aria-pressed={emoji === reaction}
+                    onClick={() => {
+                      onReact(emoji === reaction ? null : emoji);
+                      close();
+                    }}
+                  >
+                    {emoji}
+                  </button>
+                ))}
+              </div>
+            )}
+            {onReply && (
+              <button
+                type="button"
+                class="act-menu-reply"
+                onClick={() => {
+                  setPlace(null);
+                  onReply();
+                }}
+              >
+                <Drawing path={REPLY} name="reply" />
+                {replyLabel}
+              </button>
+            )}
+          </fieldset>
+        )}
+      </div>
     </div>
   );
 }

@@ -5,6 +5,8 @@ import { Outward } from "../outward.tsx";
 import type { ShownChoice } from "./extras.ts";
 import type { MessageTexts } from "./texts.ts";
 
+const OUTWARD = "M8 16 17 7m-8 0h8v8";
+
 interface ChoicesProps {
   choices: readonly ShownChoice[];
   /** The title of the choice that was tapped, or null. */
@@ -42,6 +44,7 @@ function Choice({ choice, isTapped, onTap, texts }: ChoiceProps) {
     return (
       <Outward class="pill" href={href}>
         {title}
+        <Drawing path={OUTWARD} name="outward" />
       </Outward>
     );
   }

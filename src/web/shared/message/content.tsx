@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Outward } from "../outward.tsx";
 import { ChoiceList } from "./choices.tsx";
-import type { MessageExtras, Reactor } from "./extras.ts";
+import { isRemoved, type MessageExtras, type Reactor } from "./extras.ts";
 import { Linked } from "./linked.tsx";
 import { type MediaView, MessageMedia } from "./media.tsx";
 import type { MessageTexts } from "./texts.ts";
@@ -14,10 +14,14 @@ export interface MessageView extends MessageExtras {
   mediaUrl: string | null;
 }
 
-/** The message that another one answers. `jump` leads there. */
+/** The message that another one answers. */
 export interface Quoted {
-  text: string;
-  jump: () => void;
+  message: MessageView;
+  writer: string;
+  /** The address of its picture, if this page may load one. */
+  picture: string | null;
+  /** Leads there; null if the reader needs no way there. */
+  jump: (() => void) | null;
 }
 
 interface ContentProps {
@@ -45,16 +49,18 @@ export function MessageContent(props: ContentProps) {
   const { interactive, details } = message;
   return (
     <>
-      {quoted !== undefined && <Quote quoted={quoted} texts={texts} />}
       <div class="bubble-row">
         <div class="bubble">
           <span class="hidden">{writer}: </span>
+          {quoted !== undefined && <Quote quoted={quoted} texts={texts} />}
           {interactive?.header && (
             <p class="heading" dir="auto">
               {interactive.header}
             </p>
           )}
-          {media && <MessageMedia media={media} type={message.type} alt={altOf(props)} texts={texts} locale={locale} />}
+          {media && (
+            <MessageMedia media={media} type={message.type} alt={altOf(props, texts)} texts={texts} locale={locale} />
+          )}
           <MessageText message={message} texts={texts} />
           {details?.map(({ text, href }) => (
             <p key={text} class="detail" dir="auto">
@@ -75,11 +81,6 @@ export function MessageContent(props: ContentProps) {
   );
 }
 
-/** Whether nothing is left of a message, because it was redacted. */
-export function isRemoved({ text, mediaUrl }: Pick<MessageView, "text" | "mediaUrl">): boolean {
-  return text === "" && mediaUrl === null;
-}
-
 /** A file without a caption repeats its address or its name as the text; then the file itself is enough. */
 function MessageText({ message, texts }: { message: MessageView; texts: MessageTexts }) {
   if (isRemoved(message)) return <p class="text removed">{texts.removed}</p>;
@@ -90,25 +91,36 @@ function hasCaption({ text, mediaUrl, file }: MessageView): boolean {
   return text !== "" && text.trim() !== mediaUrl && text !== file?.name;
 }
 
-function altOf({ message, writer, texts }: ContentProps): string {
+type Written = Pick<Quoted, "message" | "writer">;
+
+function altOf({ message, writer }: Written, texts: MessageTexts): string {
   return hasCaption(message) ? message.text : texts.pictureFrom.replace("{name}", () => writer);
 }
 
-/** The message that this one answers, in one line. It leads there if it is loaded. */
-function Quote({ quoted, texts }: { quoted: Quoted | null; texts: MessageTexts }) {
-  const label = <span class="hidden">{texts.inReplyTo}: </span>;
-  if (!quoted) {
-    return (
-      <p class="quote">
-        {label}
-        {texts.earlierMessage}
-      </p>
-    );
-  }
+/** A message in a line: its text, the name of its file, or what it is. */
+export function lineOf({ message, writer }: Written, texts: MessageTexts): string {
+  if (isRemoved(message)) return texts.removed;
+  if (!hasCaption(message) && message.file) return message.file.name;
+  return message.type === "IMAGE" ? altOf({ message, writer }, texts) : message.text;
+}
+
+/** The message that this one answers, as high whatever is known of it. It leads there if it is loaded. */
+export function Quote({ quoted, texts }: { quoted: Quoted | null; texts: MessageTexts }) {
+  const jump = quoted?.jump;
+  const shown = (
+    <>
+      {quoted?.picture && <img src={quoted.picture} alt="" referrerpolicy="no-referrer" />}
+      <span>
+        <span class="hidden">{texts.inReplyTo}: </span>
+        {quoted && <bdi>{quoted.writer}</bdi>}
+        <span dir="auto">{quoted ? lineOf(quoted, texts) : texts.earlierMessage}</span>
+      </span>
+    </>
+  );
+  if (!jump) return <p class="quote">{shown}</p>;
   return (
-    <button type="button" class="quote" onClick={quoted.jump}>
-      {label}
-      <bdi>{quoted.text || texts.removed}</bdi>
+    <button type="button" class="quote" onClick={jump}>
+      {shown}
     </button>
   );
 }

@@ -52,6 +52,16 @@ export interface ShownFile {
   height: number | null;
 }
 
+/** Whether nothing is left of a message, because it was redacted. */
+export function isRemoved({ text, mediaUrl }: { text: string; mediaUrl: string | null }): boolean {
+  return text === "" && mediaUrl === null;
+}
+
+/** What one side reacted with, or null. */
+export function reactionOf(side: Reactor, { reactions }: Pick<MessageExtras, "reactions">): string | null {
+  return reactions?.find(({ by }) => by === side)?.emoji ?? null;
+}
+
 type Fields = Record<string, unknown>;
 
 /** The extras of a message. A part of another shape is left out. */

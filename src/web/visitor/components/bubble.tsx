@@ -1,12 +1,12 @@
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
-import { isRemoved, MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { lineOf, MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { isRemoved, reactionOf } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
 import type { SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
-import type { RepliedTo } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import type { Actions, Words } from "./words.ts";
 
@@ -17,7 +17,8 @@ interface BubbleProps {
   /** Nothing can be sent any longer. */
   ended: boolean;
   actions: Actions;
-  onAnswer: (answered: RepliedTo) => void;
+  /** @param id of the message that the visitor wants to answer */
+  onAnswer: (id: string) => void;
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
@@ -43,26 +44,27 @@ export function Bubble({ line, words, view, ended, actions, onAnswer }: BubblePr
         message={message}
         media={mediaOf(message)}
         writer={writer}
-        quoted={line.quoted && quotedOf(line.quoted)}
+        quoted={line.quoted && quotedOf(line.quoted, words)}
         tapped={line.tapped}
         onTap={
           id === undefined || ended
             ? null
             : (choice) => actions.write(choice.title, { choice: { ...choice, messageId: id } })
         }
-        reactors={{ contact: texts.you, organization: texts.company }}
+        reactors={{ contact: texts.you, organization: words.title }}
         texts={texts}
         locale={locale}
         acts={
           canAct && (
             <ActMenu
               label={texts.act}
+              about={lineOf({ message, writer }, texts)}
               replyLabel={texts.reply}
-              reaction={message.reactions?.find(({ by }) => by === "contact")?.emoji ?? null}
+              reaction={reactionOf("contact", message)}
               onReact={
                 features.includes("reactions") && link === "online" ? (emoji) => actions.react(seq, emoji) : null
               }
-              onReply={features.includes("replies") ? () => onAnswer({ id, text: message.text, writer }) : null}
+              onReply={features.includes("replies") ? () => onAnswer(id) : null}
             />
           )
         }
@@ -118,13 +120,26 @@ function anchorOf(seq: number): string {
   return `message-${seq}`;
 }
 
-function quotedOf({ text, seq }: ChatMessage): Quoted {
-  const jump = () => {
-    const message = document.getElementById(anchorOf(seq));
-    message?.scrollIntoView({ block: "center" });
-    message?.focus({ preventScroll: true });
+/** A message as a quote that leads to it. */
+export function quotedOf(message: ChatMessage, { texts, title }: Words): Quoted {
+  const media = mediaOf(message);
+  return {
+    message,
+    writer: message.direction === "INBOUND" ? texts.you : (message.sender ?? title),
+    picture: media?.kind === "picture" ? media.href : null,
+    jump: () => showMessage(document.getElementById(anchorOf(message.seq))),
   };
-  return { text, jump };
+}
+
+/** Brings a message into view, and marks it for a moment. */
+function showMessage(message: HTMLElement | null): void {
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  message?.scrollIntoView({ block: "center", behavior: isCalm ? "auto" : "smooth" });
+  message?.focus({ preventScroll: true });
+  const ring = "3px solid var(--focus)";
+  message
+    ?.querySelector(".bubble")
+    ?.animate({ outline: [ring, isCalm ? ring : "3px solid transparent"] }, { duration: 1_500, easing: "ease-in" });
 }
 
 /** A linked picture is shown: the company chose it. A link must be https; a file of ours is at the service's own address. */

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
 import type { PageFacts } from "../../../channels/web/page-settings.ts";
+import { isRemoved } from "../../shared/message/extras.ts";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
-import { Composer, type RepliedTo } from "./composer.tsx";
+import { quotedOf } from "./bubble.tsx";
+import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
 import { ConnectionStatus, RefusalNotice } from "./notices.tsx";
@@ -21,10 +23,16 @@ interface ChatProps {
 /** The whole chat: header, connection status, messages and composer. */
 export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
   const { texts, title, user } = words;
-  const [answered, setAnswered] = useState<RepliedTo | null>(null);
+  const [answeredId, setAnsweredId] = useState(() => storage.answered());
   const ended = typeof view.link === "number" && isFinal(view.link);
   const { entries, outbox } = view.conversation;
   const isEmpty = entries.length === 0 && outbox.length === 0;
+  // As it is now: it may have been edited or redacted meanwhile.
+  const answered = answeredId === "" ? undefined : entries.find(({ message }) => message.id === answeredId)?.message;
+  const answer = (id: string) => {
+    setAnsweredId(id);
+    storage.saveAnswered(id);
+  };
   return (
     // The header is inside of `main`: a page that shows the chat in a frame has a banner of its own.
     <main class="chat">
@@ -49,7 +57,16 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
       </header>
       <div class="main">
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
-        <MessageList view={view} facts={facts} words={words} actions={actions} onAnswer={setAnswered} />
+        <MessageList
+          view={view}
+          facts={facts}
+          words={words}
+          actions={actions}
+          onAnswer={(id) => {
+            answer(id);
+            document.getElementById("message")?.focus();
+          }}
+        />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && (
           <Composer
@@ -57,8 +74,12 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             locale={words.locale}
             storage={storage}
             canUpload={view.canUpload}
-            answered={answered}
-            onAnswer={setAnswered}
+            answered={
+              answered && !isRemoved(answered)
+                ? { id: answered.id, quoted: { ...quotedOf(answered, words), jump: null } }
+                : null
+            }
+            onUnanswer={() => answer("")}
             actions={actions}
           />
         )}

@@ -1,20 +1,14 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FileStage } from "../../shared/files/stage.ts";
 import { AttachButton, pasteInto, StagedFiles } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
+import { Quote, type Quoted } from "../../shared/message/content.tsx";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 import type { Actions } from "./words.ts";
-
-/** A message that the visitor answers. */
-export interface RepliedTo {
-  id: string;
-  text: string;
-  writer: string;
-}
 
 /** As the service. */
 const MAX_BYTES = 10 * 1_048_576;
@@ -26,14 +20,15 @@ interface ComposerProps {
   /** Whether the visitor may send files. */
   canUpload: boolean;
   /** The message that the next one answers. */
-  answered: RepliedTo | null;
-  onAnswer: (answered: RepliedTo | null) => void;
+  answered: { id: string; quoted: Quoted } | null;
+  /** Takes the quote away. */
+  onUnanswer: () => void;
   actions: Actions;
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
 export function Composer(props: ComposerProps) {
-  const { texts, locale, storage, canUpload, answered, onAnswer, actions } = props;
+  const { texts, locale, storage, canUpload, answered, onUnanswer, actions } = props;
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
   const stage = useMemo(() => new FileStage(MAX_BYTES), []);
@@ -43,10 +38,6 @@ export function Composer(props: ComposerProps) {
   useEffect(() => {
     if (box.current) fitHeight(box.current);
   }, [text]);
-
-  useLayoutEffect(() => {
-    if (answered) box.current?.focus();
-  }, [answered]);
 
   const change = (next: string) => {
     setText(next);
@@ -59,7 +50,7 @@ export function Composer(props: ComposerProps) {
     if ((content === "" && stage.files.length === 0) || excess > 0) return;
     if (stage.files.length > 0) actions.sendFiles(content, stage.take(), answered?.id);
     else actions.write(content, { replyTo: answered?.id });
-    onAnswer(null);
+    onUnanswer();
     change("");
   };
 
@@ -70,14 +61,26 @@ export function Composer(props: ComposerProps) {
         event.preventDefault();
         send();
       }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !answered || event.isComposing) return;
+        // It closes nothing else.
+        event.stopPropagation();
+        onUnanswer();
+        box.current?.focus();
+      }}
     >
       {answered && (
-        <div class="answered">
-          <p class="quote">
-            <span class="answered-name">{fill(texts.replyingTo, { name: answered.writer })}</span>
-            <bdi>{answered.text}</bdi>
-          </p>
-          <button type="button" class="plain" aria-label={texts.cancelReply} onClick={() => onAnswer(null)}>
+        <div class="answered" id="answered">
+          <Quote quoted={answered.quoted} texts={texts} />
+          <button
+            type="button"
+            class="plain"
+            aria-label={texts.cancelReply}
+            onClick={() => {
+              onUnanswer();
+              box.current?.focus();
+            }}
+          >
             <Icon name="close" />
           </button>
         </div>
@@ -98,7 +101,7 @@ export function Composer(props: ComposerProps) {
           autocomplete="off"
           placeholder={isOver ? texts.dropHere : texts.placeholder}
           onPaste={(event) => canUpload && pasteInto(stage, event)}
-          aria-describedby={excess > 0 ? "excess keys" : "keys"}
+          aria-describedby={`${answered ? "answered " : ""}${excess > 0 ? "excess " : ""}keys`}
           aria-invalid={excess > 0}
           value={text}
           onInput={(event) => {
@@ -106,11 +109,6 @@ export function Composer(props: ComposerProps) {
             if (event.currentTarget.value !== "") actions.typing();
           }}
           onKeyDown={(event) => {
-            if (event.key === "Escape" && answered && !event.isComposing) {
-              // It closes nothing else.
-              event.stopPropagation();
-              onAnswer(null);
-            }
             // During composition, Enter confirms a word. Some browsers report it as key code 229.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
             event.preventDefault();

@@ -6,7 +6,6 @@ import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import { AskContact } from "./ask-contact.tsx";
 import { Bubble } from "./bubble.tsx";
-import type { RepliedTo } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { useScroll } from "./use-scroll.ts";
 import type { Actions, Words } from "./words.ts";
@@ -16,7 +15,7 @@ interface MessageListProps {
   facts: PageFacts;
   words: Words;
   actions: Actions;
-  onAnswer: (answered: RepliedTo) => void;
+  onAnswer: (id: string) => void;
 }
 
 const SETTLE_MS = 300;
@@ -35,6 +34,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
   const live = useLive(view.conversation.caughtUp && view.older !== "loading");
   const now = Date.now();
   const hasOlder = !ended && hasEarlier(view.conversation);
+  const isLoading = lines.length === 0 && view.link === "connecting";
   const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
 
   // The button disappears after the last page. Then its focus moves to the list, not to the top of the page.
@@ -64,6 +64,13 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
             <p role="status" class="trouble">
               {view.older === "failed" && texts.earlierFailed}
             </p>
+          </div>
+        )}
+        {isLoading && (
+          <div class="skeleton" aria-hidden="true">
+            <i />
+            <i />
+            <i />
           </div>
         )}
         {empty && (
@@ -136,7 +143,7 @@ interface DayProps {
   view: SessionView;
   ended: boolean;
   actions: Actions;
-  onAnswer: (answered: RepliedTo) => void;
+  onAnswer: (id: string) => void;
 }
 
 function Day({ now, ...of }: DayProps) {

@@ -32,14 +32,14 @@ export function ConnectionStatus({ link, texts, alone }: { link: LinkState; text
   );
 }
 
-/** Announces the last refusal immediately. The message in the list also shows the reason, with a button. */
+/** Announces the last refusal immediately. A message in the list also shows the reason, with a button. */
 export function RefusalNotice({ notice, words }: { notice: SessionView["notice"]; words: Words }) {
   const { texts, locale } = words;
-  const waits = notice?.kind === "wait";
+  const isShown = notice && notice.kind !== "trouble";
   return (
-    <div role="alert" class={waits ? "notice" : "hidden"}>
-      {waits && texts.hurry}
-      {notice?.kind === "trouble" && `${texts.notSent}. ${refusalReason(notice.trouble, texts, locale)}`}
+    <div role="alert" class={isShown ? "notice" : "hidden"}>
+      {notice?.kind === "wait" && texts.hurry}
+      {notice && notice.kind !== "wait" && `${texts.notSent}. ${refusalReason(notice.trouble, texts, locale)}`}
     </div>
   );
 }

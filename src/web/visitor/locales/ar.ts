@@ -57,7 +57,6 @@ export const ar: Texts = {
   inReplyTo: "ردًا على",
   act: "التفاعل أو الرد",
   reply: "رد",
-  replyingTo: "الرد على {name}",
   cancelReply: "إلغاء الرد على هذه الرسالة",
   earlierMessage: "رسالة سابقة",
   typing: "{name} يكتب…",

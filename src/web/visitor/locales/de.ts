@@ -57,7 +57,6 @@ export const de: Texts = {
   inReplyTo: "Antwort auf",
   act: "Reagieren oder antworten",
   reply: "Antworten",
-  replyingTo: "Antwort an {name}",
   cancelReply: "Nicht auf diese Nachricht antworten",
   earlierMessage: "Eine frühere Nachricht",
   typing: "{name} schreibt…",

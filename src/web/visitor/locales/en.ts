@@ -58,7 +58,6 @@ export const en: Texts = {
   inReplyTo: "In reply to",
   act: "React or reply",
   reply: "Reply",
-  replyingTo: "Reply to {name}",
   cancelReply: "Don’t reply to this message",
   earlierMessage: "An earlier message",
   typing: "{name} is typing…",

@@ -57,7 +57,6 @@ export const es: Texts = {
   inReplyTo: "En respuesta a",
   act: "Reaccionar o responder",
   reply: "Responder",
-  replyingTo: "Respuesta a {name}",
   cancelReply: "No responder a este mensaje",
   earlierMessage: "Un mensaje anterior",
   typing: "{name} está escribiendo…",

@@ -57,7 +57,6 @@ export const fr: Texts = {
   inReplyTo: "En réponse à",
   act: "Réagir ou répondre",
   reply: "Répondre",
-  replyingTo: "Réponse à {name}",
   cancelReply: "Ne pas répondre à ce message",
   earlierMessage: "Un message précédent",
   typing: "{name} écrit…",
