@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, pageUrl } from "./fixtures.ts";
 import { violations } from "./violations.ts";
-import { eventually, newUser, open, shown, visit, visitInWeather, write } from "./visitor.ts";
+import { eventually, newUser, open, shown, visit, visitInWeather, watchShifts, write } from "./visitor.ts";
 
 let place: Place;
 
@@ -137,6 +137,22 @@ test("choices are buttons, and once one is tapped it is marked and none can be t
   }
 });
 
+test("two taps in a row send one choice, and the choices of a deleted message go", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await place.say(user, "What is it about?", QUESTION);
+  await page.getByRole("button", { name: "Refund" }).evaluate((button: HTMLButtonElement) => {
+    button.click();
+    button.click();
+  });
+  await page.getByText("Sent", { exact: true }).waitFor();
+  await write(page, "Thanks");
+  await eventually(() => place.heard(user), ["Refund", "Thanks"]);
+  await place.redact(user, "What is it about?");
+  await eventually(() => page.getByRole("group", { name: "Choices" }).count(), 0);
+  expect(await page.getByText("Within three days").count()).toBe(0);
+});
+
 test("choices that are links open their page, and an address that isn't one of the web is no link", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
@@ -201,6 +217,94 @@ test("a visitor answers a message by keyboard alone, and takes that back with Es
   await page.reload();
   await quote.waitFor();
   expect(page.faults).toEqual([]);
+});
+
+test("what a visitor answers stays through a reload, shows the message as it is, and a button takes it away", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const answer = async (text: string) => {
+    await page.getByText(text, { exact: true }).hover();
+    await page.getByRole("button", { name: `React or reply: ${text}` }).click();
+    await page.getByRole("button", { name: "Reply", exact: true }).click();
+  };
+  await place.say(user, "Tea?");
+  await place.say(user, "My card is 4111");
+  await answer("Tea?");
+  await page.getByRole("textbox", { name: "Message" }).fill("Yes");
+  const quote = page.locator(".answered");
+  await quote.getByText("Tea?").waitFor();
+  await page.reload();
+  await quote.getByText("Acme support").waitFor();
+  await page.getByRole("button", { name: "Don’t reply to this message" }).click();
+  await eventually(() => quote.count(), 0);
+  await page.reload();
+  await page.getByText("Tea?").waitFor();
+  expect(await quote.count()).toBe(0);
+  await answer("My card is 4111");
+  await quote.getByText("4111").waitFor();
+  await place.redact(user, "My card is 4111");
+  await eventually(() => quote.count(), 0);
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await place.messages(user)).map(({ replyTo }) => replyTo).at(-1), undefined);
+  await eventually(() => place.heard(user), ["Yes"]);
+});
+
+test("visitors react by keyboard alone, and a tap outside of the menu closes it", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await place.say(user, "Here is your order");
+  const opener = page.getByRole("button", { name: "React or reply: Here is your order" });
+  await opener.waitFor();
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.focus();
+  // The message is before the box and the button for files.
+  for (let n = 0; n < 5 && !(await opener.evaluate((element) => element === document.activeElement)); n++) {
+    await page.keyboard.press("Shift+Tab");
+  }
+  for (const key of ["Enter", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowUp", "ArrowLeft", "Enter"]) {
+    await page.keyboard.press(key);
+  }
+  await eventually(async () => (await place.messages(user))[0]?.reactions?.map(({ emoji }) => emoji), ["🙏"]);
+  expect(await opener.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.keyboard.press("Enter");
+  await page.getByRole("group", { name: "React or reply" }).waitFor();
+  await page.getByRole("log").click({ position: { x: 1, y: 1 } });
+  await page.getByRole("group", { name: "React or reply" }).waitFor({ state: "detached" });
+});
+
+test("a reaction that the limit refuses is taken back, and the page says so", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  await place.say(user, "Here is your order");
+  await page.getByText("Here is your order").hover();
+  await page.getByRole("button", { name: "React or reply" }).click();
+  weather.refuse = () => ({ type: "refused", id: "reaction", code: "rate_limited", message: "", retryAfter: 90 });
+  await page.getByRole("button", { name: "👍" }).click();
+  await page.getByRole("alert").getByText("Not sent. Too many messages. Try again in 90 seconds.").waitFor();
+  expect((await page.getByRole("alert").boundingBox())?.height).toBeGreaterThan(20);
+  expect(await page.locator(".reactions").count()).toBe(0);
+});
+
+test("nothing moves when a reaction or an answer comes, or what it answers is loaded", async () => {
+  const user = newUser();
+  await place.say(user, "Two pages before the newest");
+  const first = await place.say(user, "Message 1");
+  await place.fill(user, 199);
+  const page = await visit(browser, place, { user, before: watchShifts });
+  await page.getByText("Message 199 of 199").waitFor();
+  await place.react(user, "Message 199 of 199", "👍");
+  await page.locator(".reactions").getByText("👍").waitFor();
+  await place.say(user, "An answer", { replyTo: first });
+  const quote = page.locator(".quote");
+  await quote.getByText("An earlier message").waitFor();
+  const height = await quote.evaluate((element) => element.getBoundingClientRect().height);
+  await page.getByRole("region", { name: "Conversation" }).evaluate((element) => element.scrollTo({ top: 0 }));
+  await page.getByRole("button", { name: "Show earlier messages" }).click();
+  await quote.getByText("Message 1", { exact: true }).waitFor();
+  expect(await quote.evaluate((element) => element.getBoundingClientRect().height)).toBe(height);
+  expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBe(0);
+  // What is hidden in messages makes the page itself no higher than the window.
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0);
 });
 
 test("a visitor reacts, changes it, and takes it back, and nothing moves", async () => {
@@ -599,14 +703,7 @@ test("nothing moves when pictures arrive, a tap shows one large, and Escape clos
         const isGone = route.request().url().endsWith("/3.png");
         pending.push(() => (isGone ? route.abort() : route.fulfill({ body: PNG, contentType: "image/png" })));
       });
-      await page.addInitScript(() => {
-        Object.assign(window, { shift: 0 });
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as unknown as { value: number }[]) {
-            Object.assign(window, { shift: (window as unknown as { shift: number }).shift + entry.value });
-          }
-        }).observe({ type: "layout-shift", buffered: true });
-      });
+      await watchShifts(page);
     },
   });
 

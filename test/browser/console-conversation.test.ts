@@ -209,7 +209,7 @@ test("files go out with a text and as an answer, each as a message, and one can 
   await question.getByRole("button", { name: /Show details|Received/ }).click();
   await page.getByRole("heading", { name: "Message 1" }).waitFor();
   await page.keyboard.press("r");
-  await page.getByText("Reply", { exact: true }).waitFor();
+  await page.locator(".answered").getByText("Where is my invoice?").waitFor();
   await choose(page, dot, words, { ...words, name: "wrong.txt" });
   expect(await staged(page).count()).toBe(3);
   await page.getByRole("button", { name: "Remove wrong.txt" }).click();
@@ -225,7 +225,9 @@ test("files go out with a text and as an answer, each as a message, and one can 
     { type: "DOCUMENT", text: "words.txt", media: { fileName: "words.txt" } },
   ]);
   expect(messages[2].replyTo).toBeUndefined();
-  await log(page).getByRole("button", { name: /In reply to: .*Where is my invoice\?/ }).click();
+  await log(page)
+    .getByRole("button", { name: /In reply to: .*Where is my invoice\?/ })
+    .click();
   await expect.poll(() => page.locator("article:target").textContent()).toContain("Where is my invoice?");
   await log(page).getByRole("button", { name: "Open image: Here it is" }).click();
   await page.getByRole("dialog", { name: "Here it is" }).waitFor();

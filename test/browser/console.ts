@@ -59,13 +59,16 @@ async function sendAs(channel: Channel, address: string, sent: Record<string, un
   const id = crypto.randomUUID();
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
-    socket.addEventListener("open", () => socket.send(JSON.stringify({ id, ...sent })));
+    const send = () => socket.send(JSON.stringify({ id, ...sent }));
+    socket.addEventListener("open", send);
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(String(data));
       if (frame.type === "stored" && frame.id === id) resolve();
       if (frame.type === "updated") resolve();
-      // Visitors have a rate limit.
-      if (frame.type === "refused") reject(new Error(`The visitor's message was refused: ${frame.code}`));
+      if (frame.type !== "refused") return;
+      // A visitor may send one a second.
+      if (frame.retryAfter === 1) setTimeout(send, 1_000);
+      else reject(new Error(`The visitor's message was refused: ${frame.code}`));
     });
   });
   socket.close();

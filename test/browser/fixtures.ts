@@ -50,6 +50,8 @@ export interface Place {
   contacts(): Promise<string[]>;
   /** The names and email addresses that contacts gave. */
   people(): Promise<[string, unknown][]>;
+  /** The company reacts to a message. */
+  react(user: string, content: string, emoji: string): Promise<void>;
   /** The operator redacts a message. */
   redact(user: string, content: string): Promise<void>;
   /** The operator deletes the chat. */
@@ -109,6 +111,10 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
     people: async () => {
       const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
       return chats.flatMap(({ contact, metadata }: Chat) => (contact.name ? [[contact.name, metadata.email]] : []));
+    },
+    react: async (user, content, emoji) => {
+      const message = (await messagesOf(user)).find((one) => one.content === content);
+      await company("PUT", `/chats/${await meet(user)}/messages/${message?.id}/reaction`, { emoji });
     },
     redact: async (user, content) => {
       const message = (await messagesOf(user)).find((one) => one.content === content);

@@ -25,7 +25,7 @@ interface Wishes extends BrowserContextOptions {
   unmet?: boolean;
   fragment?: Record<string, string>;
   /** Runs before the page is opened. */
-  before?: (page: Page) => Promise<void>;
+  before?: (page: Page) => Promise<unknown>;
 }
 
 /** A visitor on the chat's page, with a new browser context. */
@@ -57,6 +57,18 @@ export async function open(browser: Browser, options: BrowserContextOptions = {}
   return Object.assign(page, { faults });
 }
 
+/** Sums up the layout shifts of a page as `window.shift`, with those after an input. */
+export function watchShifts(page: Page): Promise<unknown> {
+  return page.addInitScript(() => {
+    Object.assign(window, { shift: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as { value: number }[]) {
+        Object.assign(window, { shift: (window as unknown as { shift: number }).shift + entry.value });
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+}
+
 /** Types into the box and sends with the keyboard. */
 export async function write(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
@@ -82,7 +94,7 @@ export interface Weather {
   clear(): void;
   /** Closes the socket once. */
   cut(): Promise<void>;
-  /** Responds to the page's next messages itself, instead of passing them on. */
+  /** Responds to the page's next messages and reactions itself, instead of passing them on. */
   refuse: ((id: string) => IncomingFrame) | null;
   /** Passes on the next frames, and closes the socket before the server's response arrives. */
   deaf: boolean;
@@ -136,7 +148,8 @@ async function weatherOf(page: Page): Promise<Weather> {
     const server = route.connectToServer();
     route.onMessage((data) => {
       const frame: { type: string; id: string } = JSON.parse(String(data));
-      if (frame.type === "message" && weather.refuse) route.send(JSON.stringify(weather.refuse(frame.id)));
+      if ((frame.type === "message" || frame.type === "reaction") && weather.refuse)
+        route.send(JSON.stringify(weather.refuse(frame.id)));
       else server.send(data);
     });
     server.onMessage((data) => {

@@ -92,8 +92,11 @@ test("unsent messages and the draft are kept only for their owner, and damaged o
   const own = { id: "a", text: "hi", writtenAt: 1, afterSeq: 0, tried: true, echo: 4, seq: null, trouble: null };
   tabStorage("ada", store).saveOutbox([own, { ...own, id: "b", seq: 5 }]);
   tabStorage("ada", store).saveDraft("half a");
+  tabStorage("ada", store).saveAnswered("msg_1");
   expect(tabStorage("ada", store).outbox()).toEqual([{ ...own, echo: null }]);
-  expect([tabStorage("bob", store).outbox(), tabStorage("bob", store).draft()]).toEqual([[], ""]);
+  expect([tabStorage("ada", store).draft(), tabStorage("ada", store).answered()]).toEqual(["half a", "msg_1"]);
+  const bobs = tabStorage("bob", store);
+  expect([bobs.outbox(), bobs.draft(), bobs.answered()]).toEqual([[], "", ""]);
   entries.set("parley.outbox.ada", '[{"id":1},null,"x"');
   expect(tabStorage("ada", store).outbox()).toEqual([]);
   expect(tabStorage("ada", blocked).draft()).toBe("");

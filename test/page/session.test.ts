@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { UploadCall, UploadFile, UploadOutcome } from "../../src/web/shared/files/repeat-upload.ts";
 import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
 import type { OwnMessage } from "../../src/web/visitor/conversation.ts";
-import type { OutgoingFrame } from "../../src/web/visitor/frames.ts";
+import type { IncomingFrame, OutgoingFrame } from "../../src/web/visitor/frames.ts";
 import { ChatSession, type ChosenFile, type SessionOptions } from "../../src/web/visitor/session.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
@@ -233,6 +233,20 @@ test("a tap sends the choice with its title", () => {
   expect(sent.at(-1)).toMatchObject({ type: "message", content: "Refund", choice: "msg_1:0" });
 });
 
+test("a choice is sent once, however often choices of its message are tapped", () => {
+  const { session, sent, hear } = start();
+  const tap = (index: number) =>
+    session.write(`${index}`, { choice: { id: `msg_1:${index}`, title: `${index}`, messageId: "msg_1" } });
+  hear(ready([outbound(1, "?")]));
+  tap(0);
+  tap(0);
+  tap(1);
+  hear(stored(idOf(sent.at(-1)), 2));
+  tap(1);
+  expect(sent.filter(({ type }) => type === "message")).toMatchObject([{ choice: "msg_1:0" }]);
+  expect(session.view.conversation.outbox).toEqual([]);
+});
+
 test("a reply names what it answers, in each attempt and in the kept outbox", () => {
   let kept: readonly OwnMessage[] = [];
   const { session, sent, hear, lose } = start({ ...nothingKept, saveOutbox: (outbox) => (kept = outbox) });
@@ -244,6 +258,12 @@ test("a reply names what it answers, in each attempt and in the kept outbox", ()
   hear(ready([outbound(1, "?")]));
   expect(sent.at(-1)).toMatchObject({ type: "message", content: "Yes", replyTo: "msg_1" });
 });
+
+/** The company's message, as it is after the visitor's reaction. */
+function reacted(seq: number, emoji: string | null): IncomingFrame {
+  const reactions = emoji === null ? undefined : [{ by: "contact" as const, emoji }];
+  return { type: "updated", message: { ...outbound(seq, "?"), reactions } };
+}
 
 test("reactions are shown at once, and go to the server one after the other, of those to one message the newest", () => {
   const { session, sent, hear } = start();
@@ -259,9 +279,9 @@ test("reactions are shown at once, and go to the server one after the other, of 
     [2, "🙏"],
     [1, null],
   ]);
-  hear({ type: "updated", message: outbound(1, "?") });
-  hear({ type: "updated", message: outbound(2, "!") });
-  hear({ type: "updated", message: outbound(1, "?") });
+  hear(reacted(1, "👍"));
+  hear(reacted(2, "🙏"));
+  hear(reacted(1, null));
   expect(told()).toEqual([
     [1, "👍"],
     [2, "🙏"],
@@ -279,7 +299,35 @@ test("a reaction that is refused for long is taken back, and the visitor hears w
   session.react(2, "🙏");
   hear({ ...REFUSED, retryAfter: 30 });
   expect(session.view.reacting).toEqual([{ seq: 2, emoji: "🙏" }]);
-  expect(session.view.notice).toMatchObject({ kind: "trouble", trouble: { code: "rate_limited" } });
+  expect(session.view.notice).toMatchObject({ kind: "reaction", trouble: { code: "rate_limited" } });
+  hear(reacted(2, "🙏"));
+  vi.advanceTimersByTime(15_000);
+  expect(session.view.notice).toBeNull();
+});
+
+test("a message that changes in another way does not end the wait for its reaction, unless it is redacted", () => {
+  const { session, hear } = start();
+  hear({ ...ready([outbound(1, "?")]), features: ["reactions"] });
+  session.react(1, "👍");
+  hear({ type: "updated", message: outbound(1, "Edited") });
+  expect(session.view.reacting).toHaveLength(1);
+  hear({ type: "updated", message: outbound(1, "") });
+  expect(session.view.reacting).toEqual([]);
+});
+
+test("a reaction whose answer may be lost is sent again on the next connection", () => {
+  const { session, sent, hear } = start();
+  const online = () => hear({ ...ready([outbound(1, "?")]), features: ["reactions"] });
+  online();
+  session.react(1, "👍");
+  // A message that is missing makes the page connect again.
+  hear({ type: "message", message: outbound(3, "later") });
+  session.react(1, "👍");
+  expect(sent.filter(({ type }) => type === "reaction")).toHaveLength(1);
+  online();
+  expect(sent.filter(({ type }) => type === "reaction")).toHaveLength(2);
+  hear(reacted(1, "👍"));
+  expect(session.view.reacting).toEqual([]);
 });
 
 test("a reaction that comes too early is sent again, and nobody notices", () => {
@@ -305,6 +353,7 @@ test("a reaction that nobody confirmed goes with the connection, or after a whil
   session.react(1, "👍");
   vi.advanceTimersByTime(15_000);
   expect(session.view.reacting).toEqual([]);
+  expect(session.view.notice).toMatchObject({ kind: "reaction", trouble: { code: "not_accepted" } });
 });
 
 test("a server that knows no reactions gets none", () => {

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
-import { lineOf, MessageContent, type MessageView, type Quoted } from "../../shared/message/content.tsx";
+import { MessageContent, type MessageView, type Quoted, summaryOf } from "../../shared/message/content.tsx";
 import { isRemoved, type MessageExtras, reactionOf, readExtras, withReaction } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { MessageTexts } from "../../shared/message/texts.ts";
@@ -181,7 +181,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
         canAct(message) && (
           <ActMenu
             label="React or reply"
-            about={lineOf({ message: view, writer }, TEXTS)}
+            about={summaryOf({ message: view, writer }, TEXTS)}
             replyLabel="Reply"
             emoji={DESCRIPTIONS[kind].reactions}
             reaction={reactionOf("organization", extras)}

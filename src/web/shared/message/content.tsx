@@ -98,7 +98,7 @@ function altOf({ message, writer }: Written, texts: MessageTexts): string {
 }
 
 /** A message in a line: its text, the name of its file, or what it is. */
-export function lineOf({ message, writer }: Written, texts: MessageTexts): string {
+export function summaryOf({ message, writer }: Written, texts: MessageTexts): string {
   if (isRemoved(message)) return texts.removed;
   if (!hasCaption(message) && message.file) return message.file.name;
   return message.type === "IMAGE" ? altOf({ message, writer }, texts) : message.text;
@@ -113,7 +113,7 @@ export function Quote({ quoted, texts }: { quoted: Quoted | null; texts: Message
       <span>
         <span class="hidden">{texts.inReplyTo}: </span>
         {quoted && <bdi>{quoted.writer}</bdi>}
-        <span dir="auto">{quoted ? lineOf(quoted, texts) : texts.earlierMessage}</span>
+        <span dir="auto">{quoted ? summaryOf(quoted, texts) : texts.earlierMessage}</span>
       </span>
     </>
   );

@@ -1,6 +1,6 @@
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
-import { lineOf, MessageContent, type Quoted } from "../../shared/message/content.tsx";
+import { MessageContent, type Quoted, summaryOf } from "../../shared/message/content.tsx";
 import { isRemoved, reactionOf } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
@@ -58,7 +58,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer }: BubblePr
           canAct && (
             <ActMenu
               label={texts.act}
-              about={lineOf({ message, writer }, texts)}
+              about={summaryOf({ message, writer }, texts)}
               replyLabel={texts.reply}
               reaction={reactionOf("contact", message)}
               onReact={
