@@ -31,6 +31,7 @@ test("the build creates only the files that are needed", async () => {
     "llms.txt",
     "web-assets",
     "web-assets/ar.json",
+    "web-assets/ask-contact-hash.js",
     "web-assets/chat.css",
     "web-assets/chat.js",
     "web-assets/console",

@@ -20,7 +20,7 @@ export function AskContact({ view, facts, words, actions }: AskContactProps) {
   const hasWritten = conversation.entries.some(({ message }) => message.direction === "INBOUND");
   const isDue = facts.askContact === "afterFirst" || (facts.askContact === "whenClosed" && !facts.isOpen);
   // Before the first message there is no contact who could have a name.
-  if (words.user !== null || !isDue || !hasWritten || state === "done") return null;
+  if (!isDue || !hasWritten || state === "done") return null;
   const end = (next: "told" | "done") => {
     actions.setAsked();
     setState(next);

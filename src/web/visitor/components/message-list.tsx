@@ -4,7 +4,7 @@ import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
-import { AskContact } from "./ask-contact.tsx";
+import type { AskContact } from "./ask-contact.tsx";
 import { Bubble } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
 import { useScroll } from "./use-scroll.ts";
@@ -32,6 +32,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
   const log = useRef<HTMLDivElement>(null);
   const scroll = useScroll(lines);
   const live = useLive(view.conversation.caughtUp && view.older !== "loading");
+  const Ask = useAskContact(facts.askContact !== "never" && words.user === null && view.link === "online");
   const now = Date.now();
   const hasOlder = !ended && hasEarlier(view.conversation);
   const isLoading = lines.length === 0 && view.link === "connecting";
@@ -105,7 +106,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
             />
           ))}
         </div>
-        {!ended && <AskContact view={view} facts={facts} words={words} actions={actions} />}
+        {Ask && !ended && <Ask view={view} facts={facts} words={words} actions={actions} />}
       </section>
       <p role="status" class={view.typing ? "typing" : "hidden"}>
         {view.typing && (view.typing.name === null ? texts.writing : fill(texts.typing, { name: view.typing.name }))}
@@ -154,6 +155,16 @@ function Day({ now, ...of }: DayProps) {
       <Bubble {...of} />
     </>
   );
+}
+
+/** The form that asks for a name and an address. Few pages need it, so it is fetched, and again on a new connection. */
+function useAskContact(isWanted: boolean): typeof AskContact | null {
+  const [form, setForm] = useState<typeof AskContact | null>(null);
+  useEffect(() => {
+    const show = (found: typeof import("./ask-contact.tsx")) => setForm(() => found.AskContact);
+    if (isWanted && !form) void import("./ask-contact.tsx").then(show, () => {});
+  }, [isWanted]);
+  return form;
 }
 
 /** Whether screen readers announce new messages: shortly after the history is complete. */
