@@ -11,6 +11,7 @@ import { ar } from "./visitor/locales/ar.ts";
 import { de } from "./visitor/locales/de.ts";
 import { es } from "./visitor/locales/es.ts";
 import { fr } from "./visitor/locales/fr.ts";
+import { FETCHED_WIDGET_TEXTS } from "./visitor/widget-texts.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
@@ -18,6 +19,7 @@ const source = fileURLToPath(new URL(".", import.meta.url));
 export const ASSETS = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 const SAME_ORIGIN = { "Cross-Origin-Resource-Policy": "same-origin" };
+const ANY_ORIGIN = { "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*" };
 const DOCUMENT = {
   ...SAME_ORIGIN,
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -32,7 +34,8 @@ const PAGE = {
 
 /** The headers of static files, by path. */
 const HEADERS = {
-  "/widget.js": { "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*" },
+  "/widget.js": ANY_ORIGIN,
+  "/widget/*": ANY_ORIGIN,
   "/web-assets/*": SAME_ORIGIN,
   "/:prefix/v1/openapi.json": DOCUMENT,
   "/llms.txt": DOCUMENT,
@@ -126,6 +129,10 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   });
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
+  }
+  await mkdir(join(out, "widget"), { recursive: true });
+  for (const [language, texts] of Object.entries(FETCHED_WIDGET_TEXTS)) {
+    await writeFile(join(out, "widget", `${language}.json`), JSON.stringify(texts));
   }
   await writeDocs(out);
   await writeFile(join(out, "_headers"), headersFile());

@@ -49,7 +49,12 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/fr.json",
     "web-assets/lightbox-hash.js",
     "web-assets/upload-hash.js",
+    "widget",
     "widget.js",
+    "widget/ar.json",
+    "widget/de.json",
+    "widget/es.json",
+    "widget/fr.json",
   ]);
 });
 

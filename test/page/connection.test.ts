@@ -9,10 +9,12 @@ class Socket extends EventTarget {
   readyState = 0;
   readonly sent: string[] = [];
   readonly url: string;
+  readonly protocols: string[];
 
-  constructor(url: string) {
+  constructor(url: string, protocols: string[]) {
     super();
     this.url = url;
+    this.protocols = protocols;
     sockets.push(this);
   }
 
@@ -57,10 +59,14 @@ function start() {
   const heard: IncomingFrame[] = [];
   const closed: number[] = [];
   let asked = 0;
-  const connection = connect(() => `ws://parley/${asked++}`, ["parley.v1"], {
-    onFrame: (frame) => void heard.push(frame),
-    onClose: (code) => void closed.push(code),
-  });
+  const connection = connect(
+    () => `ws://parley/${asked++}`,
+    () => ["parley.v1", `${asked}`],
+    {
+      onFrame: (frame) => void heard.push(frame),
+      onClose: (code) => void closed.push(code),
+    },
+  );
   return { connection, heard, closed };
 }
 
@@ -73,13 +79,14 @@ test("a wait grows from at most two seconds to thirty, with jitter", () => {
   expect([0, 9].map((failures) => waitBefore(failures, 0))).toEqual([500, 7_500]);
 });
 
-test("a closed socket is opened again after a growing wait, with a new URL", () => {
+test("a closed socket is opened again after a growing wait, with a new URL and new protocols", () => {
   const { closed } = start();
   last().hangsUp(1006);
   vi.advanceTimersByTime(1_999);
   expect(sockets).toHaveLength(1);
   vi.advanceTimersByTime(1);
   expect(sockets.map(({ url }) => url)).toEqual(["ws://parley/0", "ws://parley/1"]);
+  expect(sockets.map(({ protocols }) => protocols[1])).toEqual(["1", "2"]);
   last().hangsUp(1013);
   vi.advanceTimersByTime(3_599);
   expect(sockets).toHaveLength(2);

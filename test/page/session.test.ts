@@ -22,7 +22,7 @@ function start(
   let url = () => "";
   const session = new ChatSession({
     socketUrl: (after, events) => `?after=${after}${events === null ? "" : `&events=${events}`}`,
-    protocols: ["parley.v1"],
+    protocols: () => ["parley.v1"],
     storage,
     upload,
     canUpload: false,

@@ -6,7 +6,7 @@ import type { Words } from "./components/words.ts";
 import { newestSeq, type Tapped } from "./conversation.ts";
 import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
-import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey } from "./identity.ts";
+import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey, userIn } from "./identity.ts";
 import { directionOf } from "./language.ts";
 import { ChatSession, type ChosenFile, type SessionView } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
@@ -19,45 +19,46 @@ const DRAW_MS = 16;
 /** Starts the page. The visitor's identity is in the URL fragment, which browsers never send. */
 function start(root: HTMLElement, channelId: string): void {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  if (fragment.has("fresh")) {
+  const host = hostFrame(fragment, window);
+  const forget = () => {
     for (const store of [() => localStorage, () => sessionStorage]) forgetChannel(channelId, store);
+  };
+  // Only for the widget: a link must not make a visitor lose their chat.
+  if (host && fragment.has("fresh")) {
+    forget();
     fragment.delete("fresh");
     history.replaceState(null, "", `#${String(fragment)}`);
   }
   let facts = readFacts(root.dataset.facts);
-  followScheme(fragment.get("scheme"), fragment.get("accent") ?? facts.accentColor);
+  followScheme(fragment.get("scheme"), fragment.get("accent") || facts.accentColor);
   followKeyboard();
 
-  const host = hostFrame(fragment, window);
-  const identity = identify(fragment, channelId, () => localStorage);
+  let identity = identify(fragment, channelId, () => localStorage);
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
   const storage = tabStorage(owner, () => sessionStorage);
 
-  const named = browserFlag(`named.${owner}`, () => localStorage);
-  let isNamed = identity.kind === "token" || named.get();
   const asked = browserFlag(`asked.${owner}`, () => localStorage);
-  const protocols = subprotocols(identity);
   const session = new ChatSession({
     socketUrl: (after, events) => socketUrl(channelId, after, events),
-    protocols,
+    protocols: () => subprotocols(identity),
     storage,
     canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
     upload: async (call) => {
       const { uploadFile } = await import("../shared/files/upload.ts");
-      return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${protocols?.[1]}` }, call);
+      return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${subprotocols(identity)?.[1]}` }, call);
     },
     onChange: (view) => show(view),
   });
-  let isKept = identity.kind === "user" || keptToken(channelId, () => localStorage) !== null;
+  /** The visitor's token from now on. Another tab may have kept it first: this one goes on in its chat. */
+  const takeToken = (token: string) => {
+    if (identity.kind === "user" || identity.token === token) return;
+    identity = { kind: "token", token };
+    session.reconnect();
+  };
   /** Writes, and keeps an anonymous visitor's token with the first message. */
   const withToken = (write: () => void) => {
-    const kept = isKept || identity.kind === "user" ? null : keepToken(channelId, identity.token, () => localStorage);
-    isKept = true;
-    const isOther = kept !== null && identity.kind === "token" && kept !== identity.token;
-    // Another tab began the chat. This one goes on there, with what was written.
-    if (isOther) session.close();
+    if (identity.kind === "token") takeToken(keepToken(channelId, identity.token, () => localStorage));
     write();
-    if (isOther) location.reload();
   };
   const actions = {
     write: (text: string, about?: { choice?: Tapped; replyTo?: string | undefined }) =>
@@ -74,15 +75,18 @@ function start(root: HTMLElement, channelId: string): void {
     loadOlder: () => session.loadOlder(),
     close: host && (() => host.post({ parley: "close" })),
   };
-  let unread = 0;
+  /** What the widget was told; null before. */
+  let unread: number | null = null;
   /** The newest message that the site was told of; null until the history is here. */
   let told: number | null = null;
   let known = false;
+  /** The token of the anonymous visitor that the site's user was in this browser, until the server is told. */
+  let former = identity.kind === "user" ? keptToken(channelId, () => localStorage) : null;
 
   let words: Words | null = null;
   // The socket opens while the texts load.
   const drawn = wordsOf(fragment.get("locale"), facts).then((found) => {
-    words = { ...found, user: identity.kind === "user" ? (fragment.get("name") ?? identity.user) : null };
+    words = { ...found, user: identity.kind === "user" ? fragment.get("name") || identity.user : null };
     draw();
   });
   const focusBox = () => void drawn.then(() => document.querySelector("textarea")?.focus());
@@ -99,23 +103,24 @@ function start(root: HTMLElement, channelId: string): void {
   function show(view: SessionView): void {
     // Changes come in bursts: an opened chat receives one status for each message that was just read.
     drawing ??= setTimeout(draw, DRAW_MS);
-    if (view.unread !== unread) host?.post({ parley: "unread", count: (unread = view.unread) });
     const { entries, caughtUp } = view.conversation;
+    // Until all is there, a widget that has built its frame again keeps its number.
+    if (view.unread !== unread && (caughtUp || unread !== null)) {
+      host?.post({ parley: "unread", count: (unread = view.unread) });
+    }
     if (!known && (known = entries.length > 0)) host?.post({ parley: "known" });
     if (caughtUp) {
       const news = told === null ? [] : entries.filter(({ message }) => message.seq > (told ?? 0));
       told = newestSeq(view.conversation);
       for (const { message } of news) host?.post({ parley: "message", seq: message.seq, direction: message.direction });
     }
-    if (known && view.link === "online") nameFormerChat();
+    if (known && former) nameFormerChat(former);
   }
 
-  /** Tells, once, which chat this browser had before its visitor signed in. */
-  function nameFormerChat(): void {
-    if (isNamed) return;
-    isNamed = true;
-    const anonymousToken = keptToken(channelId, () => localStorage);
-    if (anonymousToken !== null && session.tellContact({ anonymousToken })) named.set();
+  /** Tells which chat this browser had before its visitor signed in. */
+  function nameFormerChat(anonymousToken: string): void {
+    former = null;
+    if (!session.tellContact({ anonymousToken })) former = anonymousToken;
   }
 
   const checkHours = followHours(channelId, facts, (next) => {
@@ -140,10 +145,21 @@ function start(root: HTMLElement, channelId: string): void {
   addEventListener("online", () => session.wake());
   addEventListener("offline", () => session.networkLost());
   addEventListener("storage", ({ key, newValue }) => {
-    if (!isKept && key === tokenKey(channelId) && newValue !== null) location.reload();
+    if (key !== tokenKey(channelId) || identity.kind === "user") return;
+    const kept = keptToken(channelId, () => localStorage);
+    if (kept) return takeToken(kept);
+    if (newValue !== null) return;
+    // The visitor was logged out in another tab.
+    forget();
+    location.reload();
   });
-  // A new fragment can name another visitor.
-  addEventListener("hashchange", () => location.reload());
+  addEventListener("hashchange", () => {
+    const next = userIn(new URLSearchParams(location.hash.slice(1)));
+    const isSame = next !== null && identity.kind === "user" && identity.user === next.user;
+    // The same user with a new hash stays connected, unless the one before was refused. Else it is another visitor.
+    if (isSame && typeof session.view.link === "string" && subprotocols(next)) identity = next;
+    else location.reload();
+  });
   look();
   host?.post({ parley: "here" });
   // Not on a phone, whose keyboard would cover the page.

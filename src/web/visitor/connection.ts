@@ -28,8 +28,11 @@ const LOST = 1006;
 /** The platform answers exactly this text without waking the server's Durable Object. */
 const PING = JSON.stringify({ type: "ping" } satisfies OutgoingFrame);
 
-/** A WebSocket that reconnects. `url` is called before each attempt, because the URL contains the newest `seq`. */
-export function connect(url: () => string, protocols: string[], events: ConnectionEvents): Connection {
+/**
+ * A WebSocket that reconnects. `url` and `protocols` are called before each attempt, because they contain the newest `seq`
+ * and the visitor's newest proof.
+ */
+export function connect(url: () => string, protocols: () => string[], events: ConnectionEvents): Connection {
   let socket: WebSocket | null = null;
   let failures = 0;
   let hasReceived = true;
@@ -48,7 +51,7 @@ export function connect(url: () => string, protocols: string[], events: Connecti
   }, PING_INTERVAL_MS);
 
   function open(): void {
-    const current = new WebSocket(url(), protocols);
+    const current = new WebSocket(url(), protocols());
     socket = current;
     hasReceived = true;
     timer = setTimeout(() => ended(LOST, ""), OPEN_TIMEOUT_MS);

@@ -19,12 +19,20 @@ const memory = new Map<string, string>();
 
 /** The visitor of this page. A user without a hash stays a user, so that the server refuses the user. */
 export function identify(fragment: URLSearchParams, channelId: string, store: () => Store): Identity {
-  const user = fragment.get("user");
-  if (user) return { kind: "user", user, hash: fragment.get("hash") ?? "", expires: fragment.get("expires") };
-  return { kind: "token", token: keptToken(channelId, store) ?? newToken(channelId) };
+  return userIn(fragment) ?? { kind: "token", token: keptToken(channelId, store) ?? newToken(channelId) };
 }
 
-/** The token that this browser keeps for a channel; null without one. Each channel has its own, so that two companies can't recognize the same visitor. */
+/** The site's user whom a fragment names; null if it names none. */
+export function userIn(fragment: URLSearchParams): Extract<Identity, { kind: "user" }> | null {
+  const user = fragment.get("user");
+  if (!user) return null;
+  return { kind: "user", user, hash: fragment.get("hash") ?? "", expires: fragment.get("expires") };
+}
+
+/**
+ * The token that this browser keeps for a channel; null without one. Each channel has its own, so that two companies can't
+ * recognize the same visitor.
+ */
 export function keptToken(channelId: string, store: () => Store): string | null {
   try {
     const kept = store().getItem(tokenKey(channelId));
@@ -58,7 +66,9 @@ export function tokenKey(channelId: string): string {
 export function forgetChannel(channelId: string, store: () => Storage): void {
   try {
     const all = store();
-    for (const key of Object.keys(all)) if (key.startsWith("parley.") && key.includes(channelId)) all.removeItem(key);
+    // `parley.draft.chn_….user-4711`. A user's id can contain another channel's.
+    const isOurs = (key: string) => key.startsWith("parley.") && key.split(".")[2] === channelId;
+    for (const key of Object.keys(all).filter(isOurs)) all.removeItem(key);
   } catch {
     // Storage is blocked: nothing is kept.
   }

@@ -61,8 +61,8 @@ export interface ChosenFile {
 export interface SessionOptions {
   /** @param events the number of the newest event that the page knows of, or null */
   socketUrl: (after: number, events: number | null) => string;
-  /** Null for a malformed identity. */
-  protocols: string[] | null;
+  /** Null for a malformed identity. Called before each attempt to connect. */
+  protocols: () => string[] | null;
   storage: Pick<TabStorage, "outbox" | "saveOutbox">;
   upload: UploadFile;
   /** Whether the visitor may send files, as far as the page knows before it is connected. */
@@ -117,7 +117,7 @@ export class ChatSession {
     this.#options = options;
     const conversation = emptyConversation(options.storage.outbox());
     const { protocols, connect: open = connect } = options;
-    const link = protocols === null ? 4401 : "connecting";
+    const link = protocols() === null ? 4401 : "connecting";
     this.#view = {
       conversation,
       link,
@@ -146,10 +146,10 @@ export class ChatSession {
         this.#send();
       },
     });
-    if (protocols === null) return;
+    if (link === 4401) return;
     this.#connection = open(
       () => options.socketUrl((this.#requestedAfter = resumeAfter(this.#view.conversation)), this.#events),
-      protocols,
+      () => protocols() ?? [],
       {
         onFrame: (frame) => this.#receive(frame),
         onClose: (code, reason) => this.#closed(code, reason),
@@ -230,6 +230,11 @@ export class ChatSession {
   /** Reconnects immediately, because the network is back or the page is visible again. */
   wake(): void {
     if (!this.#ready && typeof this.#view.link === "string") this.#connection?.restart();
+  }
+
+  /** Connects as another visitor: the one whose token another tab has kept. */
+  reconnect(): void {
+    this.#restart();
   }
 
   /** Goes offline when the device loses its network, long before the socket notices. */

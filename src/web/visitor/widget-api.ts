@@ -1,12 +1,12 @@
 /** `window.Parley`: what a site's own code tells the widget, and hears of it. */
 
-/** A user of the site. `expires` is in Unix seconds. */
+/** A user of the site. `expires` is in Unix seconds, as text. */
 export interface SiteUser {
   user: string;
   hash: string;
-  expires?: number | string;
+  expires: string | null;
   /** What the chat shows instead of the id. */
-  name?: string;
+  name: string;
 }
 
 export interface WidgetCalls {
@@ -55,7 +55,11 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
   const all = new Map<unknown, (...given: unknown[]) => unknown>(
     Object.entries({
       ...calls,
-      identify: (user: unknown) => isSiteUser(user) && calls.identify(user),
+      identify: (given: unknown) => {
+        const user = readUser(given);
+        if (user) calls.identify(user);
+        return user !== null;
+      },
       on: (event: unknown, listener: unknown) => {
         const found = listenersOf(event, listener);
         found?.add(listener as Listener);
@@ -70,8 +74,13 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
     }),
   );
   const make = (name: unknown, given: unknown[]): void => {
-    if (all.get(name)?.(...given) === false || !all.has(name)) {
-      console.warn(`Parley: there is no such call: ${String(name)}(${given.map((one) => typeof one).join(", ")})`);
+    try {
+      if (all.get(name)?.(...given) === false || !all.has(name)) {
+        console.warn(`Parley: there is no such call: ${String(name)}(${given.map((one) => typeof one).join(", ")})`);
+      }
+    } catch (error) {
+      // What the site passes may throw when it is read.
+      console.warn("Parley: a call failed:", error);
     }
   };
 
@@ -94,8 +103,10 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
   };
 }
 
-function isSiteUser(given: unknown): given is SiteUser {
-  const { user, hash, expires = "", name = "" } = (given ?? {}) as Record<string, unknown>;
-  const isTime = typeof expires === "number" || typeof expires === "string";
-  return typeof user === "string" && user !== "" && typeof hash === "string" && isTime && typeof name === "string";
+/** A user as the site names it, in a call or in the script's attributes; null if it is none. */
+export function readUser(given: unknown): SiteUser | null {
+  const { user, hash, expires = null, name = "" } = (given ?? {}) as Record<string, unknown>;
+  const until = typeof expires === "number" ? String(expires) : expires;
+  if (!user || typeof user !== "string" || typeof hash !== "string" || typeof name !== "string") return null;
+  return until === null || typeof until === "string" ? { user, hash, expires: until, name } : null;
 }

@@ -19,14 +19,13 @@ export const WIDGET_STYLE = `
   stroke-linecap: round; stroke-linejoin: round; }
 .launcher .x, .open .launcher .bubble { display: none; }
 .open .launcher .x { display: block; }
-.bare .launcher { display: none; }
 .count {
   position: absolute; inset: -6px -6px auto auto; min-width: 24px; height: 24px; padding: 0 6px;
   display: grid; place-items: center; border: 2px solid #fff; border-radius: 12px; background: #b3261e; color: #fff;
 }
 .count:empty { display: none; }
 .frame {
-  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + 72px) auto;
+  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + var(--lift, 72px)) auto;
   width: min(392px, calc(100vw - 40px)); height: min(640px, calc(100dvh - 112px));
   border: 0; border-radius: 18px; background: #fff; visibility: hidden; opacity: 0;
   box-shadow: 0 0 0 1px rgb(128 128 128 / 30%), 0 16px 48px rgb(0 0 0 / 26%);
@@ -34,7 +33,7 @@ export const WIDGET_STYLE = `
 .dark .frame { background: #1b1f23; }
 .open .frame { visibility: visible; opacity: 1; }
 .notice {
-  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + 72px) auto; display: none;
+  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + var(--lift, 72px)) auto; display: none;
   max-width: 250px; margin: 0; padding: 14px 18px; border-radius: 14px;
   background: #fff; color: #1d2126; font: 15px/1.4 system-ui, sans-serif;
   box-shadow: 0 0 0 1px rgb(128 128 128 / 30%), 0 16px 48px rgb(0 0 0 / 26%);
@@ -52,5 +51,7 @@ export const WIDGET_STYLE = `
   .open .frame { transform: none; transition: opacity .16s, transform .16s; }
 }
 .missing .frame { visibility: hidden; }
+.bare:not(.missing) { --lift: 0px; }
+.bare:not(.open.missing) .launcher { display: none; }
 @media print { :host { display: none !important; } }
 `;

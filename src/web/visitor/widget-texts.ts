@@ -1,6 +1,6 @@
 import type { Language } from "./language.ts";
 
-interface WidgetTexts {
+export interface WidgetTexts {
   open: string;
   close: string;
   chat: string;
@@ -9,14 +9,16 @@ interface WidgetTexts {
 }
 
 /** The widget's texts. They are separate from the page's texts, so that sites load little. */
-export const WIDGET_TEXTS: Record<Language, WidgetTexts> = {
-  en: {
-    open: "Open chat",
-    close: "Close chat",
-    chat: "Chat",
-    unread: "unread",
-    missing: "The chat can’t be shown on this page.",
-  },
+export const ENGLISH: WidgetTexts = {
+  open: "Open chat",
+  close: "Close chat",
+  chat: "Chat",
+  unread: "unread",
+  missing: "The chat can’t be shown on this page.",
+};
+
+/** The widget's texts in the other languages, which it fetches: `/widget/de.json`. */
+export const FETCHED_WIDGET_TEXTS: Record<Exclude<Language, "en">, WidgetTexts> = {
   de: {
     open: "Chat öffnen",
     close: "Chat schließen",

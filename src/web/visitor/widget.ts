@@ -2,12 +2,17 @@ import type { Appearance } from "../../channels/web/page-settings.ts";
 import { accentOf } from "../shared/accent.ts";
 import type { ToFrame, ToHost } from "./host-frame.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
-import { publishCalls, type SiteUser } from "./widget-api.ts";
+import { launcher } from "./launcher.ts";
+import { siteFlag } from "./site-flag.ts";
+import { publishCalls, readUser, type SiteUser } from "./widget-api.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
-import { WIDGET_TEXTS } from "./widget-texts.ts";
+import { ENGLISH, type WidgetTexts } from "./widget-texts.ts";
 
 /** The channels with a widget on this page. All copies of the script share the set, so each channel gets one widget. */
 const started = ((window as { parleyStarted?: Set<string> }).parleyStarted ??= new Set());
+
+/** Whether this site may show the chat, and how. */
+type Facts = { available?: boolean } & Partial<Appearance>;
 
 /** The time within which a loaded frame must report itself. */
 const REPORT_TIMEOUT_MS = 1_000;
@@ -23,7 +28,7 @@ function start(script: HTMLScriptElement): void {
   if (!channel || started.has(channel)) return;
   started.add(channel);
   const { language } = chooseLanguage([script.dataset.locale ?? null, ...navigator.languages]);
-  const texts = WIDGET_TEXTS[language];
+  let texts = ENGLISH;
   const address = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
   let user = userOf(script);
 
@@ -60,29 +65,35 @@ function start(script: HTMLScriptElement): void {
   let missing = false;
   let open = false;
   let focused = false;
+  /** What had the focus before the chat was opened. */
+  let opener: Element | null = null;
   let unread = 0;
-  // The site's storage remembers visitors with a chat. Only for them is the frame loaded before it is opened, to count
-  // unread messages.
-  const known = memory(() => localStorage, `parley.known.${channel}`);
-  const wasOpen = memory(() => sessionStorage, `parley.open.${channel}`);
+  // What the site's storage remembers: nothing before the chat is opened.
+  /** An anonymous visitor has a chat. Only for them, and for the site's users, is the frame loaded before it is opened. */
+  const known = siteFlag(() => localStorage, `parley.known.${channel}`);
+  /** The chat is open in this tab (1), or was (0). */
+  const opened = siteFlag(() => sessionStorage, `parley.open.${channel}`);
+  /** The frame has yet to forget its visitors. The site may leave the page before it can. */
+  const leaves = siteFlag(() => localStorage, `parley.logout.${channel}`);
+  let isLeaving = Boolean(leaves.get());
 
   const post = (message: ToFrame) => {
     if (here) frame?.contentWindow?.postMessage(message, address.origin);
   };
 
-  /** @param isFresh whether the page first forgets what this browser keeps for the channel */
-  function load(isFresh = false): void {
-    // The site may have removed them.
+  /** Loads the chat, again if the site has removed it. */
+  function load(): void {
     if (!element.isConnected) document.body.append(element);
     if (frame?.isConnected) return;
     here = false;
-    frame = document.createElement("iframe");
+    const loading = document.createElement("iframe");
+    frame = loading;
     frame.className = "frame";
     frame.title = texts.chat;
     frame.allow = "clipboard-write";
     // The load event also fires if the browser blocked the page, but then no chat reports itself.
-    frame.addEventListener("load", () => setTimeout(() => miss(!here), REPORT_TIMEOUT_MS));
-    frame.src = frameAddress(address, script, user, isFresh);
+    frame.addEventListener("load", () => setTimeout(() => frame === loading && miss(!here), REPORT_TIMEOUT_MS));
+    frame.src = frameAddress(address, script, user, isLeaving);
     box.prepend(frame);
   }
 
@@ -92,6 +103,7 @@ function start(script: HTMLScriptElement): void {
     frame = null;
     here = false;
     box.classList.remove("here");
+    miss(false);
     showUnread(0);
   }
 
@@ -105,16 +117,33 @@ function start(script: HTMLScriptElement): void {
   /** `focus` is false if the chat reopens on the site's next page, because the visitor didn't ask for it there. */
   function toggle(next: boolean, focus = true): void {
     const changed = open !== next;
+    const hadFocus = hasFocus();
+    if (next && changed) opener = shadow.activeElement ?? document.activeElement;
     open = next;
     focused = focus;
-    load();
-    wasOpen.set(open);
+    if (open) load();
+    opened.set(open ? "1" : "0");
     box.classList.toggle("open", open);
     describe();
     if (open && focus) frame?.focus();
     post(open ? { parley: "opened", focus } : { parley: "closed" });
-    if (!open && focus) button.focus();
+    // The site may close the chat while the visitor is elsewhere on the page.
+    if (!open && hadFocus) restoreFocus();
     if (changed) emit(open ? "open" : "close");
+  }
+
+  function hasFocus(): boolean {
+    return document.activeElement === element;
+  }
+
+  function restoreFocus(): void {
+    const isThere = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
+    (isThere ? (opener as HTMLElement) : button).focus();
+  }
+
+  /** Whether the visitor sees the chat. The site may have removed it. */
+  function isShown(): boolean {
+    return open && frame?.isConnected === true;
   }
 
   function warn(): void {
@@ -138,7 +167,7 @@ function start(script: HTMLScriptElement): void {
     count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
   }
 
-  button.addEventListener("click", () => toggle(!open));
+  button.addEventListener("click", () => toggle(!isShown()));
   // Only inside the widget: elsewhere on the site, Escape may mean something else.
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && open) toggle(false);
@@ -147,13 +176,16 @@ function start(script: HTMLScriptElement): void {
     if (!frame || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.parley === "here") {
       here = true;
+      // The page has forgotten before it said so.
+      isLeaving = false;
+      leaves.set(null);
       // On a phone, this hides the launcher, because the chat has its own close button.
       box.classList.add("here");
       miss(false);
       if (open) post({ parley: "opened", focus: focused });
     }
     if (data?.parley === "close") toggle(false);
-    if (data?.parley === "known") known.set(true);
+    if (data?.parley === "known" && !user) known.set("1");
     if (data?.parley === "unread" && Number.isSafeInteger(data.count)) showUnread(data.count);
     if (data?.parley === "message") emit("message", { seq: data.seq, direction: data.direction });
   });
@@ -163,38 +195,56 @@ function start(script: HTMLScriptElement): void {
   function wish(next: boolean): void {
     if (available === false) warn();
     else if (available === null) isWished = next;
-    else if (next !== open) toggle(next);
+    else if (next || open) toggle(next);
   }
 
   const emit = publishCalls({
     open: () => wish(true),
     close: () => wish(false),
-    toggle: () => wish(available === null ? !isWished : !open),
+    toggle: () => wish(available === null ? !isWished : !isShown()),
     identify: (next) => {
+      const before = user;
       user = next;
-      renew();
+      if (before?.user !== next.user || before.name !== next.name) renew();
+      // The chat uses the new hash when it connects again.
+      else if (frame?.isConnected)
+        frame.contentWindow?.location.replace(frameAddress(address, script, user, isLeaving));
     },
     logout: () => {
+      // Before it is opened, the chat keeps nothing. What can't be read may be there.
+      isLeaving ||= known.get() !== null || opened.get() !== null;
+      if (isLeaving) leaves.set("1");
       user = null;
-      known.set(false);
       if (open) wish(false);
-      renew(true);
+      known.set(null);
+      opened.set(null);
+      renew();
     },
   });
 
   /** Shows the chat of another visitor. What the frame still says of the one before is not heard. */
-  function renew(isFresh = false): void {
+  function renew(): void {
+    focused = hasFocus();
     drop();
-    if (available && (open || isFresh)) load(isFresh);
-    else if (available) whenIdle(() => load());
+    if (!available) return;
+    if (open || isLeaving) load();
+    else if (user) whenIdle(load);
+    if (open && focused) frame?.focus();
   }
 
   describe();
+  if (language !== "en") void translate();
   void show();
+
+  async function translate(): Promise<void> {
+    texts = { ...texts, ...(await fetched<WidgetTexts>(new URL(`/widget/${language}.json`, address))) };
+    describe();
+  }
 
   /** Adds the button, when the company wants it to be seen. */
   async function show(): Promise<void> {
-    const asked = await askService(address);
+    // Nothing if the request fails; then the frame finds out.
+    const asked = (await fetched<Facts>(`${address.href}/availability`)) ?? {};
     const { isOpen, hideWhenClosed, changesAt, accentColor } = asked;
     if (asked.available === false) {
       available = false;
@@ -207,8 +257,7 @@ function start(script: HTMLScriptElement): void {
       if (wait < 2 ** 31) setTimeout(() => void show(), Math.max(wait, 60_000));
     }
     box.classList.toggle("bare", isAway || wanted === "off");
-    const color = accent ?? accentColor;
-    const shades = color ? accentOf(color, "light") : null;
+    const shades = accentOf(accent ?? "", "light") ?? accentOf(accentColor ?? "", "light");
     if (shades) {
       box.style.setProperty("--accent", shades.accent);
       box.style.setProperty("--accent-hover", shades.hover);
@@ -219,90 +268,37 @@ function start(script: HTMLScriptElement): void {
     document.body.append(element);
     emit("ready");
     if (isWished) toggle(true);
-    else if (wasOpen.get() && innerWidth > 480) toggle(true, false);
-    else if (known.get() || user) whenIdle(() => load());
+    else if (opened.get() === "1" && innerWidth > 480) toggle(true, false);
+    else if (known.get() || user || isLeaving) whenIdle(load);
   }
 }
 
-/** Whether this site may show the chat, and how. Nothing if the request fails; then the frame finds out. */
-async function askService({ origin, pathname }: URL): Promise<{ available?: boolean } & Partial<Appearance>> {
+/** What an address answers; null if it does not. */
+async function fetched<T>(url: string | URL): Promise<T | null> {
   try {
-    const response = await fetch(`${origin}${pathname}/availability`, { credentials: "omit" });
-    return (await response.json()) as { available?: boolean } & Partial<Appearance>;
+    const response = await fetch(url, { credentials: "omit" });
+    return response.ok ? ((await response.json()) as T) : null;
   } catch {
-    return {};
+    return null;
   }
 }
 
 /** The user whom the script's attributes name. */
 function userOf({ dataset }: HTMLScriptElement): SiteUser | null {
-  const { user, userHash = "", userExpires, userName } = dataset;
-  if (!user) return null;
-  return {
-    user,
-    hash: userHash,
-    ...(userExpires !== undefined && { expires: userExpires }),
-    ...(userName && { name: userName }),
-  };
+  const { user, userHash: hash = "", userExpires: expires, userName: name } = dataset;
+  return readUser({ user, hash, expires, name });
 }
 
 /** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
-function frameAddress(address: URL, { dataset }: HTMLScriptElement, user: SiteUser | null, isFresh: boolean): string {
-  const { locale, colorScheme, accent } = dataset;
-  const fragment = new URLSearchParams({ host: location.origin });
-  const settings = { ...user, locale, scheme: colorScheme, accent, fresh: isFresh ? "1" : "" };
-  for (const [name, value] of Object.entries(settings)) {
-    if (value || name === "expires") fragment.set(name, String(value ?? ""));
-  }
-  return `${address.href}#${String(fragment)}`;
-}
-
-function launcher(): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "launcher";
-  button.append(
-    drawing("bubble", "M21 12a8 8 0 0 1-8 8H4l2-3.5A8 8 0 1 1 21 12ZM9 12h.01M13 12h.01M17 12h.01"),
-    drawing("x", "M6 6l12 12M18 6 6 18"),
-  );
-  return button;
-}
-
-function drawing(name: string, path: string): SVGElement {
-  const namespace = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(namespace, "svg");
-  svg.setAttribute("class", name);
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS(namespace, "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  return svg;
+function frameAddress(address: URL, { dataset }: HTMLScriptElement, user: SiteUser | null, forgets: boolean): string {
+  const { locale, colorScheme: scheme, accent } = dataset;
+  const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
+  const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  return `${address.href}#${String(new URLSearchParams(given))}`;
 }
 
 function isDark(requested: string | undefined): boolean {
   return requested === "dark" || (requested !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-}
-
-/** A flag in the site's storage, or always false if storage is blocked. */
-function memory(store: () => Storage, name: string): { get(): boolean; set(value: boolean): void } {
-  return {
-    get: () => {
-      try {
-        return store().getItem(name) !== null;
-      } catch {
-        return false;
-      }
-    },
-    set: (value) => {
-      try {
-        if (value) store().setItem(name, "1");
-        else store().removeItem(name);
-      } catch {
-        // Storage is blocked.
-      }
-    },
-  };
 }
 
 /** Fits the frame to the visible area above a phone's keyboard, which a frame can't detect. */

@@ -34,7 +34,7 @@ export class Tab {
       socketUrl: (after, events) => `${place.url}?after=${after}${events === null ? "" : `&events=${events}`}`,
       canUpload: false,
       upload: () => Promise.reject(new Error("This visitor sends no files")),
-      protocols: place.protocols,
+      protocols: () => place.protocols,
       storage: {
         outbox: () => this.#outbox,
         saveOutbox: (outbox) => void (this.#outbox = structuredClone([...outbox])),
