@@ -18,6 +18,10 @@ beforeAll(async () => {
   const links = [{ type: "link", title: "Track", url: "https://example.com" }];
   await place.say(regular, "Or look here", { replyTo, interactive: { choices: links } });
   await place.say(regular, "Or come", { location: { latitude: 52.5, longitude: 13.4, name: "Acme" } });
+  await place.say(regular, "A picture", { type: "IMAGE", mediaUrl: "https://parley.invalid/p.png", replyTo });
+  await place.react(regular, "A picture", "❤️");
+  await place.say(regular, "A mistake");
+  await place.redact(regular, "A mistake");
   await place.say(regular, "A link https://example.com", { type: "VIDEO", mediaUrl: "https://example.com/v" });
 });
 
@@ -67,6 +71,57 @@ for (const colorScheme of ["light", "dark"] as const) {
     expect(await violations(page)).toEqual([]);
   });
 }
+
+for (const [name, look] of Object.entries(LOOKS)) {
+  test(`a menu, an answer to a picture, a reaction, and one that is refused have no violation on ${name}`, async () => {
+    const user = newUser();
+    const choices = ["Refund", "Exchange"].map((title) => ({ type: "reply", id: title, title, section: "All" }));
+    await place.say(user, "Which?", { interactive: { choices } });
+    await place.say(user, "This one?", { type: "IMAGE", mediaUrl: "https://parley.invalid/p.png" });
+    const { page, weather } = await visitInWeather(browser, place, { ...look, user });
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.locator(".option.tapped").waitFor();
+    const picture = page.locator(".theirs", { hasText: "This one?" });
+    const openMenu = async () => {
+      await picture.hover();
+      await picture.locator(".acts-open").click();
+      await page.locator(".act-menu").waitFor();
+    };
+    await eventually(() => place.heard(user), ["Refund"]);
+    await openMenu();
+    expect(await violations(page)).toEqual([]);
+    for (const button of await page.locator(".act-menu button").all()) {
+      const box = await button.boundingBox();
+      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+      // All of the menu is inside of the window.
+      expect(box?.x ?? -1).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 9_999)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0);
+    }
+    await page.getByRole("button", { name: "🙏" }).click();
+    await eventually(async () => (await place.messages(user))[1]?.reactions?.length, 1);
+    await openMenu();
+    expect(await violations(page)).toEqual([]);
+    await page.locator(".act-menu-reply").click();
+    await page.locator(".answered").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.locator("textarea").fill("Yes");
+    await page.keyboard.press("Enter");
+    await page.locator(".own .quote").waitFor();
+    weather.refuse = () => ({ type: "refused", id: "reaction", code: "rate_limited", message: "", retryAfter: 90 });
+    await openMenu();
+    await page.getByRole("button", { name: "😢" }).click();
+    await page.locator(".notice").waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+}
+
+test("a page that is still connecting has no violation", async () => {
+  const page = await open(browser);
+  await page.routeWebSocket(/\/socket\?/, () => {});
+  await page.goto(pageUrl(place, newUser()));
+  await page.locator(".skeleton").waitFor();
+  expect(await violations(page)).toEqual([]);
+});
 
 test("a chat in a final state has no violation", async () => {
   const page = await open(browser);
