@@ -292,8 +292,12 @@ test("nothing moves when a reaction or an answer comes, or what it answers is lo
   await place.fill(user, 199);
   const page = await visit(browser, place, { user, before: watchShifts });
   await page.getByText("Message 199 of 199").waitFor();
-  await place.react(user, "Message 199 of 199", "👍");
+  const boxes = () =>
+    Promise.all(["198", "199"].map((n) => page.getByText(`Message ${n} of 199`, { exact: true }).boundingBox()));
+  const before = await boxes();
+  await place.react(user, "Message 198 of 199", "👍");
   await page.locator(".reactions").getByText("👍").waitFor();
+  expect(await boxes()).toEqual(before);
   await place.say(user, "An answer", { replyTo: first });
   const quote = page.locator(".quote");
   await quote.getByText("An earlier message").waitFor();
