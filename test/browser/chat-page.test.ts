@@ -294,6 +294,7 @@ test("nothing moves when a reaction or an answer comes, or what it answers is lo
   await page.getByText("Message 199 of 199").waitFor();
   const boxes = () =>
     Promise.all(["198", "199"].map((n) => page.getByText(`Message ${n} of 199`, { exact: true }).boundingBox()));
+  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
   const before = await boxes();
   await place.react(user, "Message 198 of 199", "👍");
   await page.locator(".reactions").getByText("👍").waitFor();
