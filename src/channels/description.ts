@@ -23,6 +23,8 @@ export interface ChannelDescription {
   credentials: readonly CredentialField[];
   /** How a first message comes in. */
   firstMessage: string;
+  /** The network approves templates, and shows their headers and buttons. */
+  hasTemplates?: true;
   /** The reactions that the console offers, if the network does not take the usual ones. */
   reactions?: readonly string[];
 }

@@ -341,6 +341,97 @@ test("a person reacts to a message, the visitor sees it, and a reaction that fai
   await page.context().close();
 });
 
+test("each side sees the other write, and what was in view for a second was read", async () => {
+  const chat = await desk.chat("Tia Types");
+  await desk.writes(chat.address, "Is anybody there?");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const readUpTo = async () => (await desk.api("GET", `/chats/${chat.id}`)).chat.readUpTo;
+  await expect.poll(readUpTo).toBe(1);
+  await desk.types(chat.address);
+  await page.getByText("Tia Types is typing…").waitFor();
+  await desk.writes(chat.address, "Hello?");
+  await page.getByText("Tia Types is typing…").waitFor({ state: "detached" });
+  const told = page.waitForRequest((request) => request.url().endsWith("/typing"));
+  await box(page).press("y");
+  expect((await (await told).response())?.status()).toBe(200);
+  await page.context().close();
+});
+
+test("words are found in the conversation, in older messages too, and the search says how far it went", async () => {
+  const chat = await desk.chat("Sue Searches");
+  await send(chat.id, { content: "The needle is here" });
+  for (let n = 1; n <= 60; n++) await send(chat.id, { content: `Hay ${n}` });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Hay 60").waitFor();
+  await page.keyboard.press("f");
+  const field = page.getByRole("searchbox", { name: "Find in this conversation" });
+  await field.fill("hay 5");
+  await page.getByText("1 of 10 in 50 messages").waitFor();
+  await field.press("Enter");
+  await page.getByText("2 of 10").waitFor();
+  await expect.poll(() => page.locator("article:target").textContent()).toContain("Hay 58");
+  await field.fill("needle");
+  await page.getByText("None in 50 messages").waitFor();
+  await page.getByRole("button", { name: "Search older ones" }).click();
+  await page.getByText("1 of 1", { exact: true }).waitFor();
+  await expect.poll(() => page.locator("article:target").textContent()).toContain("The needle is here");
+  await field.press("Escape");
+  await expect.poll(() => field.count()).toBe(0);
+  await page.context().close();
+});
+
+const COMPONENTS = [
+  { type: "HEADER", format: "TEXT", text: "Order {{number}}" },
+  { type: "BODY", text: "Hello {{name}}, it is on its way." },
+  { type: "FOOTER", text: "Acme" },
+  {
+    type: "BUTTONS",
+    buttons: [
+      { type: "QUICK_REPLY", text: "Thank you" },
+      { type: "URL", text: "Track it", url: "https://acme.example/track/{{1}}" },
+    ],
+  },
+];
+
+test.for([
+  ["whatsapp", { heading: "Order 4711", text: "Hello Tom, it is on its way.", choices: 2 }],
+  ["web", { heading: null, text: /^Order 4711\s+Hello Tom.*Acme\s+Track it: https:.*\/4711$/s, choices: 1 }],
+] as const)("a whole template is previewed as %s renders it, and sent with its parts", async ([kind, shown]) => {
+  const { template } = await desk.api("POST", "/templates", {
+    name: `order_${kind}`,
+    language: "en",
+    body: "Hello {{name}}, it is on its way.",
+  });
+  const channel = kind === "web" ? desk.channel : await createChannel(desk.organization, { kind });
+  const address = kind === "web" ? "visitor-template" : "4915550000888";
+  const { id } = await createChat(channel, { contact: { address, name: "Tom Template" } });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  // As one that was synced from the network.
+  await page.route(/\/templates\?/, async (route) => {
+    const network = { id: "1", status: "APPROVED", category: "UTILITY", quality: null, rejectedReason: null };
+    const whole = { ...template, components: COMPONENTS, network, parameterFormat: "NAMED" };
+    await route.fulfill({ json: { templates: [whole], pagination: { hasMore: false } } });
+  });
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/messages"));
+  await page.getByRole("button", { name: "Templates", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: `order_${kind}` }).click();
+  await dialog.getByLabel("number").fill("4711");
+  await dialog.getByLabel("End of the address of “Track it”").fill("4711");
+  const preview = dialog.getByRole("region", { name: "Preview" });
+  await expect.poll(() => preview.locator(".heading").allTextContents()).toEqual(shown.heading ? [shown.heading] : []);
+  await expect.poll(() => preview.locator(".text").textContent()).toMatch(shown.text);
+  expect(await preview.locator(".choices > *:not(legend)").count()).toBe(shown.choices);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  expect((await sent).postDataJSON()).toMatchObject({
+    type: "TEMPLATE",
+    templateId: template.id,
+    variables: { name: "Tom" },
+    template: { header: { variables: { number: "4711" } }, buttons: [{ index: 1, urlSuffix: "4711" }] },
+  });
+  await page.context().close();
+});
+
 test("what a contact edits and deletes changes in an open conversation", async () => {
   const channel = await createChannel(desk.organization, { kind: "whatsapp" });
   const { phoneNumberId, appSecret } = CREDENTIALS.whatsapp;

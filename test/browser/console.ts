@@ -27,6 +27,8 @@ export interface Desk {
   chat(name: string): Promise<{ id: string; address: string }>;
   /** A contact writes. Resolves once the service has stored it. */
   writes(address: string, text: string): Promise<void>;
+  /** A contact's page tells that its visitor writes. */
+  types(address: string): Promise<void>;
   /** A contact's page sends a frame. Resolves once the service has stored what it says. */
   does(address: string, frame: Record<string, unknown>): Promise<void>;
 }
@@ -47,24 +49,35 @@ export async function openDesk(name = "Acme"): Promise<Desk> {
       return { id, address };
     },
     writes: (address, text) => sendAs(channel, address, { type: "message", content: text }),
+    // The page is answered, so the frame before that was heard.
+    types: (address) => sendAs(channel, address, { type: "ping" }, { type: "typing" }),
     does: (address, frame) => sendAs(channel, address, frame),
   };
 }
 
 /** Sends a frame through the visitors' socket. */
-async function sendAs(channel: Channel, address: string, sent: Record<string, unknown>): Promise<void> {
+async function sendAs(
+  channel: Channel,
+  address: string,
+  sent: Record<string, unknown>,
+  first: Record<string, unknown> | null = null,
+): Promise<void> {
   const url = `${base.replace("http", "ws")}/web/${channel.id}/socket?after=0`;
   const user = Buffer.from(address).toString("base64url");
   const socket = new WebSocket(url, ["parley.v1", `user.${user}.${hashOf(channel, address)}`]);
   const id = crypto.randomUUID();
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
-    const send = () => socket.send(JSON.stringify({ id, ...sent }));
+    const send = () => {
+      if (first) socket.send(JSON.stringify(first));
+      // A ping must have just this text.
+      socket.send(JSON.stringify(sent.type === "ping" ? sent : { id, ...sent }));
+    };
     socket.addEventListener("open", send);
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(String(data));
       if (frame.type === "stored" && frame.id === id) resolve();
-      if (frame.type === "updated") resolve();
+      if (frame.type === "updated" || frame.type === "pong") resolve();
       if (frame.type !== "refused") return;
       // A visitor may send one a second.
       if (frame.retryAfter === 1) setTimeout(send, 1_000);

@@ -4,7 +4,7 @@ import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
-import { Lazy } from "./lazy-dialogs.ts";
+import { Lazy } from "./lazy.ts";
 import { currentPath, route, type ScreenParts } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext } from "./organization.ts";
@@ -12,7 +12,6 @@ import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
-import { lazyModule } from "./parts/lazy-module.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { OpenedDialog, openDialog } from "./parts/opened-dialog.tsx";
 import { NotPermitted } from "./parts/screen.tsx";
@@ -23,20 +22,18 @@ import { Elsewhere, NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
-const management = lazyModule(() => import("./management.ts"));
-
 /** By the name in the address, with how many parts may follow it. */
 const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = {
   inbox: [Inbox, 1],
-  channels: [management.part(({ Channels }) => Channels), 2],
-  webhooks: [management.part(({ Webhooks }) => Webhooks), 2],
-  keys: [management.part(({ Keys }) => Keys), 1],
-  templates: [management.part(({ Templates }) => Templates), 1],
-  members: [management.part(({ Members }) => Members), 0],
-  scheduled: [management.part(({ Scheduled }) => Scheduled), 0],
-  audit: [management.part(({ Audit }) => Audit), 0],
-  statistics: [management.part(({ Statistics }) => Statistics), 0],
-  settings: [management.part(({ Settings }) => Settings), 0],
+  channels: [Lazy.Channels, 2],
+  webhooks: [Lazy.Webhooks, 2],
+  keys: [Lazy.Keys, 1],
+  templates: [Lazy.Templates, 1],
+  members: [Lazy.Members, 0],
+  scheduled: [Lazy.Scheduled, 0],
+  audit: [Lazy.Audit, 0],
+  statistics: [Lazy.Statistics, 0],
+  settings: [Lazy.Settings, 0],
 };
 
 /** So many entries of the menu have a place on the bar of a phone. */

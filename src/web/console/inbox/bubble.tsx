@@ -141,6 +141,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
   );
 }
 
+/** What messages say in the console. */
 export const TEXTS: MessageTexts = {
   removed: "This message was deleted.",
   inReplyTo: "In reply to",

@@ -7,7 +7,7 @@ import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
 import { addressOf, type Chat, type Member } from "../api.ts";
 import { plural } from "../format.ts";
-import { Lazy } from "../lazy-dialogs.ts";
+import { Lazy } from "../lazy.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -22,6 +22,7 @@ import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";
 import { type Conflict, Sending, type Undoable } from "./sending.ts";
 import { windowClosesAt } from "./timeline.ts";
+import { typingTeller } from "./typing.ts";
 import { undoMs } from "./undo.ts";
 
 interface ComposerProps {
@@ -43,7 +44,7 @@ const STAGE: StageTexts = {
 
 /** The text box, with templates, sending later, and undo. */
 export function Composer({ store, chat, members }: ComposerProps) {
-  const { organization } = usePlace();
+  const { api, organization } = usePlace();
   const { member } = currentSession();
   const written = useSignal(drafts.read(chat.id) ?? "");
   const text = written.value;
@@ -51,6 +52,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   const isSending = sending.isBusy.value;
   const conflict = sending.conflict.value;
   const senderId = useSignal(member?.id ?? readSender(organization.id));
+  const tellTyping = useMemo(() => typingTeller(api, chat.id), [api, chat.id]);
   const box = useRef<HTMLTextAreaElement>(null);
   // The operator writes in a member's name.
   const sender = members.some(({ id }) => id === senderId.value)
@@ -109,7 +111,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
     else sendText(true);
   };
 
-  const choose = <Lazy.TemplateDialog chat={chat} onSend={(draft) => sending.deliver(draft)} />;
+  const choose = <Lazy.TemplateDialog chat={chat} upload={upload} onSend={(draft) => sending.deliver(draft)} />;
   const later = (
     <Lazy.LaterDialog
       text={text.trim()}
@@ -172,7 +174,10 @@ export function Composer({ store, chat, members }: ComposerProps) {
           aria-invalid={excess > 0}
           aria-describedby="composer-hint"
           value={text}
-          onInput={(event) => change(event.currentTarget.value)}
+          onInput={(event) => {
+            change(event.currentTarget.value);
+            if (event.currentTarget.value !== "") tellTyping();
+          }}
           onKeyDown={(event) => {
             if (event.isComposing) return;
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {

@@ -22,6 +22,8 @@ export type Draft = Pick<
   | "ifSeq"
   | "replyTo"
   | "mediaId"
+  | "template"
+  | "interactive"
 >;
 
 /** One open chat with its messages. */
@@ -177,6 +179,11 @@ export class ConversationStore {
       left.delete(messageId);
       this.reacting.value = left;
     }
+  }
+
+  /** Tells the contact that the messages up to this one were read. @throws ParleyError also if the channel can't */
+  async markRead(messageId: string): Promise<void> {
+    await this.#api.POST("/chats/{id}/read", { path: this.#path, body: { messageId } });
   }
 
   /** Marks the chat as answered without an answer. */

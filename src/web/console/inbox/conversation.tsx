@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { fetchDialogs, Lazy } from "../lazy-dialogs.ts";
+import { fetchLater, Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
@@ -19,6 +19,8 @@ import { ContactPanel } from "./contact-panel.tsx";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
 import { Messages } from "./messages.tsx";
+import { endTyping, typing } from "./typing.ts";
+import { useRead } from "./use-read.ts";
 
 interface ConversationProps {
   id: string;
@@ -38,15 +40,21 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
   const members = useMembers();
   const chosen = useSignal<string | null>(null);
+  const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
 
   useEffect(() => {
     void store.load();
-    return listen((event) => (event ? store.take(event) : void store.load()));
+    return listen((event) => {
+      if (!event) return void store.load();
+      if (event.chatId === id && event.data.message) endTyping(id);
+      store.take(event);
+    });
   }, [store]);
+  useRead(store);
 
   useEffect(() => {
-    const timer = setTimeout(fetchDialogs, FETCH_AFTER_MS);
+    const timer = setTimeout(fetchLater, FETCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
 
@@ -62,6 +70,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   useShortcuts([
     { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
+    { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = true) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
@@ -79,6 +88,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     );
   }
   const name = contactName(chat);
+  const typist = typing.value.get(id);
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   return (
     <>
@@ -104,6 +114,14 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           )}
           <Button
             class="plain"
+            aria-label="Find in this conversation"
+            title="Find in this conversation (f)"
+            onClick={() => (isSearching.value = !isSearching.value)}
+          >
+            <Icon name="search" />
+          </Button>
+          <Button
+            class="plain"
             aria-label="Details"
             title="Details (i)"
             aria-expanded={hasPanel.value}
@@ -112,6 +130,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             <Icon name="panel" />
           </Button>
         </header>
+        {isSearching.value && <Lazy.SearchBar store={store} onClose={() => (isSearching.value = false)} />}
         {error && <Failure error={error} onRetry={() => void store.load()} />}
         <Messages
           store={store}
@@ -122,6 +141,13 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             hasPanel.value = true;
           }}
         />
+        <p class={typist === undefined ? "hidden" : "typing quiet small"} role="status">
+          {typist !== undefined && (
+            <>
+              <bdi>{typist ?? name}</bdi> is typing…
+            </>
+          )}
+        </p>
         {may("messages:send") ? (
           <Composer key={id} store={store} chat={chat} members={members} />
         ) : (

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { Lazy } from "../lazy-dialogs.ts";
+import { Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";

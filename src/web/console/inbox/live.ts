@@ -1,9 +1,10 @@
 import { effect, signal } from "@preact/signals";
-import type { FollowedEvent } from "../../../client/event.ts";
+import type { FollowedEvent, TypingEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
 import { currentSession, may } from "../session.ts";
 import { shareStream } from "./shared-stream.ts";
+import { showTyping } from "./typing.ts";
 
 /** How the page learns what is new. */
 export type Connection = "connecting" | "live" | "polling" | "offline";
@@ -41,6 +42,7 @@ export function listen(listener: Listener): () => void {
 /** What the tab with the stream tells the browser's other tabs. */
 type News =
   | { event: FollowedEvent | null }
+  | { typing: TypingEvent }
   | { connection: Connection; unanswered: string /** The cursor to continue after. */; after: string | undefined };
 
 /** Follows an organization's events until `stop` is called. The tabs of a browser share one stream. */
@@ -103,7 +105,8 @@ class Line {
     if ("event" in news) {
       this.#after = news.event?.cursor || this.#after;
       tell(news.event);
-    } else {
+    } else if ("typing" in news) showTyping(news.typing);
+    else {
       this.#after = news.after ?? this.#after;
       if (news.connection === "polling") this.#poll();
       else this.#join(news.connection, news.unanswered);
@@ -160,6 +163,10 @@ class Line {
       spread({ event });
       tell(event);
     };
+    const onTyping = (typing: TypingEvent) => {
+      spread({ typing });
+      showTyping(typing);
+    };
     const onConnection = ({ open }: { open: boolean }) => {
       if (!open) return lost();
       connection.value = "live";
@@ -176,7 +183,7 @@ class Line {
             return source.stream(query, ended);
           },
         },
-        { ...(this.#after && { after: this.#after }), signal: until, onConnection },
+        { ...(this.#after && { after: this.#after }), signal: until, onConnection, onTyping },
       );
       for await (const event of events) {
         this.#after = event.cursor || this.#after;

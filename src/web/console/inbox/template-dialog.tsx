@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { fillTemplate } from "../../../chats/template.ts";
-import type { Chat, Template } from "../api.ts";
+import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
+import { type Chat, ParleyError, type Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -9,11 +11,18 @@ import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
 import type { Draft } from "./conversation-store.ts";
+import { type Parts, TemplatePartFields, TemplatePreview } from "./template-parts.tsx";
 
 const MAX_LENGTH = 4_096;
 
+interface DialogProps {
+  chat: Chat;
+  upload: UploadFile;
+  onSend: (draft: Draft) => Promise<void>;
+}
+
 /** Chooses a template, fills it, and shows what the contact will read. */
-export function TemplateDialog({ chat, onSend }: { chat: Chat; onSend: (draft: Draft) => Promise<void> }) {
+export function TemplateDialog({ chat, upload, onSend }: DialogProps) {
   const { to } = usePlace();
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);
@@ -21,7 +30,13 @@ export function TemplateDialog({ chat, onSend }: { chat: Chat; onSend: (draft: D
   return (
     <Dialog title={chosen.value ? chosen.value.name : "Templates"} wide>
       {chosen.value ? (
-        <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
+        <Filling
+          template={chosen.value}
+          chat={chat}
+          upload={upload}
+          onBack={() => (chosen.value = null)}
+          onSend={onSend}
+        />
       ) : (
         <Loaded resource={templates}>
           {({ templates: every }) => {
@@ -76,19 +91,20 @@ export function TemplateDialog({ chat, onSend }: { chat: Chat; onSend: (draft: D
   );
 }
 
-interface FillingProps {
+interface FillingProps extends DialogProps {
   template: Template;
-  chat: Chat;
   onBack: () => void;
-  onSend: (draft: Draft) => Promise<void>;
 }
 
 /** The first word of the contact's name is the usual value of `name`. */
-function Filling({ template, chat, onBack, onSend }: FillingProps) {
+function Filling({ template, chat, upload, onBack, onSend }: FillingProps) {
   const first = chat.contact.name?.split(/\s/u)[0] ?? "";
   const values = useSignal<Record<string, string>>(
     Object.fromEntries(template.variables.map((name) => [name, chat.metadata[name] ?? (name === "name" ? first : "")])),
   );
+  const parts = useSignal<Parts>({});
+  const file = useSignal<File | null>(null);
+  const uploadKey = useMemo(() => crypto.randomUUID(), [file.value]);
   const filled = fillTemplate(template.body, values.value, MAX_LENGTH);
   return (
     <Form
@@ -97,7 +113,9 @@ function Filling({ template, chat, onBack, onSend }: FillingProps) {
       isDisabled={!("text" in filled)}
       onSubmit={async () => {
         const content = "text" in filled ? filled.text : template.body;
-        const send = () => onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
+        const given = file.value ? await withFile(parts.value, file.value, upload, uploadKey) : parts.value;
+        const draft: Draft = { content, type: "TEMPLATE", templateId: template.id, variables: values.value };
+        const send = () => onSend({ ...draft, ...(Object.keys(given).length > 0 && { template: given }) });
         if (await leavesOpen(send)) closeDialog();
       }}
     >
@@ -107,11 +125,35 @@ function Filling({ template, chat, onBack, onSend }: FillingProps) {
         onValues={(next) => (values.value = next)}
         required
       />
+      <TemplatePartFields
+        template={template}
+        parts={parts.value}
+        onParts={(next) => (parts.value = next)}
+        file={file.value}
+        onFile={(next) => (file.value = next)}
+      />
       <section class="preview" aria-label="Preview">
-        <p class="text" dir="auto">
-          {"text" in filled ? filled.text : "tooLong" in filled ? "The filled text is too long." : template.body}
-        </p>
+        {"tooLong" in filled ? (
+          <p>The filled text is too long.</p>
+        ) : (
+          <TemplatePreview
+            template={template}
+            text={"text" in filled ? filled.text : template.body}
+            parts={parts.value}
+            file={file.value}
+            kind={chat.channel.kind}
+          />
+        )}
       </section>
     </Form>
   );
+}
+
+/** The values with the header's file, which is uploaded first. @throws ParleyError */
+async function withFile(parts: Parts, file: File, upload: UploadFile, key: string): Promise<Parts> {
+  const call = { file, key, signal: new AbortController().signal, onProgress: () => {} };
+  const answer = await repeatUpload(upload, call, () => navigator.onLine);
+  if (answer?.outcome === "stored") return { ...parts, header: { mediaId: answer.mediaId } };
+  const { code, message } = answer?.outcome === "refused" ? answer.trouble : { code: "unreachable", message: "" };
+  throw new ParleyError(message, { status: null, code });
 }

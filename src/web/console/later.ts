@@ -1,5 +1,5 @@
 // biome-ignore-all assist/source/organizeImports: like code stands close together in the file, because it compresses well
-/** The screens that manage an organization, in a file that is fetched when the first of them is opened. */
+/** The screens that manage an organization, and what is opened in the inbox now and then: in a file that is fetched later. */
 export { Members } from "./members/members.tsx";
 export { Audit } from "./audit/audit.tsx";
 export { Webhooks } from "./webhooks/webhooks.tsx";
@@ -9,3 +9,10 @@ export { Channels } from "./channels/channels.tsx";
 export { Templates } from "./templates/templates.tsx";
 export { Settings } from "./settings/settings.tsx";
 export { Scheduled } from "./scheduled/scheduled.tsx";
+export { LaterDialog } from "./inbox/later-dialog.tsx";
+export { MessagePanel } from "./inbox/message-panel.tsx";
+export { SearchBar } from "./inbox/search-bar.tsx";
+export { NewChat } from "./inbox/new-chat.tsx";
+export { TemplateDialog } from "./inbox/template-dialog.tsx";
+export { UndoDialog } from "./inbox/undo-dialog.tsx";
+export { ShortcutList } from "./shortcut-list.tsx";
