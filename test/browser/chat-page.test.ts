@@ -198,6 +198,7 @@ test("a visitor answers a message by keyboard alone, and takes that back with Es
   const chooseReply = async () => {
     await opener.focus();
     await page.keyboard.press("Enter");
+    await page.getByRole("group", { name: "React or reply" }).waitFor();
     for (let n = 0; n < 6; n++) await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
     await page.locator(".answered").waitFor();

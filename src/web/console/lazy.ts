@@ -1,26 +1,26 @@
 import { lazyModule } from "./parts/lazy-module.tsx";
 
-const later = lazyModule(() => import("./later.ts"));
+const screens = lazyModule(() => import("./screens.ts"));
 
-/** Fetches `later.ts`, so that it is there when it is wanted. */
-export const fetchLater = later.fetchIt;
+/** Fetches `screens.ts`, so that it is there when it is wanted. */
+export const fetchScreens = screens.fetchIt;
 
-/** The components of `later.ts`. */
+/** The components of `screens.ts`. */
 export const Lazy = {
-  Audit: later.part((all) => all.Audit),
-  Channels: later.part((all) => all.Channels),
-  Keys: later.part((all) => all.Keys),
-  LaterDialog: later.dialog((all) => all.LaterDialog),
-  Members: later.part((all) => all.Members),
-  MessagePanel: later.part((all) => all.MessagePanel),
-  NewChat: later.dialog((all) => all.NewChat),
-  Scheduled: later.part((all) => all.Scheduled),
-  SearchBar: later.part((all) => all.SearchBar),
-  Settings: later.part((all) => all.Settings),
-  ShortcutList: later.dialog((all) => all.ShortcutList),
-  Statistics: later.part((all) => all.Statistics),
-  TemplateDialog: later.dialog((all) => all.TemplateDialog),
-  Templates: later.part((all) => all.Templates),
-  UndoDialog: later.dialog((all) => all.UndoDialog),
-  Webhooks: later.part((all) => all.Webhooks),
+  Audit: screens.part((all) => all.Audit),
+  Channels: screens.part((all) => all.Channels),
+  Keys: screens.part((all) => all.Keys),
+  LaterDialog: screens.dialog((all) => all.LaterDialog),
+  Members: screens.part((all) => all.Members),
+  MessagePanel: screens.part((all) => all.MessagePanel),
+  NewChat: screens.dialog((all) => all.NewChat),
+  Scheduled: screens.part((all) => all.Scheduled),
+  SearchBar: screens.part((all) => all.SearchBar),
+  Settings: screens.part((all) => all.Settings),
+  ShortcutList: screens.dialog((all) => all.ShortcutList),
+  Statistics: screens.part((all) => all.Statistics),
+  TemplateDialog: screens.dialog((all) => all.TemplateDialog),
+  Templates: screens.part((all) => all.Templates),
+  UndoDialog: screens.dialog((all) => all.UndoDialog),
+  Webhooks: screens.part((all) => all.Webhooks),
 };

@@ -44,7 +44,7 @@ function start(root: HTMLElement, channelId: string): void {
     storage,
     canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
     upload: async (call) => {
-      const { uploadFile } = await import("../shared/files/upload.ts");
+      const { uploadFile } = await import("../shared/later.ts");
       return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${subprotocols(identity)?.[1]}` }, call);
     },
     onChange: (view) => show(view),

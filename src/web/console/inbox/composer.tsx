@@ -94,7 +94,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   }, [answered]);
 
   const upload: UploadFile = async (call) => {
-    const { uploadFile } = await import("../../shared/files/upload.ts");
+    const { uploadFile } = await import("../../shared/later.ts");
     return uploadFile(addressOf(organization.id, `/chats/${chat.id}/media`), SCRIPT_HEADERS, call);
   };
 

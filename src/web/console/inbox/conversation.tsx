@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { fetchLater, Lazy } from "../lazy.ts";
+import { fetchScreens, Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { useMembers, usePlace } from "../organization.ts";
@@ -54,7 +54,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   useRead(store);
 
   useEffect(() => {
-    const timer = setTimeout(fetchLater, FETCH_AFTER_MS);
+    const timer = setTimeout(fetchScreens, FETCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
 

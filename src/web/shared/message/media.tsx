@@ -63,7 +63,7 @@ function Picture({ href, alt, file, texts }: PictureProps) {
   const [isGone, setGone] = useState(false);
   const box = pictureBox(file);
   const open = async () => {
-    const { openLightbox } = await import("./lightbox.ts");
+    const { openLightbox } = await import("../later.ts");
     openLightbox({ href, alt, close: texts.close });
   };
   if (isGone) {
