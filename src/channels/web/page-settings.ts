@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { httpsUrl } from "../../chats/send-values.ts";
 import { atMost, notBlankIfGiven, optional, wellFormed } from "../../http/fields.ts";
-import { type Opening, openingAt, openingHours } from "./opening-hours.ts";
+import { openingHours } from "./opening-hours.ts";
 import { TEXT_KEYS } from "./text-keys.ts";
-import type { Uploads } from "./uploads.ts";
 
 /** When the page asks anonymous visitors for their name and email address. */
 export const ASK_CONTACT = ["never", "afterFirst", "whenClosed"] as const;
@@ -41,50 +40,6 @@ export const pageSettings = {
 };
 
 export type PageSettings = { [Name in keyof typeof pageSettings]?: z.output<(typeof pageSettings)[Name]> };
-
-/** What the widget knows of a channel before its page is loaded. */
-export interface Appearance {
-  isOpen: boolean;
-  /** When `isOpen` changes next, RFC 3339; null if it never does. */
-  changesAt: string | null;
-  hideWhenClosed: boolean;
-  title: string;
-  accentColor: string | null;
-  logoUrl: string | null;
-}
-
-/** What of a channel's settings is public on every site. @param now Unix milliseconds */
-export function appearanceOf({ name, settings }: Named, now: number): Appearance {
-  const { isOpen, changesAt }: Opening = openingAt(settings.hours, now);
-  return {
-    isOpen,
-    changesAt: changesAt === null ? null : new Date(changesAt).toISOString(),
-    hideWhenClosed: settings.hideWhenClosed ?? false,
-    title: settings.title ?? name,
-    accentColor: settings.accentColor ?? null,
-    logoUrl: settings.logoUrl ?? null,
-  };
-}
-
-/** What the page itself knows besides. */
-export interface PageFacts extends Appearance {
-  /** Whose files the channel takes. */
-  uploads: Uploads;
-  greeting: string | null;
-  starters: string[];
-  texts: NonNullable<PageSettings["texts"]>;
-  askContact: (typeof ASK_CONTACT)[number];
-}
-
-export function pageFactsOf(channel: Named, now: number): PageFacts {
-  const { uploads = "everyone", greeting = null, starters = [], texts = {}, askContact = "never" } = channel.settings;
-  return { ...appearanceOf(channel, now), uploads, greeting, starters, texts, askContact };
-}
-
-interface Named {
-  name: string;
-  settings: PageSettings & { uploads?: Uploads | undefined };
-}
 
 function isLocale(tag: string): boolean {
   try {

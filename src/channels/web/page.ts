@@ -1,5 +1,5 @@
 import { escapeHtml, htmlPage, htmlPageHeaders, plainPage, VISITORS_STYLE } from "../../http/html.ts";
-import type { PageFacts } from "./page-settings.ts";
+import type { PageFacts } from "./page-facts.ts";
 
 /** The page's script among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";

@@ -19,7 +19,7 @@ import { linkLeft } from "./file-link.ts";
 import { PROTOCOL, parseClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
-import { appearanceOf, pageFactsOf } from "./page-settings.ts";
+import { appearanceOf, pageFactsOf } from "./page-facts.ts";
 import { SOCKET_REFUSALS, type SocketRefusal } from "./socket-policy.ts";
 import { visitorHeaders } from "./visitor.ts";
 

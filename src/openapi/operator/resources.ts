@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
-import { WEEKDAYS } from "../../channels/web/opening-hours.ts";
+import { WEEKDAYS } from "../../channels/web/opening.ts";
 import { ASK_CONTACT } from "../../channels/web/page-settings.ts";
 import { UPLOADS } from "../../channels/web/uploads.ts";
 import type { Queue } from "../../chats/rpc.ts";

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import type { PageFacts } from "../../channels/web/page-settings.ts";
+import type { PageFacts } from "../../channels/web/page-facts.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PageFacts } from "../../../channels/web/page-settings.ts";
+import type { PageFacts } from "../../../channels/web/page-facts.ts";
 import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { fill } from "../texts.ts";

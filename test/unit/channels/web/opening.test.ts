@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type OpeningHours, openingAt, openingHours, WEEKDAYS } from "../../../../src/channels/web/opening-hours.ts";
+import { type OpeningHours, openingAt, WEEKDAYS } from "../../../../src/channels/web/opening.ts";
+import { openingHours } from "../../../../src/channels/web/opening-hours.ts";
 
 const OFFICE = [{ opens: "09:00", closes: "17:30" }];
 const ALL_DAY = [{ opens: "00:00", closes: "24:00" }];
