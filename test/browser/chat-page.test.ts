@@ -385,15 +385,52 @@ test("an open page shows edits, reactions, and who is typing", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("a page that was offline through a redaction shows it when it is back", async () => {
+test("a page that was offline through a redaction and a reaction shows both when it is back", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await place.say(user, "A secret");
-  await page.getByText("A secret").waitFor();
+  await write(page, "Thank you");
+  await page.getByText("Thank you").waitFor();
+  await eventually(() => place.heard(user), ["Thank you"]);
   await weather.storm(1013);
   await place.redact(user, "A secret");
+  await place.react(user, "Thank you", "🙏");
   weather.clear();
-  await eventually(() => shown(page), ["This message was deleted."]);
+  await eventually(() => shown(page), ["This message was deleted.", "Thank you"]);
+  await eventually(() => page.locator(".reactions").textContent(), `${place.name}: 🙏`);
+});
+
+test("a page that missed more changes than are told forgets what it has, and shows the conversation as it is", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  const first = await place.say(user, "Old words");
+  await page.getByText("Old words").waitFor();
+  await weather.storm(1013);
+  await place.redact(user, "Old words");
+  for (let n = 0; n < 201; n++) await place.say(user, `New ${n}`);
+  weather.clear();
+  await page.getByText("New 200", { exact: true }).waitFor();
+  await eventually(() => page.getByText("Old words").count(), 0);
+  expect(first).toMatch(/^msg_/);
+});
+
+test("another visitor on the same page receives live, and sees and keeps nothing of the one before", async () => {
+  const [ann, ben] = [newUser(), newUser()];
+  const page = await visit(browser, place, { user: ann });
+  await place.say(ann, "A word for Ann");
+  await page.getByText("A word for Ann").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("Ann was about to write");
+  await place.meet(ben);
+  const frames: string[] = [];
+  page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => frames.push(String(payload))));
+  await page.evaluate((hash) => (location.hash = hash), new URL(pageUrl(place, ben)).hash);
+  await eventually(async () => frames.some((frame) => frame.includes('"ready"')), true);
+  await place.say(ann, "Another word for Ann");
+  await place.say(ben, "A word for Ben");
+  await page.getByText("A word for Ben").waitFor();
+  expect(await shown(page)).toEqual(["A word for Ben"]);
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("");
+  expect(frames.filter((frame) => frame.includes("for Ann"))).toEqual([]);
 });
 
 test("a redacted message disappears from the open page, and stays away after a reload", async () => {

@@ -432,12 +432,13 @@ test.for([
   await page.context().close();
 });
 
-test("what a contact edits and deletes changes in an open conversation", async () => {
+/** What a contact on WhatsApp does, as the network tells it. */
+async function whatsAppDesk(address: string, name: string) {
   const channel = await createChannel(desk.organization, { kind: "whatsapp" });
   const { phoneNumberId, appSecret } = CREDENTIALS.whatsapp;
-  const { id } = await createChat(channel, { contact: { address: "4915550000777", name: "Eda Edits" } });
-  const hears = async (fields: object) => {
-    const from = { from: "4915550000777", timestamp: String(Math.floor(Date.now() / 1_000)), ...fields };
+  const { id } = await createChat(channel, { contact: { address, name } });
+  const hears = async (base: string, fields: object) => {
+    const from = { from: address, timestamp: String(Math.floor(Date.now() / 1_000)), ...fields };
     const value = { messaging_product: "whatsapp", metadata: { phone_number_id: phoneNumberId }, messages: [from] };
     const body = JSON.stringify({
       object: "whatsapp_business_account",
@@ -445,24 +446,78 @@ test("what a contact edits and deletes changes in an open conversation", async (
     });
     const signature = `sha256=${createHmac("sha256", appSecret).update(body).digest("hex")}`;
     const headers = { "X-Hub-Signature-256": signature };
-    const url = new URL(new URL(channel.webhook.url).pathname, page.url());
+    const url = new URL(new URL(channel.webhook.url).pathname, base);
     const answer = await fetch(url, { method: "POST", headers, body });
     expect(answer.status).toBe(200);
   };
+  return { id, hears };
+}
+
+const textOf = (id: string, body: string) => ({ id, type: "text", text: { body } });
+const editOf = (id: string, original: string, body: string) => ({
+  id,
+  type: "edit",
+  edit: { original_message_id: original, message: { type: "text", text: { body } } },
+});
+
+test("what a contact edits and deletes changes in an open conversation", async () => {
+  const { id, hears } = await whatsAppDesk("4915550000777", "Eda Edits");
   const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
   await box(page).waitFor();
-  await hears({ id: "wamid.first", type: "text", text: { body: "At ten" } });
+  await hears(page.url(), textOf("wamid.first", "At ten"));
   await log(page).getByText("At ten").waitFor();
-  const edit = { original_message_id: "wamid.first", message: { type: "text", text: { body: "At eleven" } } };
-  await hears({ id: "wamid.edit", type: "edit", edit });
+  await hears(page.url(), editOf("wamid.edit", "wamid.first", "At eleven"));
   await log(page).getByText("At eleven").waitFor();
   await log(page).getByText("Edited").waitFor();
   expect(await log(page).getByText("At ten").count()).toBe(0);
-  await hears({ id: "wamid.revoke", type: "revoke", revoke: { original_message_id: "wamid.first" } });
+  const revoke = { original_message_id: "wamid.first" };
+  await hears(page.url(), { id: "wamid.revoke", type: "revoke", revoke });
   await log(page).getByText("Deleted by the contact.").waitFor();
   expect(await log(page).getByText("At eleven").count()).toBe(0);
   await page.context().close();
 });
+
+test("a page that was offline through an edit, a reaction and a redaction shows all three when it is back", async () => {
+  const { id, hears } = await whatsAppDesk("4915550000778", "Olga Offline");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  await box(page).waitFor();
+  const base = page.url();
+  for (const [name, text] of Object.entries({ one: "At ten", two: "See you", three: "A secret" })) {
+    await hears(base, textOf(`wamid.${name}`, text));
+    await log(page).getByText(text).waitFor();
+  }
+  const { messages } = await desk.api("GET", `/chats/${id}/messages`);
+  await page.context().setOffline(true);
+  await page.getByText(/No connection/).waitFor();
+  await hears(base, editOf("wamid.edit", "wamid.one", "At eleven"));
+  await hears(base, { id: "wamid.r", type: "reaction", reaction: { message_id: "wamid.two", emoji: "👍" } });
+  await desk.operator("POST", `/chats/${id}/messages/${messages[0].id}/redact`);
+  await page.context().setOffline(false);
+  await log(page).getByText("At eleven").waitFor();
+  await log(page).getByTitle("The contact reacted").getByText("👍").waitFor();
+  await log(page).getByText("This message was deleted.").waitFor();
+  expect(
+    await log(page)
+      .getByText(/At ten|A secret/)
+      .count(),
+  ).toBe(0);
+  await page.context().close();
+});
+
+test("a page without a stream keeps older messages up to date too", async () => {
+  const chat = await desk.chat("Ola Older");
+  const { message } = await send(chat.id, { content: "An old secret" });
+  for (let n = 1; n <= 60; n++) await send(chat.id, { content: `Line ${n}` });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await page.context().route(/\/events/, (route) => route.abort());
+  await page.reload();
+  await log(page).getByText("Line 60").waitFor();
+  await page.getByRole("button", { name: "Show older messages" }).click();
+  await log(page).getByText("An old secret").waitFor();
+  await desk.operator("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
+  await expect.poll(() => log(page).getByText("An old secret").count(), { timeout: 60_000 }).toBe(0);
+  await page.context().close();
+}, 90_000);
 
 test("a waiting message can be canceled only while it is certain that nothing was sent", async () => {
   const channel = await createChannel(desk.organization, { kind: "whatsapp" });

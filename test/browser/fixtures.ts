@@ -112,13 +112,13 @@ export async function openPlace(settings: Record<string, unknown> = {}): Promise
       const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
       return chats.flatMap(({ contact, metadata }: Chat) => (contact.name ? [[contact.name, metadata.email]] : []));
     },
-    react: async (user, content, emoji) => {
-      const message = (await messagesOf(user)).find((one) => one.content === content);
-      await company("PUT", `/chats/${await meet(user)}/messages/${message?.id}/reaction`, { emoji });
-    },
     redact: async (user, content) => {
       const message = (await messagesOf(user)).find((one) => one.content === content);
       await operator("POST", `/chats/${await meet(user)}/messages/${message?.id}/redact`);
+    },
+    react: async (user, content, emoji) => {
+      const message = (await messagesOf(user)).find((one) => one.content === content);
+      await company("PUT", `/chats/${await meet(user)}/messages/${message?.id}/reaction`, { emoji });
     },
     erase: async (user) => {
       await operator("DELETE", `/chats/${await meet(user)}`);

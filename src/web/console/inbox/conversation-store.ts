@@ -8,6 +8,8 @@ import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { isInReach, merged, newestSeq, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
+/** People without events ask every few seconds. Old messages seldom change. */
+const REFRESH_MS = 30_000;
 
 /** What a person sends. */
 export type Draft = Pick<
@@ -46,6 +48,8 @@ export class ConversationStore {
   readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;
   #isLoadingOlder = false;
+  /** When all pages were loaded again, Unix milliseconds. */
+  #refreshedAt = 0;
 
   /** @param known the chat, if the list has it already; then it is not asked for again */
   constructor(api: Api, id: string, known: Chat | null, onChat: (chat: Chat) => void) {
@@ -78,12 +82,25 @@ export class ConversationStore {
         this.error.value = null;
         if (!known) this.#setChat({ chat });
       });
+      if (!isFirst && !isGap) await this.#refreshOlder(page.messages.at(-1));
     } catch (error) {
       const cause = asParleyError(error);
       batch(() => {
         this.error.value = cause;
         if (cause.status === 404) this.state.value = "gone";
       });
+    }
+  }
+
+  /** Loads the pages before the newest one again, of those that are shown: what changed in them may be in no event. */
+  async #refreshOlder(last: Message | undefined): Promise<void> {
+    if (Date.now() - this.#refreshedAt < REFRESH_MS) return;
+    this.#refreshedAt = Date.now();
+    let before = last;
+    while (before && this.#hasBefore(before)) {
+      const { messages } = await this.#page({ before: before.id });
+      this.messages.value = merged(this.messages.value, messages);
+      before = messages.at(-1);
     }
   }
 
@@ -199,6 +216,10 @@ export class ConversationStore {
   /** The newest `seq` that the reader can have seen. */
   newestSeq(): number {
     return newestSeq(this.messages.value);
+  }
+
+  #hasBefore({ seq }: Message): boolean {
+    return this.messages.value.some((one) => one.seq !== null && one.seq < (seq ?? 0));
   }
 
   #pathOf(messageId: string) {
