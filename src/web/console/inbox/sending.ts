@@ -187,7 +187,9 @@ export class Sending {
       return;
     }
     const undoMs = Date.parse(scheduledAt) - serviceNow();
-    if (status !== "SCHEDULED" || undoMs <= 0) return;
+    const isUndoable = status === "SCHEDULED" && undoMs > 0;
+    if (file) setTimeout(() => this.stage.release(file), isUndoable ? undoMs : 0);
+    if (!isUndoable) return;
     const before = this.#isSameSend ? this.undoable.value : null;
     before?.removeToast();
     const parts = [...(before?.parts ?? []), { messageId, text, file, answered }];

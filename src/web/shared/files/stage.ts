@@ -74,6 +74,11 @@ export class FileStage {
     return found;
   }
 
+  /** A file that was sent is no longer shown from here, unless it was taken back. */
+  release({ key, shown }: StagedFile): void {
+    if (!this.files.some((one) => one.key === key)) URL.revokeObjectURL(shown.url);
+  }
+
   /** Empties the stage, as its files are sent. */
   take(): readonly StagedFile[] {
     const { files } = this;
