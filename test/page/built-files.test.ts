@@ -34,6 +34,7 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/ask-contact-hash.js",
     "web-assets/chat.css",
     "web-assets/chat.js",
+    "web-assets/composer-files-hash.js",
     "web-assets/console",
     "web-assets/console/later-hash.js",
     "web-assets/console/page.css",

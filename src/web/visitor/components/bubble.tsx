@@ -19,10 +19,12 @@ interface BubbleProps {
   actions: Actions;
   /** @param id of the message that the visitor wants to answer */
   onAnswer: (id: string) => void;
+  /** Leads to a message. */
+  onJump: (seq: number) => void;
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, view, ended, actions, onAnswer }: BubbleProps) {
+export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   const { id } = message;
@@ -44,7 +46,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer }: BubblePr
         message={message}
         media={mediaOf(message)}
         writer={writer}
-        quoted={line.quoted && quotedOf(line.quoted, words)}
+        quoted={line.quoted && quotedOf(line.quoted, words, onJump)}
         tapped={line.tapped}
         onTap={
           id === undefined || ended
@@ -120,19 +122,20 @@ function anchorOf(seq: number): string {
   return `message-${seq}`;
 }
 
-/** A message as a quote that leads to it. */
-export function quotedOf(message: ChatMessage, { texts, title }: Words): Quoted {
+/** A message as a quote, which leads to it by `onJump`. */
+export function quotedOf(message: ChatMessage, { texts, title }: Words, onJump: BubbleProps["onJump"] | null): Quoted {
   const media = mediaOf(message);
   return {
     message,
     writer: message.direction === "INBOUND" ? texts.you : (message.sender ?? title),
     picture: media?.kind === "picture" ? media.href : null,
-    jump: () => showMessage(document.getElementById(anchorOf(message.seq))),
+    jump: onJump && (() => onJump(message.seq)),
   };
 }
 
 /** Brings a message into view, and marks it for a moment. */
-function showMessage(message: HTMLElement | null): void {
+export function showMessage(seq: number): void {
+  const message = document.getElementById(anchorOf(seq));
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   message?.scrollIntoView({ block: "center", behavior: isCalm ? "auto" : "smooth" });
   message?.focus({ preventScroll: true });

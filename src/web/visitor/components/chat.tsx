@@ -75,9 +75,7 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             storage={storage}
             canUpload={view.canUpload}
             answered={
-              answered && !isRemoved(answered)
-                ? { id: answered.id, quoted: { ...quotedOf(answered, words), jump: null } }
-                : null
+              answered && !isRemoved(answered) ? { id: answered.id, quoted: quotedOf(answered, words, null) } : null
             }
             onUnanswer={() => answer("")}
             actions={actions}

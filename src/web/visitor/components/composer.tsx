@@ -1,17 +1,12 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { FileStage } from "../../shared/files/stage.ts";
-import { AttachButton, pasteInto, StagedFiles } from "../../shared/files/staged-files.tsx";
-import { useStage } from "../../shared/files/use-stage.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Quote, type Quoted } from "../../shared/message/content.tsx";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
+import type { composerFiles } from "./composer-files.tsx";
 import { Icon } from "./icons.tsx";
 import type { Actions } from "./words.ts";
-
-/** As the service. */
-const MAX_BYTES = 10 * 1_048_576;
 
 interface ComposerProps {
   texts: Texts;
@@ -31,8 +26,8 @@ export function Composer(props: ComposerProps) {
   const { texts, locale, storage, canUpload, answered, onUnanswer, actions } = props;
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
-  const stage = useMemo(() => new FileStage(MAX_BYTES), []);
-  const isOver = useStage(stage, canUpload);
+  const files = useFiles(canUpload);
+  const [isOver, setOver] = useState(false);
   const excess = text.trim().length - MAX_LENGTH;
 
   useEffect(() => {
@@ -47,8 +42,9 @@ export function Composer(props: ComposerProps) {
   const send = () => {
     box.current?.focus();
     const content = text.trim();
-    if ((content === "" && stage.files.length === 0) || excess > 0) return;
-    if (stage.files.length > 0) actions.sendFiles(content, stage.take(), answered?.id);
+    const hasFiles = files !== null && files.stage.files.length > 0;
+    if ((content === "" && !hasFiles) || excess > 0) return;
+    if (hasFiles) actions.sendFiles(content, files.stage.take(), answered?.id);
     else actions.write(content, { replyTo: answered?.id });
     onUnanswer();
     change("");
@@ -85,9 +81,10 @@ export function Composer(props: ComposerProps) {
           </button>
         </div>
       )}
-      <StagedFiles stage={stage} texts={texts} locale={locale} />
+      {files && <files.Staged texts={texts} locale={locale} isOn={canUpload} onOver={setOver} />}
       <div class={isOver ? "field over" : "field"}>
-        {canUpload && <AttachButton stage={stage} texts={texts} onChosen={() => box.current?.focus()} />}
+        {canUpload &&
+          (files ? <files.Attach texts={texts} onChosen={() => box.current?.focus()} /> : <span class="plain" />)}
         <label class="hidden" for="message">
           {texts.message}
         </label>
@@ -100,7 +97,7 @@ export function Composer(props: ComposerProps) {
           enterkeyhint="send"
           autocomplete="off"
           placeholder={isOver ? texts.dropHere : texts.placeholder}
-          onPaste={(event) => canUpload && pasteInto(stage, event)}
+          onPaste={(event) => canUpload && files?.paste(event)}
           aria-describedby={`${answered ? "answered " : ""}${excess > 0 ? "excess " : ""}keys`}
           aria-invalid={excess > 0}
           value={text}
@@ -127,6 +124,16 @@ export function Composer(props: ComposerProps) {
       </p>
     </form>
   );
+}
+
+/** What the composer needs for files. It is fetched when the visitor may send some, and its button has room before. */
+function useFiles(isWanted: boolean): ReturnType<typeof composerFiles> | null {
+  const [files, setFiles] = useState<ReturnType<typeof composerFiles> | null>(null);
+  useEffect(() => {
+    const show = (found: typeof import("./composer-files.tsx")) => setFiles(found.composerFiles());
+    if (isWanted && !files) void import("./composer-files.tsx").then(show, () => {});
+  }, [isWanted]);
+  return files;
 }
 
 /** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */

@@ -1,13 +1,13 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageFacts } from "../../../channels/web/page-facts.ts";
-import { hasEarlier } from "../conversation.ts";
+import { useLongList } from "../../shared/long-list/use-long-list.tsx";
+import { hasEarlier, newestSeq } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import type { AskContact } from "./ask-contact.tsx";
-import { Bubble } from "./bubble.tsx";
+import { Bubble, showMessage } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
-import { useScroll } from "./use-scroll.ts";
 import type { Actions, Words } from "./words.ts";
 
 interface MessageListProps {
@@ -18,8 +18,6 @@ interface MessageListProps {
   onAnswer: (id: string) => void;
 }
 
-const SETTLE_MS = 300;
-
 /**
  * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
  * announces each new message once and never the history.
@@ -28,30 +26,53 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
   const { texts } = words;
   // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
-  const lines = timelineOf(view.conversation, ended, view.reacting);
-  const log = useRef<HTMLDivElement>(null);
-  const scroll = useScroll(lines);
-  const live = useLive(view.conversation.caughtUp && view.older !== "loading");
-  const Ask = useAskContact(facts.askContact !== "never" && words.user === null && view.link === "online");
+  const { conversation, older, reacting } = view;
+  const lines = useMemo(() => timelineOf(conversation, ended, reacting), [conversation, ended, reacting]);
   const now = Date.now();
-  const hasOlder = !ended && hasEarlier(view.conversation);
+  const jump = (seq: number) =>
+    list.show(
+      lines.findIndex((line) => line.seq === seq),
+      () => showMessage(seq),
+    );
+  const isComplete = conversation.caughtUp && older !== "loading";
+  const list = useLongList(lines, newestSeq(conversation), isComplete, (line) => (
+    <Day
+      key={line.key}
+      line={line}
+      words={words}
+      now={now}
+      view={view}
+      ended={ended}
+      actions={actions}
+      onAnswer={onAnswer}
+      onJump={jump}
+    />
+  ));
+  const hasOlder = !ended && hasEarlier(conversation);
+  const Ask = useAskContact(facts.askContact !== "never" && words.user === null && view.link === "online");
   const isLoading = lines.length === 0 && view.link === "connecting";
-  const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
+  const empty = lines.length === 0 && (conversation.caughtUp || view.link === "offline");
 
   // The button disappears after the last page. Then its focus moves to the list, not to the top of the page.
   const hadOlder = useRef(hasOlder);
   useLayoutEffect(() => {
-    if (hadOlder.current && !hasOlder && document.activeElement === document.body) scroll.ref.current?.focus();
+    if (hadOlder.current && !hasOlder && document.activeElement === document.body) list.box.current?.focus();
     hadOlder.current = hasOlder;
   });
+
+  // Who writes wants to see it.
+  const last = lines.at(-1);
+  useLayoutEffect(() => {
+    if (last?.progress === "sending") list.toEnd();
+  }, [last?.key]);
 
   return (
     <div class="list">
       <section
         class="scroller"
         data-scroller
-        ref={scroll.ref}
-        onScroll={scroll.onScroll}
+        ref={list.box}
+        onScroll={list.onScroll}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll the list
         tabIndex={0}
         aria-label={texts.conversation}
@@ -59,11 +80,11 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
         {hasOlder && (
           <div class="older">
             {/* Not disabled while loading, because it would lose the focus. */}
-            <button type="button" class="pill" onClick={actions.loadOlder} aria-busy={view.older === "loading"}>
-              {view.older === "loading" ? texts.loading : texts.earlier}
+            <button type="button" class="pill" onClick={actions.loadOlder} aria-busy={older === "loading"}>
+              {older === "loading" ? texts.loading : texts.earlier}
             </button>
             <p role="status" class="trouble">
-              {view.older === "failed" && texts.earlierFailed}
+              {older === "failed" && texts.earlierFailed}
             </p>
           </div>
         )}
@@ -88,31 +109,27 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
         <div
           role="log"
           class="log"
-          ref={log}
+          ref={list.log}
           aria-label={texts.messages}
-          aria-live={live ? "polite" : "off"}
+          aria-live={list.isLive() ? "polite" : "off"}
           aria-relevant="additions"
         >
-          {lines.map((line) => (
-            <Day
-              key={line.key}
-              line={line}
-              words={words}
-              now={now}
-              view={view}
-              ended={ended}
-              actions={actions}
-              onAnswer={onAnswer}
-            />
-          ))}
+          {list.drawn}
         </div>
         {Ask && !ended && <Ask view={view} facts={facts} words={words} actions={actions} />}
       </section>
       <p role="status" class={view.typing ? "typing" : "hidden"}>
         {view.typing && (view.typing.name === null ? texts.writing : fill(texts.typing, { name: view.typing.name }))}
       </p>
-      {scroll.unseen && (
-        <button type="button" class="pill to-newest" onClick={scroll.toNewest}>
+      {list.below() > 0 && (
+        <button
+          type="button"
+          class="pill to-newest"
+          onClick={() => {
+            list.toEnd();
+            list.box.current?.focus({ preventScroll: true });
+          }}
+        >
           <Icon name="down" />
           {texts.newMessages}
         </button>
@@ -145,6 +162,7 @@ interface DayProps {
   ended: boolean;
   actions: Actions;
   onAnswer: (id: string) => void;
+  onJump: (seq: number) => void;
 }
 
 function Day({ now, ...of }: DayProps) {
@@ -165,18 +183,4 @@ function useAskContact(isWanted: boolean): typeof AskContact | null {
     if (isWanted && !form) void import("./ask-contact.tsx").then(show, () => {});
   }, [isWanted]);
   return form;
-}
-
-/** Whether screen readers announce new messages: shortly after the history is complete. */
-function useLive(settled: boolean): boolean {
-  const [live, setLive] = useState(false);
-  useEffect(() => {
-    if (!settled) {
-      setLive(false);
-      return;
-    }
-    const timer = setTimeout(() => setLive(true), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [settled]);
-  return settled && live;
 }
