@@ -39,8 +39,8 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
       <header class="header">
         <Mark logoUrl={facts.logoUrl} title={title} />
         <div class="names">
-          <h1 class="title" dir="auto">
-            {title}
+          <h1 class="title">
+            <bdi>{title}</bdi>
           </h1>
           {!facts.isOpen && !ended && <p class="user away">{awayText(facts.changesAt, words)}</p>}
           {user !== null && !ended && (
