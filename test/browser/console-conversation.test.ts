@@ -432,6 +432,25 @@ test.for([
   await page.context().close();
 });
 
+test("a text goes out with choices, which are shown before", async () => {
+  const chat = await desk.chat("Cora Choices");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("When may we call?");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send with choices…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send with choices" });
+  await dialog.getByLabel("Choices").fill(`Today\n\n ${"x".repeat(25)} `);
+  const preview = dialog.getByRole("region", { name: "Preview" });
+  await expect.poll(() => preview.locator(".option").count()).toBe(2);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await dialog.getByText(/^Choices: must have at most 24 characters/).waitFor();
+  await dialog.getByLabel("Choices").fill("Today\nTomorrow");
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await expect.poll(() => log(page).locator(".option").allTextContents()).toEqual(["Today", "Tomorrow"]);
+  expect(await box(page).inputValue()).toBe("");
+  await page.context().close();
+});
+
 /** What a contact on WhatsApp does, as the network tells it. */
 async function whatsAppDesk(address: string, name: string) {
   const channel = await createChannel(desk.organization, { kind: "whatsapp" });

@@ -9,6 +9,7 @@ export const fetchScreens = screens.fetchIt;
 export const Lazy = {
   Audit: screens.part((all) => all.Audit),
   Channels: screens.part((all) => all.Channels),
+  ChoicesDialog: screens.dialog((all) => all.ChoicesDialog),
   Keys: screens.part((all) => all.Keys),
   LaterDialog: screens.dialog((all) => all.LaterDialog),
   Members: screens.part((all) => all.Members),

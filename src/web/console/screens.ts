@@ -9,6 +9,7 @@ export { Channels } from "./channels/channels.tsx";
 export { Templates } from "./templates/templates.tsx";
 export { Settings } from "./settings/settings.tsx";
 export { Scheduled } from "./scheduled/scheduled.tsx";
+export { ChoicesDialog } from "./inbox/choices-dialog.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
 export { MessagePanel } from "./inbox/message-panel.tsx";
 export { SearchBar } from "./inbox/search-bar.tsx";

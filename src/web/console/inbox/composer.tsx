@@ -118,6 +118,14 @@ export function Composer({ store, chat, members }: ComposerProps) {
       onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
     />
   );
+  const choices = (
+    <Lazy.ChoicesDialog
+      text={text.trim()}
+      onSend={async (draft) => {
+        await sending.deliver({ ...draft, ...(answered && { replyTo: answered.id }) });
+      }}
+    />
+  );
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
 
   return (
@@ -232,6 +240,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
               <MenuItem opens={later}>Send later…</MenuItem>
+              <MenuItem opens={choices}>Send with choices…</MenuItem>
               <MenuItem opens={<Lazy.UndoDialog />}>Time to undo…</MenuItem>
             </Menu>
           </span>
