@@ -11,6 +11,13 @@ import { ar } from "./visitor/locales/ar.ts";
 import { de } from "./visitor/locales/de.ts";
 import { es } from "./visitor/locales/es.ts";
 import { fr } from "./visitor/locales/fr.ts";
+import { it } from "./visitor/locales/it.ts";
+import { ja } from "./visitor/locales/ja.ts";
+import { nl } from "./visitor/locales/nl.ts";
+import { pl } from "./visitor/locales/pl.ts";
+import { pt } from "./visitor/locales/pt.ts";
+import { tr } from "./visitor/locales/tr.ts";
+import { zh } from "./visitor/locales/zh.ts";
 import { FETCHED_WIDGET_TEXTS } from "./visitor/widget-texts.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
@@ -67,7 +74,7 @@ const CLASSIC_SCRIPTS = {
 };
 
 /** The languages that the chat page fetches if needed. English is part of its script. */
-export const FETCHED_TEXTS = { ar, de, es, fr };
+export const FETCHED_TEXTS = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
 
 /**
  * Builds all static assets: the chat page, the widget, the console and the documentation. A server may read `out` during

@@ -107,6 +107,21 @@ test("the site chooses the language, side and colors", async () => {
   expect(await chat(page).locator("html").getAttribute("data-scheme")).toBe("dark");
 });
 
+test("the widget and the chat fetch the texts of one language only, with its plural", async () => {
+  const user = newUser();
+  await place.say(user, "Dzień dobry");
+  const page = await open(browser, { viewport: DESK });
+  const fetched: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.endsWith(".json")) fetched.push(pathname);
+  });
+  await page.goto(siteUrl(user, { locale: "pl-PL" }));
+  await page.getByRole("button", { name: "Otwórz czat, nieprzeczytane: 1" }).click();
+  await chat(page).getByRole("textbox", { name: "Wiadomość" }).waitFor();
+  expect(fetched).toEqual(["/widget/pl.json", "/web-assets/pl.json"]);
+});
+
 test("on a phone, the chat fills the screen and has a close button", async () => {
   const page = await visitSite(newUser(), {}, place, { width: 360, height: 640 });
   await page.getByRole("button", { name: "Open chat" }).click();

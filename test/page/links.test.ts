@@ -51,15 +51,19 @@ test.each([
 });
 
 test("the first supported language is chosen, with its own locale", () => {
-  expect(chooseLanguage(["pt", null, "", "no tag!", "fr_CA", "de"])).toEqual({ language: "fr", locale: "fr-CA" });
-  expect(chooseLanguage(["pt_BR_x_y", "AR"])).toEqual({ language: "ar", locale: "ar" });
-  expect(chooseLanguage(["zh-Hans-CN", "es-419"])).toEqual({ language: "es", locale: "es-419" });
+  expect(chooseLanguage(["sv", null, "", "no tag!", "fr_CA", "de"])).toEqual({ language: "fr", locale: "fr-CA" });
+  expect(chooseLanguage(["sv_FI_x_y", "AR"])).toEqual({ language: "ar", locale: "ar" });
+  expect(chooseLanguage(["uk-Cyrl-UA", "es-419"])).toEqual({ language: "es", locale: "es-419" });
   expect(chooseLanguage([])).toEqual({ language: "en", locale: "en" });
+  for (const tag of ["pt-PT", "zh-Hant", "zh-TW", "cmn-Hans-SG", "nl-BE", "tr-CY"]) {
+    const locale = Intl.getCanonicalLocales(tag)[0];
+    expect(chooseLanguage([tag, "en"]), tag).toEqual({ language: locale?.slice(0, 2), locale });
+  }
   for (const language of LANGUAGES) expect(chooseLanguage([language]).language).toBe(language);
 });
 
 test("only Arabic is written from right to left", () => {
-  expect(LANGUAGES.map(directionOf)).toEqual(["ltr", "ltr", "ltr", "ltr", "rtl"]);
+  expect(LANGUAGES.filter((language) => directionOf(language) === "rtl")).toEqual(["ar"]);
 });
 
 test("times are written in the locale and the time zone", () => {

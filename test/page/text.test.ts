@@ -7,6 +7,7 @@ import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
 import { en } from "../../src/web/visitor/locales/en.ts";
 import { chooseTexts, refusalReason } from "../../src/web/visitor/texts.ts";
 import { timesIn } from "../../src/web/visitor/times.ts";
+import { ENGLISH, FETCHED_WIDGET_TEXTS } from "../../src/web/visitor/widget-texts.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -84,7 +85,7 @@ test("a text is read a few times, however many brackets end it", () => {
 });
 
 test("the first supported language is chosen, with its region", () => {
-  expect(chooseLanguage([null, "pt-BR", "de_AT", "en"])).toEqual({ language: "de", locale: "de-AT" });
+  expect(chooseLanguage([null, "sv-FI", "de_AT", "en"])).toEqual({ language: "de", locale: "de-AT" });
   expect(chooseLanguage(["not a tag", ""])).toEqual({ language: "en", locale: "en" });
 });
 
@@ -98,6 +99,58 @@ test("every language has every text, with the same placeholders", () => {
       expect(placeholders(translated), `${language} ${name}`).toEqual(placeholders(text));
     }
   }
+});
+
+test("a number fits the words around it, whichever number it is", () => {
+  const texts = { ...FETCHED_TEXTS, en };
+  for (const language of LANGUAGES) {
+    const isInvariable = new Intl.PluralRules(language).resolvedOptions().pluralCategories.length === 1;
+    // Where a noun has several forms, the number stands apart from it.
+    expect(texts[language].tooLong, language).toMatch(isInvariable ? /\{count\}/ : /: \{count\}$/);
+  }
+  const refused = { code: "rate_limited", message: "", retryAfter: 1 };
+  // The unit comes in the form of a subject, so it can't follow a preposition that wants another one.
+  expect(refusalReason(refused, FETCHED_TEXTS.pl, "pl")).toContain(": 1 sekunda.");
+  expect(refusalReason({ ...refused, retryAfter: 120 }, FETCHED_TEXTS.ar, "ar")).toContain(": دقيقتان.");
+});
+
+test("each language is written in its own script, and says nothing in English by mistake", () => {
+  const SCRIPTS: Record<string, RegExp> = {
+    ar: /\p{sc=Arab}/u,
+    ja: /[\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}]/u,
+    zh: /\p{sc=Hani}/u,
+  };
+  // Words that are the same in English and in the other language.
+  const SAME = ["Chat", "Conversation", "Message", "Messages", "Suggestions", "Name", "Email", "Bericht"];
+  for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
+    for (const [name, text] of Object.entries(texts)) {
+      const isEnglish = !SAME.includes(text) && Object.values(en).includes(text);
+      expect(isEnglish, `${language} ${name}: ${text}`).toBe(false);
+      expect(text, `${language} ${name}`).toMatch(SCRIPTS[language] ?? /^[^\p{sc=Arab}\p{sc=Hani}\p{sc=Kana}]+$/u);
+      expect(text, `${language} ${name}`).toBe(text.trim());
+    }
+  }
+});
+
+test("the widget has all of its texts in every language, with the number of unread messages", () => {
+  expect(Object.keys(FETCHED_WIDGET_TEXTS).toSorted()).toEqual(Object.keys(FETCHED_TEXTS).toSorted());
+  for (const [language, texts] of Object.entries({ ...FETCHED_WIDGET_TEXTS, en: ENGLISH })) {
+    expect(Object.keys(texts), language).toEqual(Object.keys(ENGLISH));
+    for (const text of Object.values(texts)) expect(text, language).not.toBe("");
+    expect(texts.unread.split("{count}"), language).toHaveLength(2);
+  }
+});
+
+test("the page's times in Chinese are as simplified as its texts, unless the company has texts of the region", async () => {
+  const answer = () => vi.spyOn(globalThis, "fetch").mockResolvedValueOnce(Response.json(FETCHED_TEXTS.zh));
+  answer();
+  expect(await chooseTexts(["zh-TW", "en"], {})).toEqual({ language: "zh", locale: "zh", texts: FETCHED_TEXTS.zh });
+  answer();
+  expect(await chooseTexts(["zh-TW", "en"], { "zh-TW": { send: "傳送" } })).toEqual({
+    language: "zh",
+    locale: "zh-TW",
+    texts: { ...FETCHED_TEXTS.zh, send: "傳送" },
+  });
 });
 
 test("missing texts are English", async () => {

@@ -6,8 +6,9 @@ const root = new URL("../..", import.meta.url).pathname;
 const FOLDERS = ["src", "test"];
 const FILES = ["README.md", "wrangler.toml", "package.json", ".dev.vars.example", ".dev.vars.optional.example"];
 const READ = /\.(?:ts|tsx|js|mjs|md|css|html|toml|sql)$/;
-/** What others wrote, and this list. */
-const LEFT_OUT = /(?:^|\/)node_modules\/|^src\/openapi\/client\/types\.ts$|^test\/words\//;
+/** What others wrote, what is not English, and this list. */
+const LEFT_OUT =
+  /(?:^|\/)node_modules\/|^src\/openapi\/client\/types\.ts$|^src\/web\/visitor\/locales\/(?!en\.)|^test\/words\//;
 
 /** Words that give a text away: British spelling, and phrases for which there is a plainer one. */
 const WORDS: Record<string, RegExp> = {

@@ -1,5 +1,5 @@
 /** The languages of the page and the widget. */
-export const LANGUAGES = ["en", "de", "fr", "es", "ar"] as const;
+export const LANGUAGES = ["en", "ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "tr", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 const RIGHT_TO_LEFT = ["ar", "fa", "he", "ur"];

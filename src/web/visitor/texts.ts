@@ -23,7 +23,9 @@ export async function chooseTexts(requested: readonly (string | null)[], own: Ow
   const chosen = chooseLanguage<string>(requested, [...LANGUAGES, ...ownLanguages]);
   const shipped = LANGUAGES.find((known) => known === chosen.language);
   const { language, texts } = shipped ? await textsIn(shipped) : { language: chosen.language, texts: en };
-  const locale = language === chosen.language ? chosen.locale : language;
+  // Times in Traditional Chinese would not fit the page's texts, which are in Simplified Chinese.
+  const isWhole = language === chosen.language && (language !== "zh" || own[chosen.locale]);
+  const locale = isWhole ? chosen.locale : language;
   return { language, locale, texts: { ...texts, ...own[language], ...own[locale] } };
 }
 

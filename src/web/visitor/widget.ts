@@ -163,7 +163,10 @@ function start(script: HTMLScriptElement): void {
     // Screen readers announce only a text that changes.
     notice.textContent = missing && open ? texts.missing : "";
     const action = open ? texts.close : texts.open;
-    button.setAttribute("aria-label", unread > 0 && !open ? `${action}, ${unread} ${texts.unread}` : action);
+    button.setAttribute(
+      "aria-label",
+      unread > 0 && !open ? `${action}, ${texts.unread.replace("{count}", `${unread}`)}` : action,
+    );
     count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
   }
 

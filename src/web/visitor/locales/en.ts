@@ -6,7 +6,7 @@ export const en: Texts = {
   send: "Send",
   placeholder: "Write a message…",
   keys: "Press Enter to send, or Shift+Enter for a new line.",
-  tooLong: "{count} characters over the limit",
+  tooLong: "Characters over the limit: {count}",
   conversation: "Conversation",
   messages: "Messages",
   close: "Close chat",

@@ -5,7 +5,7 @@ export const es: Texts = {
   send: "Enviar",
   placeholder: "Escribe un mensaje…",
   keys: "Pulsa Intro para enviar, o Mayús+Intro para una línea nueva.",
-  tooLong: "Sobran {count} caracteres",
+  tooLong: "Caracteres de más: {count}",
   conversation: "Conversación",
   messages: "Mensajes",
   close: "Cerrar el chat",

@@ -5,7 +5,7 @@ export const fr: Texts = {
   send: "Envoyer",
   placeholder: "Écrivez un message…",
   keys: "Appuyez sur Entrée pour envoyer, ou sur Maj+Entrée pour aller à la ligne.",
-  tooLong: "{count} caractères en trop",
+  tooLong: "Caractères en trop : {count}",
   conversation: "Conversation",
   messages: "Messages",
   close: "Fermer le chat",
