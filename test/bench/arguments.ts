@@ -24,6 +24,8 @@ export interface BenchArguments {
   console: number | null;
   /** Scrolls through a conversation of so many messages on both pages, and measures nothing else. */
   conversation: number | null;
+  /** Runs Lighthouse on the pages, and measures nothing else. */
+  lighthouse: boolean;
   /** Measures the memory of the runtime during uploads, and nothing else. */
   uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
@@ -53,6 +55,8 @@ export const USAGE = `npm run bench -- [options]
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
   --console <n>    measures only how fast a person switches between so many chats in the console
   --conversation <n>  measures only how a chat of so many messages scrolls on the visitors' page and in the console
+  --lighthouse     only runs Lighthouse on a page with the widget, the visitors' page and the console, --rounds times.
+                   npm fetches it
   --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
@@ -84,6 +88,7 @@ export function readArguments(argv: string[]): BenchArguments {
       retain: { type: "string" },
       console: { type: "string" },
       conversation: { type: "string" },
+      lighthouse: { type: "boolean", default: false },
       uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
       small: { type: "boolean", default: false },

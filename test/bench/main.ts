@@ -7,6 +7,7 @@ import { consoleText, measureConsole } from "./console.ts";
 import { conversationText, measureConversation } from "./conversation.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
+import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { measureRetention, retentionText } from "./retention.ts";
@@ -52,6 +53,11 @@ async function main(argv: string[]): Promise<number> {
   if (given.conversation !== null) {
     print(conversationText(await measureConversation(given.conversation, { ...given, wrk, log })));
     return 0;
+  }
+  if (given.lighthouse) {
+    const pages = await measureLighthouse(given.rounds, log);
+    print(lighthouseText(pages));
+    return isFaultless(pages) ? 0 : 1;
   }
   if (given.uploads) {
     const measured = await measureUploads(FULL_UPLOADS, { ...given, wrk, log });
