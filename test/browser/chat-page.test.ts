@@ -273,6 +273,20 @@ test("visitors react by keyboard alone, and a tap outside of the menu closes it"
   await page.getByRole("group", { name: "React or reply" }).waitFor({ state: "detached" });
 });
 
+test("a menu that can't be fetched stays closed, and the next click tries again", async () => {
+  const user = newUser();
+  await place.say(user, "Here is your order");
+  const page = await visit(browser, place, { user });
+  const blocked = "**/web-assets/later-*";
+  await page.route(blocked, (route) => route.abort());
+  const opener = page.getByRole("button", { name: "React or reply" });
+  await Promise.all([page.waitForEvent("requestfailed"), opener.press("Enter")]);
+  await eventually(() => opener.getAttribute("aria-expanded"), "false");
+  await page.unroute(blocked);
+  await opener.press("Enter");
+  await page.getByRole("group", { name: "React or reply" }).waitFor();
+});
+
 test("a reaction that the limit refuses is taken back, and the page says so", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });

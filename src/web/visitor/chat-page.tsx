@@ -1,5 +1,6 @@
 import { render } from "preact";
 import type { PageFacts } from "../../channels/web/page-facts.ts";
+import { fetchLater } from "../shared/fetch-later.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
@@ -44,7 +45,7 @@ function start(root: HTMLElement, channelId: string): void {
     storage,
     canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && identity.kind === "user"),
     upload: async (call) => {
-      const { uploadFile } = await import("../shared/later.ts");
+      const { uploadFile } = await fetchLater();
       return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${subprotocols(identity)?.[1]}` }, call);
     },
     onChange: (view) => show(view),

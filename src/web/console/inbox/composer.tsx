@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { fetchLater } from "../../shared/fetch-later.ts";
 import type { UploadFile } from "../../shared/files/repeat-upload.ts";
 import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
@@ -94,7 +95,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   }, [answered]);
 
   const upload: UploadFile = async (call) => {
-    const { uploadFile } = await import("../../shared/later.ts");
+    const { uploadFile } = await fetchLater();
     return uploadFile(addressOf(organization.id, `/chats/${chat.id}/media`), SCRIPT_HEADERS, call);
   };
 

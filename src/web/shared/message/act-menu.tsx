@@ -1,10 +1,14 @@
 import { useRef, useState } from "preact/hooks";
 import { Drawing } from "../drawing.tsx";
+import { fetchLater } from "../fetch-later.ts";
 import type { Acts } from "./act-popup.tsx";
 
 const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
 
 type Popup = typeof import("./act-popup.tsx").ActPopup;
+
+/** So many characters tell which message a button belongs to. */
+const MAX_ABOUT = 80;
 
 interface ActMenuProps extends Acts {
   /** What the message says. */
@@ -19,9 +23,10 @@ export function ActMenu({ about, ...acts }: ActMenuProps) {
   if (!acts.onReact && !acts.onReply) return null;
   const fetchPopup = () => {
     if (!Popup) {
-      void import("../later.ts").then(
+      void fetchLater().then(
         (later) => setPopup(() => later.ActPopup),
-        () => {},
+        // Without a connection it can't come. The next click tries again.
+        () => setOpen(false),
       );
     }
   };
@@ -32,7 +37,7 @@ export function ActMenu({ about, ...acts }: ActMenuProps) {
           type="button"
           class="acts-open"
           ref={opener}
-          aria-label={`${acts.label}: ${about}`}
+          aria-label={`${acts.label}: ${about.slice(0, MAX_ABOUT)}`}
           title={acts.label}
           aria-expanded={isOpen}
           onPointerEnter={fetchPopup}

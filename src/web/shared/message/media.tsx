@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Drawing, FAILURE, FILE } from "../drawing.tsx";
+import { fetchLater } from "../fetch-later.ts";
 import { sizeIn } from "../files/file-size.ts";
 import { Outward } from "../outward.tsx";
 import type { FileKind, ShownFile } from "./extras.ts";
@@ -63,7 +64,7 @@ function Picture({ href, alt, file, texts }: PictureProps) {
   const [isGone, setGone] = useState(false);
   const box = pictureBox(file);
   const open = async () => {
-    const { openLightbox } = await import("../later.ts");
+    const { openLightbox } = await fetchLater();
     openLightbox({ href, alt, close: texts.close });
   };
   if (isGone) {
