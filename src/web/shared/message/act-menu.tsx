@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { Drawing } from "../drawing.tsx";
 import { fetchLater } from "../fetch-later.ts";
-import type { Acts } from "./act-popup.tsx";
+import type { MessageActs } from "./act-popup.tsx";
 
 const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
 
@@ -10,7 +10,7 @@ type Popup = typeof import("./act-popup.tsx").ActPopup;
 /** So many characters tell which message a button belongs to. */
 const MAX_ABOUT = 80;
 
-interface ActMenuProps extends Acts {
+interface ActMenuProps extends MessageActs {
   /** What the message says. */
   about: string;
 }

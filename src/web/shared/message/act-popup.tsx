@@ -10,7 +10,7 @@ const REPLY = "M9 6 4 11l5 5M4 11h9a7 7 0 0 1 7 7";
 const ROOM_ABOVE = 104;
 
 /** What one can do with a message. */
-export interface Acts {
+export interface MessageActs {
   label: string;
   replyLabel: string;
   /** Without them, `REACTIONS`. */
@@ -23,7 +23,7 @@ export interface Acts {
   onReply: (() => void) | null;
 }
 
-interface PopupProps extends Acts {
+interface PopupProps extends MessageActs {
   /** @param isDone whether the focus returns to the button */
   onClose: (isDone: boolean) => void;
 }
