@@ -722,6 +722,48 @@ test("an upload that is cut off four times arrives once", { timeout: 90_000 }, a
   expect(cuts).toBe(5);
 });
 
+test("a screen reader hears of an upload at each quarter", async () => {
+  const page = await visit(browser, place);
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  await page.evaluate(() => {
+    const heard = new Set<string>();
+    const watcher = new MutationObserver(() => {
+      for (const status of document.querySelectorAll("[role=status]")) heard.add(status.textContent ?? "");
+    });
+    watcher.observe(document.body, { subtree: true, childList: true, characterData: true });
+    Object.assign(window, { heard });
+  });
+  const line = await page.context().newCDPSession(page);
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 };
+  await line.send("Network.emulateNetworkConditions", slow);
+  const buffer = Buffer.alloc(800_000, "x");
+  await page.locator("input[type=file]").setInputFiles([{ name: "long.txt", mimeType: "text/plain", buffer }]);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Sent", { exact: true }).waitFor();
+  const heard = await page.evaluate(() => Array.from((window as unknown as { heard: Set<string> }).heard));
+  const wanted = ["25%", "50%", "75%", "100%"].map((share) => `long.txt: ${share}`);
+  expect(heard.filter((text) => text.startsWith("long.txt"))).toEqual(wanted);
+});
+
+test("the title has the number of messages that came while the page was hidden, until they are seen", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const title = await page.title();
+  const turn = (state: string) =>
+    page.evaluate((next) => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, value: next });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  await place.say(user, "Seen at once");
+  await page.getByText("Seen at once").waitFor();
+  await turn("hidden");
+  await place.say(user, "One");
+  await place.say(user, "Two");
+  await eventually(() => page.title(), `(2) ${title}`);
+  await turn("visible");
+  await eventually(() => page.title(), title);
+});
+
 test("files that can't be sent are named, and the text stays", async () => {
   const page = await visit(browser, place);
   await page.getByRole("textbox", { name: "Message" }).fill("My text");

@@ -459,8 +459,9 @@ test("files go one after the other, the first with the text, and what is written
   session.write("Later");
   expect([calls.length, sent]).toEqual([1, []]);
   calls[0]?.onProgress(0.5);
-  expect(session.view.uploading).toEqual({ id: calls[0]?.key, share: 0.5 });
+  expect(session.view.uploading).toEqual({ id: calls[0]?.key, name: "a.png", share: 0.5 });
   await calls[0]?.answer({ outcome: "stored", mediaId: "med_1" });
+  expect(session.view.uploading?.share).toBe(1);
   expect(sent).toEqual([{ type: "message", id: calls[0]?.key, content: "Look", mediaId: "med_1" }]);
   hear(stored(idOf(sent[0]), 1));
   expect(session.view.conversation.entries[0]?.message).toMatchObject({

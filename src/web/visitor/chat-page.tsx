@@ -76,7 +76,8 @@ function start(root: HTMLElement, channelId: string): void {
     loadOlder: () => session.loadOlder(),
     close: host && (() => host.post({ parley: "close" })),
   };
-  /** What the widget was told; null before. */
+  const { title } = document;
+  /** What the widget was told, or the title says; null before. */
   let unread: number | null = null;
   /** The newest message that the site was told of; null until the history is here. */
   let told: number | null = null;
@@ -107,7 +108,9 @@ function start(root: HTMLElement, channelId: string): void {
     const { entries, caughtUp } = view.conversation;
     // Until all is there, a widget that has built its frame again keeps its number.
     if (view.unread !== unread && (caughtUp || unread !== null)) {
-      host?.post({ parley: "unread", count: (unread = view.unread) });
+      unread = view.unread;
+      if (host) host.post({ parley: "unread", count: unread });
+      else document.title = unread > 0 ? `(${unread}) ${title}` : title;
     }
     if (!known && (known = entries.length > 0)) host?.post({ parley: "known" });
     if (caughtUp) {

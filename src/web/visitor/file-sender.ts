@@ -5,7 +5,8 @@ interface Host {
   upload: UploadFile;
   /** Whether there is a connection. Without one, an upload waits for the next. */
   isOnline: () => boolean;
-  onProgress: (id: string, share: number) => void;
+  /** @param upload `share` is how much of it was sent, from 0 to 1 */
+  onProgress: (upload: { id: string; name: string; share: number }) => void;
   onStored: (id: string, mediaId: string) => void;
   onTrouble: (id: string, trouble: Trouble) => void;
 }
@@ -44,12 +45,15 @@ export class FileSender {
     if (!file) return onTrouble(id, GONE);
     const stop = new AbortController();
     this.#running = { id, stop };
-    const call = { file, key: id, signal: stop.signal, onProgress: (share: number) => onProgress(id, share) };
+    const tell = (share: number) => onProgress({ id, name: file.name, share });
+    const call = { file, key: id, signal: stop.signal, onProgress: tell };
     const answer = await repeatUpload(upload, call, isOnline);
     if (answer === null) return;
     this.#running = null;
-    if (answer.outcome === "stored") onStored(id, answer.mediaId);
-    else if (answer.outcome === "refused") onTrouble(id, answer.trouble);
+    if (answer.outcome === "stored") {
+      tell(1);
+      onStored(id, answer.mediaId);
+    } else if (answer.outcome === "refused") onTrouble(id, answer.trouble);
     else if (isOnline()) onTrouble(id, LOST);
   }
 }

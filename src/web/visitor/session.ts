@@ -46,8 +46,8 @@ export interface SessionView {
   features: readonly string[];
   /** The visitor's reactions that the server has not confirmed. A null takes one back. */
   reacting: readonly Reacting[];
-  /** The upload that is under way: how much of it was sent, from 0 to 1. */
-  uploading: { id: string; share: number } | null;
+  /** The upload that is under way, or has just ended: how much of it was sent, from 0 to 1. */
+  uploading: { id: string; name: string; share: number } | null;
   /** Why the service did not take what the visitor said of themselves, or null. */
   contactFault: string | null;
 }
@@ -134,10 +134,9 @@ export class ChatSession {
     this.#files = new FileSender({
       upload: options.upload,
       isOnline: () => this.#ready,
-      onProgress: (id, share) => this.#show({ uploading: { id, share } }),
+      onProgress: (uploading) => this.#show({ uploading }),
       onStored: (id, mediaId) => {
         this.#apply({ type: "uploaded", id, mediaId });
-        this.#show({ uploading: null });
         this.#send();
       },
       onTrouble: (id, trouble) => {

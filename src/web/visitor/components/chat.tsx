@@ -9,7 +9,7 @@ import { quotedOf } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
-import { ConnectionStatus, RefusalNotice } from "./notices.tsx";
+import { ConnectionStatus, RefusalNotice, UploadStatus } from "./notices.tsx";
 import type { Actions, Words } from "./words.ts";
 
 interface ChatProps {
@@ -67,6 +67,7 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             document.getElementById("message")?.focus();
           }}
         />
+        <UploadStatus uploading={view.uploading} locale={words.locale} />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && (
           <Composer

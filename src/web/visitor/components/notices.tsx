@@ -32,6 +32,16 @@ export function ConnectionStatus({ link, texts, alone }: { link: LinkState; text
   );
 }
 
+/** Tells screen readers at each quarter how much of a file was sent. */
+export function UploadStatus({ uploading, locale }: { uploading: SessionView["uploading"]; locale: string }) {
+  const quarters = Math.floor((uploading?.share ?? 0) * 4);
+  return (
+    <p role="status" class="hidden">
+      {uploading && quarters > 0 && `${uploading.name}: ${(quarters / 4).toLocaleString(locale, { style: "percent" })}`}
+    </p>
+  );
+}
+
 /** Announces the last refusal immediately. A message in the list also shows the reason, with a button. */
 export function RefusalNotice({ notice, words }: { notice: SessionView["notice"]; words: Words }) {
   const { texts, locale } = words;
