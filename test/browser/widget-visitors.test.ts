@@ -169,6 +169,15 @@ test("without a button, the chat stands in its corner, and closes by itself", as
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
+test("a color that is none leaves the company's, on the button and in the chat", async () => {
+  const colored = await openPlace({ accentColor: "#aa0000" });
+  const page = await visitSite({ channel: colored.channelId, accent: "red" });
+  await call(page, "open");
+  const colorOf = (element: Element) => getComputedStyle(element).backgroundColor;
+  await eventually(() => chat(page).getByRole("button", { name: "Send" }).evaluate(colorOf), "rgb(170, 0, 0)");
+  expect(await page.getByRole("button", { name: "Close chat" }).evaluate(colorOf)).toBe("rgb(170, 0, 0)");
+});
+
 test("two widgets of a page have a chat each, and window.Parley is the first one's", async () => {
   const [second, user] = [await openPlace(), newUser()];
   await second.say(user, "from the second");
