@@ -126,6 +126,29 @@ export class ConversationStore {
     }
   }
 
+  /**
+   * The messages whose text has these words, newest first.
+   * @param next where the page begins; null for the first one
+   * @throws ParleyError
+   */
+  async search(words: string, next: string | null, signal?: AbortSignal) {
+    const query = { search: words, limit: PAGE, ...(next !== null && { before: next }) };
+    const path = this.#path;
+    const { messages, pagination } = await this.#api.GET("/chats/{id}/messages", { path, query, signal });
+    return { messages, next: "cursor" in pagination && pagination.hasMore ? String(pagination.cursor) : null };
+  }
+
+  /** Loads older pages until a message is there. @returns whether it is */
+  async reach({ id }: Message): Promise<boolean> {
+    while (!this.byId.value.has(id) && this.hasOlder.value) {
+      const known = this.messages.value.length;
+      await this.older();
+      // The load failed, and the conversation says why.
+      if (this.messages.value.length === known) break;
+    }
+    return this.byId.value.has(id);
+  }
+
   /** Takes what happened in any chat. */
   take(event: FollowedEvent): void {
     if (event.chatId !== this.#path.id) return;

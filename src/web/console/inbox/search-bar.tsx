@@ -1,46 +1,73 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { plural } from "../format.ts";
+import type { Message } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { sayError } from "../parts/toast.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
-/** So many pages of older messages are loaded at a time, until one has the words. */
-const PAGES = 20;
+/** The service searches for at least so many characters. */
+const MIN_LENGTH = 2;
+const WAIT_MS = 250;
 
-/** Finds words in the messages of a chat. The service has no such search, so older messages are loaded to be searched. */
+interface Found {
+  messages: readonly Message[];
+  /** Where the next page begins; null on the last one. */
+  next: string | null;
+}
+
+const NOTHING: Found = { messages: [], next: null };
+
+/** Finds words in all messages of a chat, newest first, and leads from one message that has them to the next. */
 export function SearchBar({ store, onClose }: { store: ConversationStore; onClose: () => void }) {
   const words = useSignal("");
+  const found = useSignal<Found | null>(NOTHING);
   const at = useSignal(0);
-  const isLoading = useSignal(false);
-  const wanted = words.value.trim().toLowerCase();
-  const messages = store.messages.value.filter(({ seq }) => seq !== null);
-  const isHit = ({ text }: { text: string }) => wanted !== "" && text.toLowerCase().includes(wanted);
-  const hits = messages.filter(isHit).toSorted((one, other) => (other.seq ?? 0) - (one.seq ?? 0));
-  const hit = hits[at.value]?.id;
+  const isBusy = useSignal(false);
+  const wanted = words.value.trim();
 
+  const show = async (index: number, { messages }: Found) => {
+    const hit = messages[index];
+    at.value = index;
+    if (hit && (await store.reach(hit))) location.replace(`#${hit.id}`);
+  };
+  const run = async (work: () => Promise<void>) => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    await work().catch(sayError);
+    isBusy.value = false;
+  };
   useEffect(() => {
-    if (hit !== undefined) location.replace(`#${hit}`);
-  }, [hit]);
+    found.value = wanted.length < MIN_LENGTH ? NOTHING : null;
+    if (wanted.length < MIN_LENGTH) return;
+    const ended = new AbortController();
+    const timer = setTimeout(() => {
+      store.search(wanted, null, ended.signal).then(
+        (first) => {
+          found.value = first;
+          void run(() => show(0, first));
+        },
+        (error) => !ended.signal.aborted && sayError(error),
+      );
+    }, WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      ended.abort();
+    };
+  }, [wanted]);
 
-  const older = async () => {
-    const before = hits.length;
-    isLoading.value = true;
-    for (let page = 0; page < PAGES && store.hasOlder.value; page++) {
-      const known = store.messages.value.length;
-      await store.older();
-      // The load failed, and the conversation says why.
-      if (store.messages.value.length === known) break;
-      if (store.messages.value.filter(isHit).length > before) {
-        at.value = before;
-        break;
+  const step = (by: number) =>
+    void run(async () => {
+      let now = found.value ?? NOTHING;
+      if (at.value + by >= now.messages.length && now.next !== null) {
+        const more = await store.search(wanted, now.next);
+        now = { messages: [...now.messages, ...more.messages], next: more.next };
+        found.value = now;
       }
-    }
-    isLoading.value = false;
-  };
-  const step = (by: number) => {
-    if (hits.length > 0) at.value = (at.value + by + hits.length) % hits.length;
-  };
+      const count = now.messages.length;
+      if (count > 0) await show((at.value + by + count) % count, now);
+    });
+  const count = found.value?.messages.length ?? 0;
   return (
     <search class="line search-bar">
       <input
@@ -49,27 +76,28 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
         placeholder="Find in this conversation"
         ref={(field) => field?.focus()}
         value={words.value}
-        onInput={({ currentTarget }) => {
-          words.value = currentTarget.value;
-          at.value = 0;
-        }}
+        maxLength={100}
+        onInput={({ currentTarget }) => (words.value = currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") onClose();
           if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
         }}
       />
       <span class="quiet small" role="status">
-        {wanted !== "" && (hits.length > 0 ? `${at.value + 1} of ${hits.length}` : "None")}
-        {wanted !== "" && store.hasOlder.value && ` in ${plural(messages.length, "message")}`}
+        {wanted.length >= MIN_LENGTH && statusOf(found.value, at.value, isBusy.value)}
       </span>
-      {wanted !== "" && store.hasOlder.value && (
-        <Button class="link" aria-busy={isLoading.value} onClick={() => isLoading.value || void older()}>
-          {isLoading.value ? "Searching…" : "Search older ones"}
-        </Button>
-      )}
+      <Button aria-label="Next, an older one" title="Enter" disabled={count < 2} onClick={() => step(1)}>
+        Next
+      </Button>
       <Button class="plain" aria-label="Close the search" onClick={onClose}>
         <Icon name="close" />
       </Button>
     </search>
   );
+}
+
+function statusOf(found: Found | null, at: number, isBusy: boolean): string {
+  if (found === null || isBusy) return "Searching…";
+  const { messages, next } = found;
+  return messages.length === 0 ? "None" : `${at + 1} of ${messages.length}${next === null ? "" : "+"}`;
 }
