@@ -189,6 +189,28 @@ test("a reply shows what it answers, and leads there", async () => {
   await page.getByRole("button", { name: "In reply to: Acme support This message was deleted." }).waitFor();
 });
 
+test("a quote leads over a hundred messages and pictures to the one that it shows", async () => {
+  const user = newUser();
+  const id = await place.say(user, "The first one");
+  for (let n = 1; n <= 6; n++) {
+    await place.fill(user, 20);
+    await place.say(user, `Picture ${n}`, { type: "IMAGE", mediaUrl: `https://parley.invalid/${n}.png` });
+  }
+  await place.say(user, "About that", { replyTo: id });
+  const page = await visit(browser, place, { user });
+  await page.locator("button.quote").click();
+  const target = page.locator(".text", { hasText: "The first one" });
+  const view = await page.getByRole("region", { name: "Conversation" }).boundingBox();
+  const isInView = async () => {
+    const box = await target.boundingBox();
+    return box !== null && view !== null && box.y >= view.y && box.y + box.height <= view.y + view.height;
+  };
+  await eventually(isInView, true);
+  // It stays there until the ring around it is gone, long after the scrolling.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
+  expect(await isInView()).toBe(true);
+});
+
 test("a visitor answers a message by keyboard alone, and takes that back with Escape", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
@@ -544,7 +566,7 @@ test("a text that is too long stays in the box completely", async () => {
   const page = await visit(browser, place, { user });
   const text = "x".repeat(4_100);
   await write(page, text);
-  await page.getByText("4 characters over the limit").waitFor();
+  await page.getByText("Characters over the limit: 4").waitFor();
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe(text);
   expect(await place.heard(user)).toEqual([]);
 });
