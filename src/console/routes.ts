@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { PREVIEW_HEADERS, PREVIEW_PAGE } from "../channels/web/page.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { needs } from "../config.ts";
 import { directory } from "../db/client.ts";
@@ -92,6 +93,9 @@ for (const routes of [chatRoutes, eventRoutes, ownManagementRoutes]) {
   consoleRoutes.route(ORGANIZATION, routes as unknown as Hono<ConsoleEnv>);
 }
 consoleRoutes.all("/api/*", (c) => c.notFound());
+
+// Before the screens: the frame in which one of them shows the visitors' page.
+consoleRoutes.get("/preview", (c) => c.body(PREVIEW_PAGE, 200, PREVIEW_HEADERS));
 
 // After the API: every other path is a screen of the page.
 consoleRoutes.get("/", (c) => c.body(shellFor(c.env), 200, SHELL_HEADERS));

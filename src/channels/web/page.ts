@@ -9,12 +9,27 @@ const SCRIPT = "/web-assets/chat.js";
  * visitor and no inline script. If the channel has no title, the page's is "Chat".
  */
 export function chatPage(channelId: string, facts: PageFacts): string {
+  const attributes = ` data-channel="${escapeHtml(channelId)}" data-facts="${escapeHtml(JSON.stringify(facts))}"`;
+  return shell(facts.title || "Chat", attributes);
+}
+
+/** The page as the console shows it while a person changes the settings. It belongs to no channel: the console says what to draw. */
+export const PREVIEW_PAGE = shell("Preview", "");
+
+/** The preview's headers. Only the service itself may frame it, and it opens no socket. */
+export const PREVIEW_HEADERS: Record<string, string> = {
+  ...htmlPageHeaders(policy("'self'", "'self'")),
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Frame-Options": "SAMEORIGIN",
+};
+
+function shell(title: string, attributes: string): string {
   return htmlPage({
-    title: facts.title || "Chat",
+    title,
     style: VISITORS_STYLE,
     script: `<script src="${SCRIPT}" type="module"></script>`,
     body: `<body>
-<div id="chat" data-channel="${escapeHtml(channelId)}" data-facts="${escapeHtml(JSON.stringify(facts))}"></div>
+<div id="chat"${attributes}></div>
 <noscript><p>This chat needs JavaScript.</p></noscript>
 </body>`,
   });
@@ -26,23 +41,27 @@ export function chatPage(channelId: string, facts: PageFacts): string {
  * @param url the URL of the request
  */
 export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Record<string, string> {
+  // The full URL, because older browsers don't apply 'self' to sockets.
   const socket = `${url.protocol === "http:" ? "ws:" : "wss:"}//${url.host}`;
   const ancestors = allowedOrigins.length > 0 ? `'self' ${allowedOrigins.join(" ")}` : "*";
-  return htmlPageHeaders([
+  return htmlPageHeaders(policy(`'self' ${socket}`, ancestors));
+}
+
+function policy(connects: string, ancestors: string): string[] {
+  return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     // A linked picture, a logo, and the preview of a file that the visitor is about to send.
     "img-src 'self' data: blob: https:",
     "media-src 'self' https:",
-    // The full URL, because older browsers don't apply 'self' to sockets.
-    `connect-src 'self' ${socket}`,
+    `connect-src ${connects}`,
     "base-uri 'none'",
     "form-action 'none'",
     `frame-ancestors ${ancestors}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
-  ]);
+  ];
 }
 
 /** The page for a link to a web channel that does not exist. It repeats no part of the link. */

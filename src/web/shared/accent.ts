@@ -1,3 +1,5 @@
+import type { Scheme } from "./scheme.ts";
+
 /** A company's color, made readable: on it and beside it. */
 
 type Color = readonly [red: number, green: number, blue: number];
@@ -20,9 +22,9 @@ const CONTROL_CONTRAST = 3;
 const STEPS = 40;
 
 /** The shades of a color that are readable in a scheme. @param color `#rrggbb`; null if it is none */
-export function accentOf(color: string, scheme: "light" | "dark"): Accent | null {
-  if (!/^#[\da-f]{6}$/i.test(color)) return null;
-  const given: Color = [channelAt(color, 1), channelAt(color, 3), channelAt(color, 5)];
+export function accentOf(color: string, scheme: Scheme): Accent | null {
+  const given = parsed(color);
+  if (!given) return null;
   const surface = SURFACES[scheme];
   const away = scheme === "light" ? BLACK : WHITE;
   for (let step = 0; step <= STEPS; step++) {
@@ -34,6 +36,26 @@ export function accentOf(color: string, scheme: "light" | "dark"): Accent | null
     return { accent: hex(shade), hover: hex(hover), onAccent: hex(text) };
   }
   return null;
+}
+
+/** Draws the page in a color; in ours if it is null or none. */
+export function showAccent(color: string | null, scheme: Scheme): void {
+  const { accent = "", hover = "", onAccent = "" } = accentOf(color ?? "", scheme) ?? {};
+  const { style } = document.documentElement;
+  style.setProperty("--accent", accent);
+  style.setProperty("--accent-hover", hover);
+  style.setProperty("--on-accent", onAccent);
+  style.setProperty("--focus", accent);
+}
+
+/** The contrast of a color with the page, from 1 to 21. */
+export function contrastWithPage(color: string, scheme: Scheme): number {
+  const given = parsed(color);
+  return given ? contrast(given, SURFACES[scheme]) : 1;
+}
+
+function parsed(color: string): Color | null {
+  return /^#[\da-f]{6}$/i.test(color) ? [channelAt(color, 1), channelAt(color, 3), channelAt(color, 5)] : null;
 }
 
 function channelAt(color: string, index: number): number {

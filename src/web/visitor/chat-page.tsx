@@ -1,5 +1,5 @@
 import { render } from "preact";
-import type { PageFacts } from "../../channels/web/page-facts.ts";
+import { showAccent } from "../shared/accent.ts";
 import { fetchLater } from "../shared/fetch-later.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
@@ -8,11 +8,9 @@ import { newestSeq, type Tapped } from "./conversation.ts";
 import { followHours, readFacts } from "./facts.ts";
 import { hostFrame } from "./host-frame.ts";
 import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey, userIn } from "./identity.ts";
-import { directionOf } from "./language.ts";
 import { ChatSession, type ChosenFile, type SessionView } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
-import { chooseTexts } from "./texts.ts";
-import { timesIn } from "./times.ts";
+import { wordsOf } from "./words-of.ts";
 
 /** One frame of a screen. */
 const DRAW_MS = 16;
@@ -31,7 +29,8 @@ function start(root: HTMLElement, channelId: string): void {
     history.replaceState(null, "", `#${String(fragment)}`);
   }
   let facts = readFacts(root.dataset.facts);
-  followScheme(fragment.get("scheme"), fragment.get("accent") || facts.accentColor);
+  const color = fragment.get("accent") || facts.accentColor;
+  followScheme(fragment.get("scheme"), (scheme) => showAccent(color, scheme));
   followKeyboard();
 
   let identity = identify(fragment, channelId, () => localStorage);
@@ -170,14 +169,6 @@ function start(root: HTMLElement, channelId: string): void {
   if (!host && matchMedia("(pointer: fine)").matches) focusBox();
 }
 
-/** Loads the texts and sets the document's language. */
-async function wordsOf(requested: string | null, facts: PageFacts): Promise<Omit<Words, "user">> {
-  const { language, locale, texts } = await chooseTexts([requested, ...navigator.languages], facts.texts);
-  document.documentElement.lang = language;
-  document.documentElement.dir = directionOf(language);
-  return { texts, locale, times: timesIn(locale), title: facts.title || texts.support };
-}
-
 function socketUrl(channelId: string, after: number, events: number | null): string {
   const since = events === null ? "" : `&events=${events}`;
   const url = new URL(`/web/${channelId}/socket?after=${after}${since}`, location.href);
@@ -206,3 +197,4 @@ function followKeyboard(): void {
 
 const root = document.getElementById("chat");
 if (root?.dataset.channel) start(root, root.dataset.channel);
+else if (root) void import("./preview.tsx").then(({ startPreview }) => startPreview(root));

@@ -26,7 +26,8 @@ test("no site can frame the page, run a script of its own in it, or reach its wi
     "default-src": "'none'",
     "script-src": "'self'",
     "style-src": "'self'",
-    "img-src": "'self' data:",
+    "img-src": "'self' data: blob:",
+    "media-src": "'self'",
     "connect-src": "'self'",
     "frame-src": "'self'",
     "base-uri": "'none'",
@@ -43,4 +44,16 @@ test("no site can frame the page, run a script of its own in it, or reach its wi
 
 test("an unknown path of the API is no page", async () => {
   expect((await call("GET", "/console/api/nowhere")).status).toBe(401);
+});
+
+test("the preview of a chat is a page without a channel, which only the service itself frames", async () => {
+  const page = await call("GET", "/console/preview");
+  expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(page.text).toContain('<div id="chat"></div>');
+  const policy = page.headers.get("Content-Security-Policy") ?? "";
+  expect(policy).toContain("frame-ancestors 'self';");
+  expect(policy).toContain("connect-src 'self';");
+  expect(policy).not.toMatch(/wss?:/);
+  expect(page.headers.get("X-Frame-Options")).toBe("SAMEORIGIN");
+  expect(page.headers.get("Set-Cookie")).toBeNull();
 });

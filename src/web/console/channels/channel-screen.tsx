@@ -60,7 +60,7 @@ export function ChannelScreen({ id }: { id: string }) {
 
 function Actions({ channel, onChannel }: ChannelProps) {
   const { api, to } = usePlace();
-  const { id, name } = channel;
+  const { id, name, kind } = channel;
   const remove = (
     <Confirm
       title={`Delete “${name}”?`}
@@ -82,6 +82,11 @@ function Actions({ channel, onChannel }: ChannelProps) {
       <a class="button" href={to(`channels/${id}/set-up`)}>
         Set-up guide
       </a>
+      {kind === "web" && (
+        <a class="button" href={to(`channels/${id}/chat`)}>
+          Chat settings
+        </a>
+      )}
       <Button opens={<SettingsDialog channel={channel} onChannel={onChannel} />}>Change</Button>
       {may("chats:erase") && (
         <Button class="button button-warns" opens={remove}>

@@ -1,11 +1,9 @@
-import type { Uploads } from "../../../channels/web/uploads.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Input, Select } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
-import { OriginsField } from "./web-parts.tsx";
 
 /** Changes a channel's name, settings and retention. */
 export function SettingsDialog({ channel, onChannel }: ChannelProps) {
@@ -17,13 +15,10 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
       title="Change the channel"
       submit="Save"
       done="Saved"
-      onSubmit={async ({ text, number, words }) => {
+      onSubmit={async ({ text, number }) => {
         const body = {
           name: text("name"),
-          settings:
-            kind === "web"
-              ? { allowedOrigins: words("origins"), uploads: text("uploads") as Uploads }
-              : { perSecond: number("pace") },
+          ...(kind !== "web" && { settings: { perSecond: number("pace") } }),
           // Without the permission, even the same value is refused.
           ...(mayErase && { retentionDays: number("days") }),
         };
@@ -32,22 +27,7 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
       }}
     >
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
-      {kind === "web" ? (
-        <>
-          <OriginsField origins={settings.allowedOrigins ?? []} />
-          <Select
-            label="Files of visitors"
-            name="uploads"
-            path="settings.uploads"
-            options={{
-              everyone: "From all visitors",
-              verified: "Only from users that your site signed in",
-              off: "From nobody",
-            }}
-            first={settings.uploads}
-          />
-        </>
-      ) : (
+      {kind !== "web" && (
         <Input
           label="Messages per second"
           path="settings.perSecond"

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
@@ -29,7 +30,7 @@ export function OriginsForm({ channel, onChannel }: ChannelProps) {
 }
 
 /** The field of the sites, named `origins`. */
-export function OriginsField({ origins }: { origins: string[] }) {
+export function OriginsField({ origins, ...textarea }: { origins: string[] } & JSX.IntrinsicElements["textarea"]) {
   return (
     <Field label="Sites" hint="One per line. Leave empty for every site." path="settings.allowedOrigins">
       {(ties) => (
@@ -40,6 +41,8 @@ export function OriginsField({ origins }: { origins: string[] }) {
           spellcheck={false}
           placeholder="https://www.example.com"
           defaultValue={origins.join("\n")}
+          {...textarea}
+          id={ties.id}
         />
       )}
     </Field>

@@ -1,4 +1,5 @@
 import { FileStage } from "../../shared/files/stage.ts";
+import type { SettingsChange } from "../channels/channel-kinds.ts";
 import type { Draft } from "./conversation-store.ts";
 
 /** Keeps values for this tab alone: never on the server, and gone with the tab. */
@@ -22,6 +23,9 @@ function inTab<T>(prefix: string) {
 
 /** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
 export const drafts = inTab<string>("parley.text.");
+
+/** The settings of channels that were changed and not saved. */
+export const settingsDrafts = inTab<SettingsChange>("parley.settings.");
 
 /** As the service. */
 const MAX_FILE_BYTES = 16 * 1_048_576;

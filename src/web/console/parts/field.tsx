@@ -10,6 +10,8 @@ interface Labels {
   hint?: ComponentChildren;
   /** Where the service finds it in the request, if that is not its name: `contact.address`. */
   path?: string | undefined;
+  /** Shows the label to screen readers alone. */
+  isBare?: boolean | undefined;
 }
 
 /** What ties a control to its label, hint and faults. */
@@ -24,14 +26,16 @@ interface FieldProps extends Labels {
 }
 
 /** A control with its label above it, and what the service refused of it below. */
-export function Field({ label, hint, path, children }: FieldProps) {
+export function Field({ label, hint, path, isBare, children }: FieldProps) {
   const id = useId();
   const faults = useFaults(path);
   const isRefused = faults.length > 0;
   const described = [hint && `${id}-hint`, isRefused && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={isBare ? "hidden" : ""}>
+        {label}
+      </label>
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": isRefused || undefined })}
       {faults.map(({ path: found, message }) => (
         <p key={found} id={`${id}-fault`} class="failed">
@@ -48,9 +52,9 @@ export function Field({ label, hint, path, children }: FieldProps) {
 }
 
 /** An `<input>` with its label. Browsers suggest nothing for it, unless it says what it is. */
-export function Input({ label, hint, path, ...input }: Labels & JSX.IntrinsicElements["input"]) {
+export function Input({ label, hint, path, isBare, ...input }: Labels & JSX.IntrinsicElements["input"]) {
   return (
-    <Field label={label} hint={hint} path={path ?? nameOf(input)}>
+    <Field label={label} hint={hint} path={path ?? nameOf(input)} isBare={isBare}>
       {(ties) => <input autocomplete="off" {...ties} {...input} id={ties.id} />}
     </Field>
   );
@@ -66,9 +70,9 @@ interface Options {
 type SelectProps = Labels & Options & JSX.IntrinsicElements["select"];
 
 /** A `<select>` with its label. */
-export function Select({ label, hint, path, options, first, ...select }: SelectProps) {
+export function Select({ label, hint, path, isBare, options, first, ...select }: SelectProps) {
   return (
-    <Field label={label} hint={hint} path={path ?? nameOf(select)}>
+    <Field label={label} hint={hint} path={path ?? nameOf(select)} isBare={isBare}>
       {(ties) => (
         <select {...ties} {...select} id={ties.id}>
           {Object.entries(options).map(([value, text]) => (

@@ -27,14 +27,17 @@ export interface FormProps {
   onSubmit: (entered: Entered) => Promise<unknown>;
   /** What is said once it was sent. */
   done?: string | undefined;
-  onCancel?: () => void;
+  onCancel?: (() => void) | undefined;
+  /** The label of the button that cancels. */
+  cancel?: string;
   danger?: boolean;
   isDisabled?: boolean;
   children: ComponentChildren;
 }
 
 /** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
-export function Form({ submit, onSubmit, done, onCancel, danger = false, isDisabled = false, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { submit, onSubmit, done, onCancel, cancel = "Cancel", danger = false, isDisabled = false, children } = props;
   const refusal = useSignal<unknown>(null);
   const isSending = useSignal(false);
   const error = refusal.value;
@@ -70,7 +73,7 @@ export function Form({ submit, onSubmit, done, onCancel, danger = false, isDisab
         {error !== null && <Refusal error={error} />}
       </FormFaultsContext.Provider>
       <div class="form-actions">
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel && <Button onClick={onCancel}>{cancel}</Button>}
         <button
           type="submit"
           class={`button ${danger ? "button-danger" : "button-main"}`}

@@ -34,8 +34,8 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
     storage.saveAnswered(id);
   };
   return (
-    // The header is inside of `main`: a page that shows the chat in a frame has a banner of its own.
-    <main class="chat">
+    // A page that shows the chat in a frame has a banner and a `main` of its own.
+    <main class="chat" aria-label={title}>
       <header class="header">
         <Mark logoUrl={facts.logoUrl} title={title} />
         <div class="names">
@@ -94,6 +94,7 @@ function Mark({ logoUrl, title }: { logoUrl: string | null; title: string }) {
       {Array.from(title)[0]?.toLocaleUpperCase()}
       {logoUrl !== null && (
         <img
+          key={logoUrl}
           src={logoUrl}
           alt=""
           width={36}
