@@ -25,7 +25,7 @@ export function useLongList<L extends { key: string }>(
       <div key={`gap ${block}`} style={{ height: `${gap}px` }} />
     ),
   );
-  useLayoutEffect(place.follow, []);
-  useLayoutEffect(place.settle);
+  useLayoutEffect(() => place.follow(), []);
+  useLayoutEffect(() => place.settle());
   return { ...place, drawn };
 }

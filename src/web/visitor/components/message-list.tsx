@@ -72,7 +72,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
         class="scroller"
         data-scroller
         ref={list.box}
-        onScroll={list.onScroll}
+        onScroll={() => list.onScroll()}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll the list
         tabIndex={0}
         aria-label={texts.conversation}
