@@ -394,7 +394,7 @@ test("a deleted message can be neither answered nor reacted to, and offline ther
   await page.getByText("The right one").hover();
   await opener.click();
   const menu = page.getByRole("group", { name: "React or reply" });
-  expect(await menu.getByRole("button").allTextContents()).toEqual(["Reply"]);
+  await eventually(() => menu.getByRole("button").allTextContents(), ["Reply"]);
 });
 
 test("an open page shows edits, reactions, and who is typing", async () => {
