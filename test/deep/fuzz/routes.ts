@@ -191,6 +191,7 @@ export const SHAPES: Record<string, Shape> = {
   "DELETE /console/session": {},
   "POST /console/link": { body: linkBody },
   "GET /console/access": {},
+  "GET /console/preview": {},
   "GET /console": {},
   "GET /console/*": {},
   ...managementShapes("/admin/v1", "/organizations/:id", organization),

@@ -20,6 +20,7 @@ const PUBLIC = [
   // A one-time link says whom it signs in.
   "POST /console/link",
   "GET /console/access",
+  "GET /console/preview",
   // The page. It has nothing of anybody.
   "GET /console",
   "GET /console/*",
@@ -231,6 +232,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/console": { GET: 200, HEAD: 200 },
   "/console/*": { GET: 200, HEAD: 200 },
   "/console/access": { GET: 403, HEAD: 403 },
+  "/console/preview": { GET: 200, HEAD: 200 },
   "/console/link": { GET: 200, HEAD: 200, POST: 403 },
   "/console/session": { GET: 200, HEAD: 200, POST: 403, DELETE: 403 },
   "/hooks/telegram/:channelId": { POST: 401 },

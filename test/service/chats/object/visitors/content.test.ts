@@ -198,20 +198,17 @@ test("a site's user names the chat that the browser had before, by its token, on
   await anonymous.write("before");
   const [before] = (await api("GET", `/chats?channel=${channelId}`)).body.chats;
   const { page } = await visit(channelId, { protocols: asUser("user-4711", await signUser("user-4711", secret)) });
-  const metadata = async () => {
-    expect(await page.rest()).toEqual([]);
-    const { chats } = (await api("GET", `/chats?channel=${channelId}`)).body;
-    return chats.find(({ contact }: { contact: { address: string } }) => contact.address === "user-4711")?.metadata;
-  };
-  page.send({ type: "contact", anonymousToken: token });
-  expect(await metadata()).toBeUndefined();
   await page.write("after");
-  page.send({ type: "contact", anonymousToken: "no token" });
-  expect(await metadata()).toEqual({});
-  page.send({ type: "contact", name: "Eve", anonymousToken: token });
-  expect(await metadata()).toEqual({ anonymousChatId: before.id });
-  page.send({ type: "contact", anonymousToken: "b".repeat(22) });
-  expect(await metadata()).toEqual({ anonymousChatId: before.id });
+  const { chats } = (await api("GET", `/chats?channel=${channelId}`)).body;
+  const { id } = chats.find(({ contact }: { contact: { address: string } }) => contact.address === "user-4711");
+  const told = async (frame: object) => {
+    page.send({ type: "contact", ...frame });
+    return detailsOf({ api } as Awaited<ReturnType<typeof newVisitor>>, id, page);
+  };
+  expect(await told({ anonymousToken: "no token" })).toEqual([null, {}]);
+  const named = [null, { anonymousChatId: before.id }];
+  expect(await told({ name: "Eve", anonymousToken: token })).toEqual(named);
+  expect(await told({ anonymousToken: "b".repeat(22) })).toEqual(named);
 });
 
 test("if the organization's object does not answer, the page hears of it by a close, and its next words count", async () => {
