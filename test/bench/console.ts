@@ -70,13 +70,21 @@ export async function measureConsole(chats: number, settings: RunSettings): Prom
   }
 }
 
-/** The bench's service has no static files, so the browser gets them from the folder. */
+/**
+ * The bench's service has no static files, so the browser gets them from the folder. Playwright's own routes would turn the
+ * browser's cache off.
+ */
 export async function serveFiles(page: Page, folder: string): Promise<void> {
-  await page.route("**/web-assets/**", async (route) => {
-    const path = new URL(route.request().url()).pathname;
-    const contentType = path.endsWith(".css") ? "text/css" : "text/javascript";
-    await route.fulfill({ contentType, body: await readFile(join(folder, path)) });
+  const session = await page.context().newCDPSession(page);
+  session.on("Fetch.requestPaused", ({ requestId, request }) => {
+    const { pathname } = new URL(request.url);
+    const type = pathname.endsWith(".css") ? "text/css" : "text/javascript";
+    const responseHeaders = [{ name: "Content-Type", value: type }];
+    void readFile(join(folder, pathname), "base64").then((body) =>
+      session.send("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders, body }),
+    );
   });
+  await session.send("Fetch.enable", { patterns: [{ urlPattern: "*/web-assets/*" }] });
 }
 
 /** A page of the console with the operator signed in. */

@@ -133,19 +133,20 @@ async function openVisitor(browser: Browser, base: URL, chat: LongChat, folder: 
   await serveFiles(page, folder);
   const fragment = new URLSearchParams({ user: chat.address, hash: hashOf(chat.channel, chat.address) });
   await page.goto(new URL(`/web/${chat.channel.id}#${fragment}`, base).href);
-  return ready(page, ".log .message");
+  await page.locator(".log .message").last().waitFor();
+  return page;
 }
 
-async function openPerson(browser: Browser, base: URL, chat: LongChat, folder: string, token: string): Promise<Page> {
+async function openPerson(
+  browser: Browser,
+  base: URL,
+  chat: LongChat,
+  folder: string,
+  token: string,
+): Promise<Page> {
   const page = await signIn(browser, base, folder, token);
   await page.goto(new URL(`/console/o/${chat.channel.organization.id}/inbox/${chat.id}`, base).href);
-  return ready(page, ".messages .message");
-}
-
-/** Waits for messages. A page whose requests are routed keeps no picture in its cache. */
-async function ready(page: Page, message: string): Promise<Page> {
-  await page.locator(message).last().waitFor();
-  await page.unrouteAll();
+  await page.locator(".messages .message").last().waitFor();
   return page;
 }
 

@@ -40,6 +40,8 @@ const FRAMES_PER_SECOND = 60;
 /** The gestures of one measurement are this fast, in pixels a second: a strong swipe. */
 const SPEED = 8_000;
 const GESTURE_PX = 12_000;
+/** So many collections of garbage that free nothing are enough. */
+const UNCHANGED = 3;
 const BEGIN = "scroll-begin";
 const END = "scroll-end";
 
@@ -120,14 +122,18 @@ export class ScrolledPage {
 
   /** What the page holds, after a collection of garbage. */
   async held(): Promise<Held> {
-    // What the document no longer has is free for the script's heap only once its own heap was collected.
-    for (let n = 0; n < 2; n++) {
+    // What left the document goes over some collections: the script's heap and the document's wait for each other.
+    let [nodes, same] = [Number.POSITIVE_INFINITY, 0];
+    while (same < UNCHANGED) {
       await this.#session.send("HeapProfiler.collectGarbage");
-      await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+      await this.page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+      const left = await this.metric("Nodes");
+      same = left < nodes ? 0 : same + 1;
+      nodes = left;
     }
     const { usedSize } = await this.#session.send("Runtime.getHeapUsage");
     const elements = await this.page.evaluate(() => document.querySelectorAll("*").length);
-    return { heap: usedSize, elements, nodes: await this.metric("Nodes") };
+    return { heap: usedSize, elements, nodes };
   }
 
   /** A figure that the browser keeps of the page. */

@@ -45,12 +45,11 @@ test("placed messages come by their number, the scheduled ones after them by the
   const sooner = message(null, 4, { status: "SCHEDULED", scheduledAt: time(60) });
   const canceled = message(null, 5, { status: "CANCELED" });
   const lines = linesOf([later, message(2, 1), sooner, canceled, message(1, 0)]);
-  expect(lines.map((line) => (line.kind === "day" ? "day" : line.message.id))).toEqual([
-    "day",
-    "msg_1",
-    "msg_2",
-    "msg_4",
-    "msg_3",
+  expect(lines.map(({ key, isNewDay }) => [key, isNewDay])).toEqual([
+    ["msg_1", true],
+    ["msg_2", false],
+    ["msg_4", false],
+    ["msg_3", false],
   ]);
 });
 
@@ -63,8 +62,8 @@ test("a run ends with the day, the sender, the direction, or five minutes", () =
     message(5, 9, { senderId: "mbr_2", direction: "INBOUND" }),
     message(6, 24 * 60, { senderId: "mbr_2", direction: "INBOUND" }),
   ]);
-  const firsts = lines.map((line) => (line.kind === "message" ? line.isFirst : line.kind));
-  expect(firsts).toEqual(["day", true, false, true, true, true, "day", true]);
+  expect(lines.map(({ isFirst }) => isFirst)).toEqual([true, false, true, true, true, true]);
+  expect(lines.map(({ isNewDay }) => isNewDay)).toEqual([true, false, false, false, false, true]);
 });
 
 test("the newest number counts placed messages alone", () => {

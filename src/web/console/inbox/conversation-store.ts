@@ -38,6 +38,7 @@ export class ConversationStore {
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);
+  readonly isLoadingOlder = signal(false);
   /** The message that the next one answers. */
   readonly answered = signal<Message | null>(null);
   /** The reactions that the network has not taken yet, by message. A null takes one back. */
@@ -47,7 +48,6 @@ export class ConversationStore {
   readonly #api: Api;
   readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;
-  #isLoadingOlder = false;
   /** When all pages were loaded again, Unix milliseconds. */
   #refreshedAt = 0;
 
@@ -111,8 +111,8 @@ export class ConversationStore {
       (least, one) => ((one.seq ?? 0) < (least?.seq ?? Infinity) ? one : least),
       null,
     );
-    if (!oldest || this.#isLoadingOlder) return;
-    this.#isLoadingOlder = true;
+    if (!oldest || this.isLoadingOlder.value) return;
+    this.isLoadingOlder.value = true;
     try {
       const page = await this.#page({ before: oldest.id });
       batch(() => {
@@ -122,7 +122,7 @@ export class ConversationStore {
     } catch (error) {
       this.error.value = asParleyError(error);
     } finally {
-      this.#isLoadingOlder = false;
+      this.isLoadingOlder.value = false;
     }
   }
 

@@ -1,5 +1,6 @@
-import { useSignal } from "@preact/signals";
+import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import type { Member } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -19,83 +20,93 @@ interface MessagesProps {
   onChoose: (messageId: string) => void;
 }
 
-/** How near to the end counts as being at the end, in pixels. */
-const AT_END = 80;
+/** Older messages are loaded when the scrolling rests this long: what is put before moving messages would move them. */
+const REST_MS = 100;
 
 /** The messages of a chat. What one reads stays in its place, and a button counts what is new below. */
-export function Messages({ store, members, chosen, onChoose }: MessagesProps) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const wasAtEnd = useRef(true);
-  const heightBefore = useRef(0);
-  const seenSeq = useRef(0);
-  const below = useSignal(0);
+export function Messages(props: MessagesProps) {
+  if (props.store.state.value !== "loading") return <Log {...props} />;
+  return (
+    <div class="messages">
+      <Skeleton rows={6} />
+    </div>
+  );
+}
+
+function Log({ store, members, chosen, onChoose }: MessagesProps) {
   const messages = store.messages.value;
   const lines = useMemo(() => linesOf(messages), [messages]);
   const names = useMemo(() => new Map(members.map(({ id, name }) => [id, name])), [members]);
   /** What sent each failed message again. */
   const repeats = useMemo(() => new Map(messages.map((message) => [message.resendOf, message])), [messages]);
-  const hasOlder = store.hasOlder.value;
-  const oldest = lines[0]?.key;
-  const isLoading = store.state.value === "loading";
+  const newest = useMemo(() => newestSeq(messages), [messages]);
 
-  const look = () => {
-    if (wasAtEnd.current) seenSeq.current = newestSeq(messages);
-    below.value = messages.filter(({ seq }) => (seq ?? 0) > seenSeq.current).length;
-  };
-  const toEnd = () => {
-    const box = scroller.current;
-    if (box) box.scrollTop = box.scrollHeight;
-  };
-
-  // The reader stays at the end, or at the same message while older ones are put before it.
-  useLayoutEffect(() => {
-    const box = scroller.current;
-    if (!box) return;
-    if (wasAtEnd.current) toEnd();
-    else if (heightBefore.current > 0) box.scrollTop += box.scrollHeight - heightBefore.current;
-    heightBefore.current = 0;
-    look();
-  }, [lines.length, oldest, isLoading]);
-
-  // What appears below, such as a notice at the composer, hides none of the last messages.
-  useEffect(() => {
-    if (!scroller.current) return;
-    const observer = new ResizeObserver(() => wasAtEnd.current && toEnd());
-    observer.observe(scroller.current);
-    return () => observer.disconnect();
-  }, [isLoading]);
+  const list = useLongList(lines, newest, true, ({ key, message, isNewDay, isFirst }) => {
+    const props = { message, isChosen: message.id === chosen, onChoose, store };
+    // Until the names are there, they have their room.
+    const unknown = members.length === 0 ? "\u00a0" : null;
+    const sender = message.senderId === null ? null : (names.get(message.senderId) ?? unknown);
+    return (
+      <Fragment key={key}>
+        {isNewDay && (
+          <p class="day">
+            <span>{dayOf(Date.parse(message.createdAt), now.value)}</span>
+          </p>
+        )}
+        {message.seq === null ? (
+          <ScheduledBubble {...props} />
+        ) : (
+          <Bubble {...props} sender={sender} isFirst={isFirst} again={repeats.get(message.id)} />
+        )}
+      </Fragment>
+    );
+  });
 
   // Who sends wants to see it.
-  useEffect(toEnd, [store.sends.value]);
+  useLayoutEffect(list.toEnd, [store.sends.value]);
 
-  const older = () => {
-    heightBefore.current = scroller.current?.scrollHeight ?? 0;
-    wasAtEnd.current = false;
-    void store.older();
+  const isLoadingOlder = store.isLoadingOlder.value;
+  const rest = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(rest.current), []);
+  const loadOlder = () => {
+    const { scrollTop = 0, clientHeight = 0 } = list.box.current ?? {};
+    // After a failure only the button tries again.
+    if (scrollTop < clientHeight && store.hasOlder.value && !store.error.value) void store.older();
   };
-  if (isLoading)
-    return (
-      <div class="messages">
-        <Skeleton rows={6} />
-      </div>
-    );
+
+  // A link to a message leads there, also if it is not drawn. Without the hash, the same link leads there again.
+  useEffect(() => {
+    const jump = () => {
+      const id = location.hash.slice(1);
+      const index = lines.findIndex(({ key }) => key === id);
+      if (index < 0) return;
+      list.show(index, () => {
+        location.replace(`#${id}`);
+        history.replaceState(null, "", location.pathname);
+      });
+    };
+    addEventListener("hashchange", jump);
+    return () => removeEventListener("hashchange", jump);
+  }, [lines]);
+
   return (
     <div
       class="messages"
       role="log"
       aria-label="Messages"
+      aria-live={list.isLive() ? "polite" : "off"}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard
       tabIndex={0}
-      ref={scroller}
-      onScroll={({ currentTarget: box }) => {
-        wasAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END;
-        look();
-        if (box.scrollTop < AT_END && hasOlder && heightBefore.current === 0) older();
+      ref={list.box}
+      onScroll={() => {
+        list.onScroll();
+        clearTimeout(rest.current);
+        rest.current = setTimeout(loadOlder, REST_MS);
       }}
     >
-      {hasOlder && (
-        <Button class="link messages-older" onClick={older}>
-          Show older messages
+      {store.hasOlder.value && (
+        <Button class="link messages-older" aria-busy={isLoadingOlder} onClick={() => void store.older()}>
+          {isLoadingOlder ? "Loading…" : "Show older messages"}
         </Button>
       )}
       {!may("messages:read") ? (
@@ -107,31 +118,12 @@ export function Messages({ store, members, chosen, onChoose }: MessagesProps) {
           </Empty>
         )
       )}
-      {lines.map((line) => {
-        if (line.kind === "day") {
-          return (
-            <p key={line.key} class="day">
-              <span>{dayOf(line.at, now.value)}</span>
-            </p>
-          );
-        }
-        const props = { message: line.message, isChosen: line.message.id === chosen, onChoose, store };
-        const sender = line.message.senderId === null ? null : (names.get(line.message.senderId) ?? null);
-        return line.kind === "scheduled" ? (
-          <ScheduledBubble key={line.key} {...props} />
-        ) : (
-          <Bubble
-            key={line.key}
-            {...props}
-            sender={sender}
-            isFirst={line.isFirst}
-            again={repeats.get(line.message.id)}
-          />
-        );
-      })}
-      {below.value > 0 && (
-        <Button class="button messages-below" onClick={toEnd}>
-          <Icon name="down" /> {plural(below.value, "new message")}
+      <div class="lines" ref={list.log}>
+        {list.drawn}
+      </div>
+      {list.below() > 0 && (
+        <Button class="button messages-below" onClick={list.toEnd}>
+          <Icon name="down" /> {plural(list.below(), "new message")}
         </Button>
       )}
     </div>

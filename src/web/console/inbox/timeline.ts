@@ -1,11 +1,15 @@
 import type { Message } from "../api.ts";
 import { isSameDay } from "../format.ts";
 
-/** A line of the conversation. */
-export type Line =
-  | { kind: "day"; at: number; key: string }
-  | { kind: "message"; message: Message; key: string /** The first of its sender's run. */; isFirst: boolean }
-  | { kind: "scheduled"; message: Message; key: string };
+/** A line of the conversation. A message without a `seq` is scheduled. */
+interface Line {
+  key: string;
+  message: Message;
+  /** Whether it is the first of its day. */
+  isNewDay: boolean;
+  /** The first of its sender's run. */
+  isFirst: boolean;
+}
 
 /** Messages that are closer together than this, by the same sender, are drawn as one run. */
 const RUN_MS = 5 * 60_000;
@@ -48,16 +52,15 @@ export function linesOf(messages: readonly Message[]): Line[] {
   for (const message of placed) {
     const at = Date.parse(message.createdAt);
     const isNewDay = before === null || !isSameDay(Date.parse(before.createdAt), at);
-    if (isNewDay) lines.push({ kind: "day", at, key: `day ${message.id}` });
     const isFirst =
       isNewDay ||
       before?.direction !== message.direction ||
       before.senderId !== message.senderId ||
       at - Date.parse(before.createdAt) > RUN_MS;
-    lines.push({ kind: "message", message, key: message.id, isFirst });
+    lines.push({ key: message.id, message, isNewDay, isFirst });
     before = message;
   }
-  return [...lines, ...scheduled.map((message) => ({ kind: "scheduled", message, key: message.id }) as const)];
+  return [...lines, ...scheduled.map((message) => ({ key: message.id, message, isNewDay: false, isFirst: true }))];
 }
 
 /** When a contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */

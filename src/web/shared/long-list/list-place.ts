@@ -12,7 +12,7 @@ const SETTLE_MS = 300;
  */
 export function listPlace<L extends { key: string }>(draw: () => void) {
   /** The box that scrolls, and the element in it that has the lines. */
-  const box: { current: HTMLElement | null } = { current: null };
+  const box: { current: HTMLDivElement | null } = { current: null };
   const log: { current: HTMLDivElement | null } = { current: null };
   const heights = new Map<number, number>();
   let lines: readonly L[] = [];
@@ -52,6 +52,7 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
   const topOf = (element: Element | null) => element?.getBoundingClientRect().top ?? 0;
 
   function hold(): void {
+    if (isFollowing) seen = newest;
     const edge = topOf(box.current);
     anchor = [...(log.current?.querySelectorAll(".message") ?? [])].find(
       (message) => message.getBoundingClientRect().bottom > edge,
@@ -82,12 +83,12 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
     // A dialog gives the focus back.
     if (!activeElement?.closest("dialog")) focused = blockAt(activeElement);
     const { isCollapsed = true, anchorNode = null, focusNode = null } = getSelection() ?? {};
-    const ends = [blockAt(anchorNode), blockAt(focusNode)];
-    const playing = [...(log.current?.querySelectorAll<HTMLMediaElement>("audio,video") ?? [])];
+    const ends = isCollapsed ? [Number.NaN] : [blockAt(anchorNode), blockAt(focusNode)];
+    const players = [...(log.current?.querySelectorAll<HTMLMediaElement>("audio,video") ?? [])];
     return [
       [focused - 1, focused + 1],
-      isCollapsed ? [Number.NaN, Number.NaN] : [Math.min(...ends), Math.max(...ends)],
-      ...playing.filter(({ paused }) => !paused).map((player): Range => [blockAt(player), blockAt(player)]),
+      [Math.min(...ends), Math.max(...ends)],
+      ...players.filter(({ paused }) => !paused).map((player): Range => [blockAt(player), blockAt(player)]),
     ];
   }
 
@@ -97,8 +98,9 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
     // In a closed frame nothing has a height.
     if (!view) return;
     for (const part of parts()) {
-      const block = Number(part.dataset.block ?? Number.NaN);
-      isNew ||= !Number.isNaN(block) && !heights.has(block);
+      if (part.dataset.block === undefined) continue;
+      const block = Number(part.dataset.block);
+      isNew ||= !heights.has(block);
       heights.set(block, part.getBoundingClientRect().height);
     }
     const all = rangeOf(lines.length, before);
@@ -157,7 +159,6 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
     /** The plan was drawn. */
     settle(): void {
       restore();
-      if (isFollowing) seen = newest;
       if (drawn.includes(wanted)) {
         wanted = Number.NaN;
         scrollThere();
@@ -176,8 +177,6 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
       const onSelection = () => look();
       document.addEventListener("selectionchange", onSelection);
       return () => {
-        clearTimeout(timer);
-        cancelAnimationFrame(frame);
         observer.disconnect();
         document.removeEventListener("selectionchange", onSelection);
       };
@@ -188,14 +187,12 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
       if (!scroller) return;
       const wasFollowing = isFollowing;
       isFollowing = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END;
-      if (isFollowing) seen = newest;
       hold();
       look(wasFollowing !== isFollowing);
     },
 
     toEnd(): void {
       isFollowing = true;
-      seen = newest;
       formerRoom = Number.NaN;
       restore();
       look(true);
