@@ -8,7 +8,6 @@ import { Lazy } from "./lazy.ts";
 import { currentPath, route, type ScreenParts } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext } from "./organization.ts";
-import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
@@ -67,7 +66,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
   const find = () => {
     // It would take the place of a dialog, and what was entered there would be lost.
-    if (!document.querySelector("dialog[open]")) openDialog(<Palette entries={entries} />);
+    if (!document.querySelector("dialog[open]")) openDialog(<Lazy.Palette entries={entries} />);
   };
   const showKeys = () => openDialog(<Lazy.ShortcutList />);
   useShortcuts([

@@ -16,4 +16,5 @@ export { SearchBar } from "./inbox/search-bar.tsx";
 export { NewChat } from "./inbox/new-chat.tsx";
 export { TemplateDialog } from "./inbox/template-dialog.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";
+export { Palette } from "./palette.tsx";
 export { ShortcutList } from "./shortcut-list.tsx";
