@@ -63,7 +63,7 @@ function Log({ store, members, chosen, onChoose }: MessagesProps) {
   });
 
   // Who sends wants to see it.
-  useLayoutEffect(list.toEnd, [store.sends.value]);
+  useLayoutEffect(() => list.toEnd(), [store.sends.value]);
 
   const isLoadingOlder = store.isLoadingOlder.value;
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -122,7 +122,7 @@ function Log({ store, members, chosen, onChoose }: MessagesProps) {
         {list.drawn}
       </div>
       {list.below() > 0 && (
-        <Button class="button messages-below" onClick={list.toEnd}>
+        <Button class="button messages-below" onClick={() => list.toEnd()}>
           <Icon name="down" /> {plural(list.below(), "new message")}
         </Button>
       )}
