@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { CREDENTIALS, createChannel, createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
@@ -451,6 +451,56 @@ test("a text goes out with choices, which are shown before", async () => {
   await dialog.getByRole("button", { name: "Send" }).click();
   await expect.poll(() => log(page).locator(".option").allTextContents()).toEqual(["Today", "Tomorrow"]);
   expect(await box(page).inputValue()).toBe("");
+  await page.context().close();
+});
+
+test("choices that others overtook go out whole, if the person wants so", async () => {
+  const chat = await desk.chat("Ovo Overtaken");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await page.context().route(/\/events/, (route) => route.abort());
+  await page.reload();
+  await box(page).fill("When may we call?");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send with choices…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send with choices" });
+  await dialog.getByLabel("Choices").fill("Today\nTomorrow");
+  const overtake = async (route: Route) => {
+    await send(chat.id, { content: "Somebody else" });
+    await route.continue();
+  };
+  await page.route(/\/messages$/, overtake, { times: 1 });
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Ann answered meanwhile.").waitFor();
+  await page.getByRole("button", { name: "Send anyway" }).click();
+  await expect.poll(() => log(page).locator(".option").allTextContents()).toEqual(["Today", "Tomorrow"]);
+  await page.context().close();
+});
+
+test("files and an answer are sent later too, and a file that is added meanwhile waits", async () => {
+  const chat = await desk.chat("Lara Later");
+  await desk.writes(chat.address, "Send it on Monday");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Send it on Monday").hover();
+  await log(page).getByRole("button", { name: "React or reply" }).click();
+  await log(page).getByRole("button", { name: "Reply", exact: true }).click();
+  await choose(page, dot, words);
+  const addAnother = async (route: Route) => {
+    await choose(page, { ...words, name: "late.txt" });
+    await staged(page).getByText("late.txt").waitFor();
+    await route.continue();
+  };
+  await page.route(/\/media\?/, addAnother, { times: 1 });
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send later…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Schedule" }).click();
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/messages`);
+  await expect
+    .poll(async () => (await desk.api("GET", `/chats/${chat.id}/scheduled`)).messages)
+    .toMatchObject([
+      { text: "dot.png", replyTo: messages[0].id, media: { fileName: "dot.png" } },
+      { text: "words.txt", media: { fileName: "words.txt" } },
+    ]);
+  await expect.poll(() => staged(page).locator("bdi").allTextContents()).toEqual(["late.txt"]);
   await page.context().close();
 });
 

@@ -99,31 +99,38 @@ export function Composer({ store, chat, members }: ComposerProps) {
     return uploadFile(addressOf(organization.id, `/chats/${chat.id}/media`), SCRIPT_HEADERS, call);
   };
 
+  const about = answered ? { replyTo: answered.id } : {};
+
   const sendText = (isAnyway = false) => {
     const content = text.trim();
     if ((content === "" && !hasFiles) || excess > 0 || isSending) return;
-    const about = answered ? { replyTo: answered.id } : {};
     if (hasFiles) void sending.sendFiles({ content, ...about }, upload, isAnyway);
     else void sending.send({ content, type: "TEXT", ...about }, isAnyway);
   };
 
   const sendAnyway = ({ draft }: Conflict) => {
-    if (draft.templateId || draft.scheduledAt) void sending.send(draft, true);
+    if (draft.templateId || draft.interactive || (draft.scheduledAt && !draft.mediaId)) void sending.send(draft, true);
     else sendText(true);
   };
 
-  const choose = <Lazy.TemplateDialog chat={chat} upload={upload} onSend={(draft) => sending.deliver(draft)} />;
+  const choose = (
+    <Lazy.TemplateDialog chat={chat} upload={upload} onSend={(draft) => sending.deliver({ ...draft, ...about })} />
+  );
   const later = (
     <Lazy.LaterDialog
-      text={text.trim()}
-      onSend={(times) => sending.deliver({ content: text.trim(), type: "TEXT", ...times })}
+      text={text.trim() || stage.files.map(({ shown }) => shown.name).join(", ")}
+      onSend={async (times) => {
+        const content = text.trim();
+        if (hasFiles) await sending.sendFiles({ content, ...about, ...times }, upload);
+        else await sending.deliver({ content, type: "TEXT", ...about, ...times });
+      }}
     />
   );
   const choices = (
     <Lazy.ChoicesDialog
       text={text.trim()}
       onSend={async (draft) => {
-        await sending.deliver({ ...draft, ...(answered && { replyTo: answered.id }) });
+        await sending.deliver({ ...draft, ...about });
       }}
     />
   );

@@ -45,6 +45,8 @@ export class ConversationStore {
   readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
   readonly sends = signal(0);
+  /** The channel has said that it can't show what was read. */
+  hasNoReadMarks = false;
   readonly #api: Api;
   readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;

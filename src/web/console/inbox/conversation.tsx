@@ -47,7 +47,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     void store.load();
     return listen((event) => {
       if (!event) return void store.load();
-      if (event.chatId === id && event.data.message) endTyping(id);
+      if (event.chatId === id && /^message\.(received|created)$/.test(event.type)) endTyping(id);
       store.take(event);
     });
   }, [store]);

@@ -38,6 +38,7 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
     isBusy.value = false;
   };
   useEffect(() => {
+    at.value = 0;
     found.value = wanted.length < MIN_LENGTH ? NOTHING : null;
     if (wanted.length < MIN_LENGTH) return;
     const ended = new AbortController();

@@ -69,6 +69,7 @@ export class Sending {
   readonly #store: ConversationStore;
   /** Whether the next message belongs to the send of the one before it. */
   #isSameSend = false;
+  #undos = 0;
   readonly #chatId: string;
   /** The messages that were sent from here. */
   readonly #ownIds = new Set<string>();
@@ -87,24 +88,29 @@ export class Sending {
   }
 
   /**
-   * Uploads the staged files, and sends each as a message, the first with the draft. What could not be sent stays staged,
-   * and says why. Never throws.
+   * Uploads the files that are staged now, and sends each as a message, the first with the draft. What could not be sent
+   * stays staged, and says why. A file that is taken away meanwhile is not sent, and an undo stops the rest. Never throws.
    */
   async sendFiles(draft: Draft, upload: UploadFile, isAnyway = false): Promise<void> {
     if (this.isBusy.value) return sayError(STILL_SENDING);
+    const keys = this.stage.files.map(({ key }) => key);
+    const undos = this.#undos;
     this.isBusy.value = true;
-    const isUploaded = await this.#uploadAll(upload).finally(() => (this.isBusy.value = false));
+    const isUploaded = await this.#uploadAll(keys, upload).finally(() => (this.isBusy.value = false));
     if (!isUploaded) return;
     this.conflict.value = null;
     let next = draft;
-    for (const { mediaId } of this.stage.files) {
-      if (mediaId === null) return;
-      const { content } = next;
-      await this.send({ ...next, content: content === "" ? mediaId : content, mediaId }, isAnyway);
+    const { scheduledAt, expiresAt } = draft;
+    const times = { ...(scheduledAt != null && { scheduledAt }), ...(expiresAt != null && { expiresAt }) };
+    for (const key of keys) {
+      const mediaId = this.stage.file(key)?.mediaId;
+      if (this.#undos !== undos) break;
+      if (mediaId == null) continue;
+      await this.send({ ...next, content: next.content === "" ? mediaId : next.content, mediaId }, isAnyway);
       // A send that failed has said so, or asks.
-      if (this.stage.files.some((one) => one.mediaId === mediaId)) break;
+      if (this.stage.file(key)) break;
       this.#isSameSend = true;
-      next = { content: "" };
+      next = { content: "", ...times };
     }
     this.#isSameSend = false;
   }
@@ -135,6 +141,7 @@ export class Sending {
   async undo(sent: Undoable): Promise<void> {
     const undone: UndoPart[] = [];
     let left = sent.parts;
+    this.#undos++;
     try {
       for (const part of sent.parts.toReversed()) {
         await this.#store.cancel(part.messageId);
@@ -149,12 +156,14 @@ export class Sending {
     }
     if (undone.length > 0) this.state.onUndone(undone);
     if (left.length === 0) sent.removeToast();
-    this.undoable.value = left.length === 0 ? null : { ...sent, parts: left };
+    // Meanwhile another message may have gone out, which can be undone by itself.
+    if (this.undoable.value === sent) this.undoable.value = left.length === 0 ? null : { ...sent, parts: left };
   }
 
   /** The text was changed, so a refused one is no longer what the person would send. */
   corrected(): void {
-    if (this.conflict.value && !this.conflict.value.draft.templateId) this.conflict.value = null;
+    const { draft } = this.conflict.value ?? {};
+    if (draft && !draft.templateId && !draft.interactive) this.conflict.value = null;
   }
 
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
@@ -201,11 +210,13 @@ export class Sending {
     }, undoMs);
   }
 
-  /** @returns whether all staged files are uploaded. Each that is not says why */
-  async #uploadAll(upload: UploadFile): Promise<boolean> {
+  /** @returns whether all of these files that are still staged are uploaded. Each that is not says why */
+  async #uploadAll(keys: readonly string[], upload: UploadFile): Promise<boolean> {
     const { stage } = this;
-    for (const { key, file, mediaId, stop } of stage.files) {
-      if (mediaId !== null || stop.signal.aborted) continue;
+    for (const key of keys) {
+      const staged = stage.file(key);
+      if (!staged || staged.mediaId !== null) continue;
+      const { file, stop } = staged;
       stage.update(key, { trouble: null });
       const onProgress = (share: number) => stage.update(key, { share });
       const answer = await repeatUpload(upload, { file, key, signal: stop.signal, onProgress }, () => navigator.onLine);
@@ -216,7 +227,8 @@ export class Sending {
         stage.update(key, { share: null, trouble });
       }
     }
-    return stage.files.length > 0 && stage.files.every(({ mediaId }) => mediaId !== null);
+    const left = keys.flatMap((key) => stage.file(key) ?? []);
+    return left.length > 0 && left.every(({ mediaId }) => mediaId !== null);
   }
 
   /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */

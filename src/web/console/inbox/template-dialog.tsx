@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { fillTemplate } from "../../../chats/template.ts";
 import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
 import { type Chat, ParleyError, type Template } from "../api.ts";
@@ -104,6 +104,9 @@ function Filling({ template, chat, upload, onBack, onSend }: FillingProps) {
   );
   const parts = useSignal<Parts>({});
   const file = useSignal<File | null>(null);
+  const ended = useMemo(() => new AbortController(), []);
+  // A dialog that is closed sends nothing.
+  useEffect(() => () => ended.abort(), []);
   const uploadKey = useMemo(() => crypto.randomUUID(), [file.value]);
   const filled = fillTemplate(template.body, values.value, MAX_LENGTH);
   return (
@@ -113,9 +116,12 @@ function Filling({ template, chat, upload, onBack, onSend }: FillingProps) {
       isDisabled={!("text" in filled)}
       onSubmit={async () => {
         const content = "text" in filled ? filled.text : template.body;
-        const given = file.value ? await withFile(parts.value, file.value, upload, uploadKey) : parts.value;
         const draft: Draft = { content, type: "TEMPLATE", templateId: template.id, variables: values.value };
-        const send = () => onSend({ ...draft, ...(Object.keys(given).length > 0 && { template: given }) });
+        const send = async () => {
+          const call = { file: file.value, key: uploadKey, signal: ended.signal };
+          const given = await withFile(parts.value, call, upload);
+          await onSend({ ...draft, ...(Object.keys(given).length > 0 && { template: given }) });
+        };
         if (await leavesOpen(send)) closeDialog();
       }}
     >
@@ -149,10 +155,14 @@ function Filling({ template, chat, upload, onBack, onSend }: FillingProps) {
   );
 }
 
-/** The values with the header's file, which is uploaded first. @throws ParleyError */
-async function withFile(parts: Parts, file: File, upload: UploadFile, key: string): Promise<Parts> {
-  const call = { file, key, signal: new AbortController().signal, onProgress: () => {} };
-  const answer = await repeatUpload(upload, call, () => navigator.onLine);
+/** The values with the header's file, if there is one. It is uploaded first. @throws ParleyError */
+async function withFile(
+  parts: Parts,
+  { file, key, signal }: { file: File | null; key: string; signal: AbortSignal },
+  upload: UploadFile,
+): Promise<Parts> {
+  if (file === null) return parts;
+  const answer = await repeatUpload(upload, { file, key, signal, onProgress: () => {} }, () => navigator.onLine);
   if (answer?.outcome === "stored") return { ...parts, header: { mediaId: answer.mediaId } };
   const { code, message } = answer?.outcome === "refused" ? answer.trouble : { code: "unreachable", message: "" };
   throw new ParleyError(message, { status: null, code });

@@ -16,23 +16,22 @@ export function useRead(store: ConversationStore): void {
   const isRead = (store.chat.value?.readUpTo ?? 0) >= seq;
 
   useEffect(() => {
-    if (id === null || isRead || !may("messages:send")) return;
+    if (id === null || isRead || store.hasNoReadMarks || !may("messages:send")) return;
     let wasInView = false;
     const timer = setInterval(() => {
       const isNow = isInView(id);
       if (isNow && wasInView) {
         clearInterval(timer);
-        store.markRead(id).catch(ignored);
+        store.markRead(id).catch((error: unknown) => {
+          if (!(error instanceof ParleyError)) throw error;
+          // Not every channel has read marks.
+          store.hasNoReadMarks ||= error.status === 409;
+        });
       }
       wasInView = isNow;
     }, READ_AFTER_MS);
     return () => clearInterval(timer);
   }, [store, id, isRead]);
-}
-
-/** Not every channel has it, and nothing depends on it. A fault of this page is one. */
-function ignored(error: unknown): void {
-  if (!(error instanceof ParleyError)) throw error;
 }
 
 function isInView(messageId: string): boolean {

@@ -52,6 +52,10 @@ export class FileStage {
     }
   }
 
+  file(key: string): StagedFile | null {
+    return this.files.find((one) => one.key === key) ?? null;
+  }
+
   update(key: string, change: Partial<StagedFile>): void {
     this.files = this.files.map((one) => (one.key === key ? { ...one, ...change } : one));
     this.onChange();
@@ -76,7 +80,7 @@ export class FileStage {
 
   /** A file that was sent is no longer shown from here, unless it was taken back. */
   release({ key, shown }: StagedFile): void {
-    if (!this.files.some((one) => one.key === key)) URL.revokeObjectURL(shown.url);
+    if (!this.file(key)) URL.revokeObjectURL(shown.url);
   }
 
   /** Empties the stage, as its files are sent. */
