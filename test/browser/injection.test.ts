@@ -41,6 +41,8 @@ test.for(PAGES)("any message stays text: no script runs, and no policy had to bl
   const user = newUser();
   for (const payload of payloads) await place.say(user, payload);
   const page = await visit(browser, place, { user });
+  // All of it is near the view, so all of it is drawn.
+  await page.setViewportSize({ width: 480, height: 12_000 });
   const [own = ""] = payloads;
   await write(page, own);
   await eventually(() => shown(page), [...payloads, own]);

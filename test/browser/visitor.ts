@@ -80,6 +80,24 @@ export async function shown(page: Page): Promise<string[]> {
   return page.getByRole("log").locator(".text").allTextContents();
 }
 
+/** The texts of the whole conversation, in order: a long one draws only what is near the view, so the page is scrolled. */
+export async function readThrough(page: Page): Promise<string[]> {
+  const texts = await page.locator(".scroller").evaluate(async (box) => {
+    const found = new Map<number, string>();
+    const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    box.scrollTop = 0;
+    for (let isAtEnd = false; !isAtEnd; box.scrollTop += box.clientHeight / 2) {
+      await drawn();
+      isAtEnd = box.scrollTop + box.clientHeight > box.scrollHeight - 2;
+      for (const message of box.querySelectorAll(".message[id]")) {
+        found.set(Number(/\d+$/.exec(message.id)?.[0]), message.querySelector(".text")?.textContent ?? "");
+      }
+    }
+    return [...found];
+  });
+  return texts.toSorted(([one], [other]) => one - other).map(([, text]) => text);
+}
+
 /** Waits until `look` returns the expected value. */
 export async function eventually<T>(look: () => Promise<T>, wanted: T): Promise<void> {
   await expect.poll(look, { timeout: 10_000, interval: 25 }).toEqual(wanted);
