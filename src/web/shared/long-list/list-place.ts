@@ -24,9 +24,9 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
   let isFollowing = true;
   let kept: Range[] = [];
   let drawn: number[] = [];
-  /** The first message in view, and its distance from the upper edge. */
+  /** The first message in view, and how far its end is from the upper edge. Its first line may go: the name of who wrote. */
   let anchor: Element | undefined;
-  let anchorTop = 0;
+  let anchorEnd = 0;
   /** How far the box could be scrolled. */
   let formerRoom = 0;
   let focused = Number.NaN;
@@ -50,14 +50,13 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
   const blockAt = (node: Node | null) =>
     Number(parts().find((part) => part.contains(node))?.dataset.block ?? Number.NaN);
   const topOf = (element: Element | null) => element?.getBoundingClientRect().top ?? 0;
+  const endOf = (element: Element) => element.getBoundingClientRect().bottom;
 
   function hold(): void {
     if (isFollowing) seen = newest;
     const edge = topOf(box.current);
-    anchor = [...(log.current?.querySelectorAll(".message") ?? [])].find(
-      (message) => message.getBoundingClientRect().bottom > edge,
-    );
-    anchorTop = topOf(anchor ?? null) - edge;
+    anchor = [...(log.current?.querySelectorAll(".message") ?? [])].find((message) => endOf(message) > edge);
+    anchorEnd = anchor ? endOf(anchor) - edge : 0;
   }
 
   /** Puts the reader back to where they were. */
@@ -69,7 +68,7 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
     if (isFollowing) {
       if (room !== formerRoom) scroller.scrollTop = room;
     } else if (anchor?.isConnected) {
-      const moved = topOf(anchor) - topOf(scroller) - anchorTop;
+      const moved = endOf(anchor) - topOf(scroller) - anchorEnd;
       // Less than a pixel is only a rounded height.
       if (Math.abs(moved) >= 1) scroller.scrollTop += moved;
     }
@@ -177,6 +176,8 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
       const onSelection = () => look();
       document.addEventListener("selectionchange", onSelection);
       return () => {
+        clearTimeout(timer);
+        cancelAnimationFrame(frame);
         observer.disconnect();
         document.removeEventListener("selectionchange", onSelection);
       };
