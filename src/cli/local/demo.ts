@@ -8,6 +8,16 @@ import { createDemoConversations } from "./demo-visitors.ts";
 
 const VISITOR = "demo-visitor";
 
+/** How the demo's web chat looks and speaks. */
+const LOOK = {
+  title: "Demo lamps",
+  greeting: "Hello! Ask us about our lamps, or about an order.",
+  accentColor: "#7a3e9d",
+  starters: ["Where is my order?", "Do you ship to Portugal?"],
+  uploads: "everyone",
+  askContact: "afterFirst",
+};
+
 const created = z.object({ id: z.string() });
 const organizationAnswer = z.object({ organization: created });
 const channelAnswer = z.object({ channel: created, identitySecret: z.string() });
@@ -43,7 +53,7 @@ export async function createDemo(base: string, state: string, adminToken: string
   const owner = { name: "Demo owner" };
   const { organization } = await call("/organizations", organizationAnswer, { name: "Demo", owner });
   const of = `/organizations/${organization.id}`;
-  const web = { kind: "web", name: "Demo web chat" };
+  const web = { kind: "web", name: "Demo web chat", settings: LOOK };
   const { channel, identitySecret } = await call(`${of}/channels`, channelAnswer, web);
   const contact = { address: VISITOR, name: "Demo visitor" };
   const { chat } = await call(`${of}/chats`, chatAnswer, { channelId: channel.id, contact });

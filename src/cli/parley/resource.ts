@@ -10,7 +10,7 @@ import {
 } from "./command.ts";
 import { VARIABLE_OF } from "./credentials.ts";
 import { confirm, deleteUntilDone } from "./deletion.ts";
-import type { Columns } from "./output.ts";
+import type { Columns, Output } from "./output.ts";
 import type { JsonObject, Query, Service, ServiceRequest } from "./service.ts";
 
 type Options = Record<string, string | string[] | boolean | undefined>;
@@ -54,6 +54,8 @@ export interface Resource {
   complete?: (rows: JsonObject[], service: Service, query: Query) => Promise<void>;
   /** More fields of the request body, by path, that no single option sets. */
   more?: (options: Options, verb: "create" | "change") => Promise<Record<string, unknown>>;
+  /** What to say of a record that was created or changed, besides the record itself. */
+  about?: (record: JsonObject, service: Service) => string | null;
 }
 
 /** A field with a single value. `value` is the placeholder in the help. */
@@ -88,6 +90,10 @@ export function commandsOf(resource: Resource): Command[] {
   const callRecord = (service: Service, method: string, path: string, request?: ServiceRequest) =>
     scope === "service" ? service.asOperator(method, path, request) : service.asOperatorOrClient(method, path, request);
   const recordOf = ({ [one]: record, ...more }: JsonObject) => ({ ...(record as JsonObject | undefined), ...more });
+  const tellAbout = (body: JsonObject, service: Service, out: Output) => {
+    const text = resource.about?.(recordOf(body), service);
+    if (text && !out.json) out.note(text);
+  };
   const commands = [
     command({
       ...resource.list,
@@ -116,6 +122,7 @@ export function commandsOf(resource: Resource): Command[] {
         const { body } = await call("POST", await bodyOf(resource, options, "create"));
         out.record(body, recordOf(body));
         if (body.secret || body.identitySecret) out.note(SHOWN_ONCE);
+        tellAbout(body, service, out);
       },
     }),
   ];
@@ -134,6 +141,7 @@ export function commandsOf(resource: Resource): Command[] {
       const request = await bodyOf(resource, options, "change");
       const { body } = await callRecord(service, "PATCH", `/${name}/${operands[one]}`, request);
       out.record(body, recordOf(body));
+      tellAbout(body, service, out);
       return undefined;
     };
     commands.push(

@@ -180,6 +180,8 @@ export const RESOURCES = {
       const secrets = await (verb === "create" ? credentialsOf(String(kind)) : replaced(replace as string[]));
       return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`credentials.${name}`, value]));
     },
+    about: ({ kind, id }, { connection }) =>
+      kind === "web" ? `Visitors see it at ${new URL(`/web/${id}`, connection.url)}` : null,
   },
   templates: {
     name: "templates",

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createChannel, createOrganization } from "../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
@@ -258,6 +260,44 @@ export function operatorTests(placeOf: () => Place): void {
     const changed = await place.json([...change, "--allowed-origin", "https://shop.example"]);
     const settings = { allowedOrigins: ["https://shop.example"], uploads: "verified" };
     expect(changed).toMatchObject({ channel: { settings } });
+  });
+
+  test("how a web chat looks and speaks is changed, and the command says where to see it", async () => {
+    const place = placeOf();
+    const { id } = await createChannel(await createOrganization(place.world), { kind: "web" });
+    const change = (...words: string[]) => place.run(["channels", "change", id, ...words]);
+    const write = async (name: string, value: object) => {
+      const path = join(place.folder, name);
+      await writeFile(path, JSON.stringify(value));
+      return path;
+    };
+    const hours = { timeZone: "Asia/Tokyo", week: { sunday: [{ opens: "18:00", closes: "24:00" }] } };
+    const texts = { ar: { send: "أرسل \u2067الآن\u2069" } };
+    const look = ["--title", "Acme", "--greeting", "Hello!", "--accent-color", "#0d6b5e"];
+    const files = ["--hours", await write("hours.json", hours), "--texts", await write("texts.json", texts)];
+    const more = ["--starter", "Prices", "--starter", "Opening hours", "--hide-when-closed", "on"];
+    const done = await change(...look, ...files, ...more, "--ask-contact", "afterFirst");
+    expect(done).toMatchObject({ code: 0, stderr: `Visitors see it at ${place.url()}/web/${id}\n` });
+    const { channel } = (await place.json(["channels", "show", id])) as { channel: { settings: object } };
+    expect(channel.settings).toMatchObject({
+      title: "Acme",
+      greeting: "Hello!",
+      accentColor: "#0d6b5e",
+      starters: ["Prices", "Opening hours"],
+      hours,
+      texts,
+      hideWhenClosed: true,
+      askContact: "afterFirst",
+    });
+    const six = Array.from({ length: 6 }, (_, n) => ["--starter", `Question ${n}`]).flat();
+    expect((await change(...six)).stderr).toContain("--starter: must have at most 5 entries");
+    expect((await change("--accent-color", "red")).stderr).toContain("--accent-color: must be a color");
+    expect((await change("--logo-url", "http://acme.example/logo.png")).stderr).toContain(
+      "--logo-url: must be an https URL",
+    );
+    const late = await write("late.json", { ...hours, week: { sunday: [{ opens: "24:00", closes: "24:00" }] } });
+    expect((await change("--hours", late)).stderr).toContain("--hours");
+    expect((await change("--title", "default")).stdout).not.toContain("settings.title");
   });
 
   test("without an answer of the service, the exit code is 1, with advice", async () => {

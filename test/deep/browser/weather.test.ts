@@ -144,7 +144,7 @@ test("older messages load with the maximum number of open pages", async () => {
   const five = [];
   for (let n = 0; n < 5; n++) five.push(await visit(browser, place, { user }));
   for (const page of five) await page.getByText("Message 201 of 201").waitFor();
-  const [first] = five as [Page];
+  const first = five[0] as Page;
   await first.getByRole("button", { name: "Show earlier messages" }).click();
   await eventually(() => readThrough(first), textsFrom(2));
 });
