@@ -137,13 +137,7 @@ async function openVisitor(browser: Browser, base: URL, chat: LongChat, folder: 
   return page;
 }
 
-async function openPerson(
-  browser: Browser,
-  base: URL,
-  chat: LongChat,
-  folder: string,
-  token: string,
-): Promise<Page> {
+async function openPerson(browser: Browser, base: URL, chat: LongChat, folder: string, token: string): Promise<Page> {
   const page = await signIn(browser, base, folder, token);
   await page.goto(new URL(`/console/o/${chat.channel.organization.id}/inbox/${chat.id}`, base).href);
   await page.locator(".messages .message").last().waitFor();
