@@ -181,7 +181,7 @@ export const RESOURCES = {
       return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`credentials.${name}`, value]));
     },
     about: ({ kind, id }, { connection }) =>
-      kind === "web" ? `Visitors see it at ${new URL(`/web/${id}`, connection.url)}` : null,
+      kind === "web" ? `Visitors see it at ${new URL(`/web/${String(id)}`, connection.url).href}` : null,
   },
   templates: {
     name: "templates",
