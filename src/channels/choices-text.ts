@@ -45,7 +45,8 @@ export function splitText(text: string, max: number): string[] {
   return [...parts, part];
 }
 
-function choiceLine(choice: Choice): string {
+/** A choice as a line of text. */
+export function choiceLine(choice: Choice): string {
   if (choice.type === "link") return `${choice.title}: ${choice.url}`;
   const description = choice.type === "reply" ? choice.description : undefined;
   return description === undefined ? choice.title : `${choice.title}: ${description}`;

@@ -454,6 +454,28 @@ test("a text goes out with choices, which are shown before", async () => {
   await page.context().close();
 });
 
+test("choices are shown before as WhatsApp shows them, and a text that is changed there leaves the box", async () => {
+  const { id } = await whatsAppDesk("4915550000077", "Wes Whats");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${id}`));
+  await box(page).fill("Our shops");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send with choices…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Send with choices" });
+  await dialog.getByLabel("Text").fill("Two of our shops");
+  expect(await box(page).inputValue()).toBe("Two of our shops");
+  await dialog.getByLabel("Choices").fill("One\nTwo\nThree\nFour");
+  await dialog.getByText("WhatsApp shows these as a list, which one button opens.").waitFor();
+  await dialog.getByLabel("Choices").fill("Paris https://paris.example/a\nRome https://rome.example/");
+  await dialog.getByText("WhatsApp shows these as lines of the text.").waitFor();
+  const preview = dialog.getByRole("region", { name: "Preview" });
+  const lines = "Two of our shops\nParis: https://paris.example/a\nRome: https://rome.example/";
+  await expect.poll(() => preview.locator(".text").textContent()).toBe(lines);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await log(page).getByText("Two of our shops").waitFor();
+  expect(await box(page).inputValue()).toBe("");
+  await page.context().close();
+});
+
 test("choices that others overtook go out whole, if the person wants so", async () => {
   const chat = await desk.chat("Ovo Overtaken");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));

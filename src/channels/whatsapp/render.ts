@@ -1,6 +1,6 @@
 import type { Body, Outgoing } from "../adapter.ts";
 import { bySection, choiceLines, framedText, splitText } from "../choices-text.ts";
-import { type Choice, type Choices, type ContactCard, hasDetails, type Rendering, tapData } from "../content.ts";
+import { type Choice, type Choices, type ContactCard, tapData } from "../content.ts";
 import { type MediaSource, type MediaType, type OutboundFile, sentNameOf } from "../files.ts";
 import { templateObject } from "./template.ts";
 
@@ -8,8 +8,6 @@ const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;
 /** Of the text in a message with buttons, a link or a request for the location. */
 const MAX_BODY = 1_024;
-const MAX_BUTTONS = 3;
-const MAX_BUTTON = 20;
 const MAX_NAME = 240;
 const MENU_TITLE = "Options";
 const WITH_LINK = /https?:\/\/\S/i;
@@ -55,25 +53,6 @@ export function addressed(address: string): WhatsAppBody {
     // An address with other characters than digits is a user id, such as `DE.1349120865530274`. `to` accepts only numbers.
     [/^\d+$/.test(address) ? "to" : "recipient"]: address,
   };
-}
-
-/**
- * How WhatsApp shows choices: up to three short replies as buttons, others as a list, one short link to a
- * host name or the request for a location as a button. Several links are text, because a message can have only one.
- * @see https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages
- */
-export function whatsappRendering({ choices }: Choices): Rendering {
-  const [first] = choices;
-  const isShort = choices.every(({ title }) => title.length <= MAX_BUTTON);
-  if (first?.type === "location") return "buttons";
-  if (first?.type === "link") return choices.length === 1 && isShort && hasHostName(first.url) ? "link" : "text";
-  return choices.length <= MAX_BUTTONS && isShort && !choices.some(hasDetails) ? "buttons" : "list";
-}
-
-/** Meta refuses a button that leads to an IP address. */
-function hasHostName(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? "";
-  return !host.startsWith("[") && !/^[\d.]+$/.test(host);
 }
 
 function fieldsOf(body: Body, messageId: string): Fields[] {

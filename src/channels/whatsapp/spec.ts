@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { optional } from "../../http/fields.ts";
 import { credential, networkSettings, secret } from "../spec.ts";
 import { takenByWhatsApp } from "./file-limits.ts";
-import { whatsappRendering } from "./render.ts";
+import { whatsappRendering } from "./rendering.ts";
 
 /** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
 export const whatsappSpec = {

@@ -170,7 +170,7 @@ export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProp
 export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }) {
   const { network, webhook: names } = DESCRIPTIONS[kind];
   if (!webhook || !names) return null;
-  const isLocal = /^(localhost|127\.|\[::1\])/.test(URL.parse(webhook.url)?.hostname ?? "");
+  const isLocal = /^https?:\/\/(localhost|127\.|\[::1\])/.test(webhook.url);
   return (
     <>
       {isLocal && (

@@ -1,4 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { choiceLine } from "../../../channels/choices-text.ts";
+import type { Rendering } from "../../../channels/content.ts";
+import { whatsappRendering } from "../../../channels/whatsapp/rendering.ts";
 import { MessageContent } from "../../shared/message/content.tsx";
 import { readExtras } from "../../shared/message/extras.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -11,8 +14,22 @@ import type { Draft } from "./conversation-store.ts";
 /** A title and the address of a page. */
 const LINK = /^(.+?)\s+(https?:\/\/\S+)$/;
 
+/** What a channel shows in another way than the preview, by the rendering. The others show buttons, as the preview does. */
+const NOTES: Partial<Record<Rendering, string>> = {
+  list: "WhatsApp shows these as a list, which one button opens.",
+  text: "WhatsApp shows these as lines of the text.",
+};
+
+interface ChoicesDialogProps {
+  kind: string;
+  text: string;
+  /** The text was changed. The composer keeps it, so that a dialog that is closed loses nothing. */
+  onText: (text: string) => void;
+  onSend: (draft: Draft) => Promise<void>;
+}
+
 /** Sends the text with choices: replies that the contact taps, or links. */
-export function ChoicesDialog({ text, onSend }: { text: string; onSend: (draft: Draft) => Promise<void> }) {
+export function ChoicesDialog({ kind, text, onText, onSend }: ChoicesDialogProps) {
   const content = useSignal(text);
   const lines = useSignal("");
   const choices = lines.value
@@ -23,6 +40,9 @@ export function ChoicesDialog({ text, onSend }: { text: string; onSend: (draft: 
       const [, title, url] = LINK.exec(line) ?? [];
       return title && url ? { type: "link" as const, title, url } : { type: "reply" as const, id: line, title: line };
     });
+  const rendering = kind === "whatsapp" ? whatsappRendering({ choices }) : "buttons";
+  const isText = choices.length > 0 && rendering === "text";
+  const shown = isText ? [content.value, ...choices.map(choiceLine)].join("\n") : content.value;
   return (
     <Dialog title="Send with choices" wide>
       <Form
@@ -39,7 +59,10 @@ export function ChoicesDialog({ text, onSend }: { text: string; onSend: (draft: 
               {...ties}
               rows={2}
               value={content.value}
-              onInput={(event) => (content.value = event.currentTarget.value)}
+              onInput={({ currentTarget: { value } }) => {
+                content.value = value;
+                onText(value);
+              }}
             />
           )}
         </Field>
@@ -62,9 +85,9 @@ export function ChoicesDialog({ text, onSend }: { text: string; onSend: (draft: 
             <MessageContent
               message={{
                 type: "TEXT",
-                text: content.value || " ",
+                text: shown || " ",
                 mediaUrl: null,
-                ...readExtras({ interactive: { choices } }),
+                ...(!isText && readExtras({ interactive: { choices } })),
               }}
               media={null}
               writer="Preview"
@@ -75,6 +98,7 @@ export function ChoicesDialog({ text, onSend }: { text: string; onSend: (draft: 
               texts={TEXTS}
             />
           </div>
+          {choices.length > 0 && <p class="quiet small">{NOTES[rendering]}</p>}
         </section>
       </Form>
     </Dialog>

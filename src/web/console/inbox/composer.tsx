@@ -128,10 +128,10 @@ export function Composer({ store, chat, members }: ComposerProps) {
   );
   const choices = (
     <Lazy.ChoicesDialog
+      kind={chat.channel.kind}
       text={text.trim()}
-      onSend={async (draft) => {
-        await sending.deliver({ ...draft, ...about });
-      }}
+      onText={change}
+      onSend={(draft) => sending.deliver({ ...draft, ...about })}
     />
   );
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);

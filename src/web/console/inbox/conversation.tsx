@@ -70,7 +70,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   useShortcuts([
     { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
-    { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = true) },
+    { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
@@ -112,14 +112,16 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
               <span class="wide-only">Mark as answered</span>
             </Button>
           )}
-          <Button
-            class="plain"
-            aria-label="Find in this conversation"
-            title="Find in this conversation (f)"
-            onClick={() => (isSearching.value = !isSearching.value)}
-          >
-            <Icon name="search" />
-          </Button>
+          {may("messages:read") && (
+            <Button
+              class="plain"
+              aria-label="Find in this conversation"
+              title="Find in this conversation (f)"
+              onClick={() => (isSearching.value = !isSearching.value)}
+            >
+              <Icon name="search" />
+            </Button>
+          )}
           <Button
             class="plain"
             aria-label="Details"

@@ -3,7 +3,7 @@ import type { ActionButtons, ActionCTA, ActionList, ActionLocation, Interactive 
 import type { ClientMessageRequest } from "whatsapp-api-js/types";
 import type { Outbound } from "../../../../src/channels/adapter.ts";
 import type { Choice, Choices } from "../../../../src/channels/content.ts";
-import { whatsappRendering } from "../../../../src/channels/whatsapp/render.ts";
+import { whatsappRendering } from "../../../../src/channels/whatsapp/rendering.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import type { Json } from "../wire.ts";
 import { accepted, credentials, network, outbound, whatsapp } from "./network.ts";
