@@ -1,3 +1,4 @@
+import { configured } from "../config.ts";
 import { htmlPage, htmlPageHeaders } from "../http/html.ts";
 
 /** The console's static files among the Worker's assets. */
@@ -7,11 +8,15 @@ const STYLE = "/web-assets/console/page.css";
 /**
  * The console's page: an HTML shell that loads two static files. It is the same for everybody, signed in or not.
  * `data-access` says that people can sign in with Cloudflare Access, `data-local` that webhooks can call this machine, and
- * `data-rate` is the default rate limit of new keys, unless it is malformed.
+ * `data-rate` is the default rate limit of new keys, unless it is malformed. `data-host` is the host of visitors' pages, if
+ * the console has one of its own.
  */
-export function shellFor({ ACCESS_TEAM_DOMAIN, WEBHOOKS_ALLOW_LOCAL, RATE_LIMIT }: Env): string {
+export function shellFor(env: Env): string {
+  const { ACCESS_TEAM_DOMAIN, WEBHOOKS_ALLOW_LOCAL, RATE_LIMIT } = env;
+  const publicHost = configured(env, "CONSOLE_HOST") && configured(env, "PUBLIC_HOST");
   const facts = [
     ACCESS_TEAM_DOMAIN && " data-access",
+    publicHost && ` data-host="${publicHost}"`,
     WEBHOOKS_ALLOW_LOCAL === "true" && " data-local",
     /^\d+$/.test(RATE_LIMIT) && ` data-rate="${RATE_LIMIT}"`,
   ];

@@ -4,9 +4,11 @@ interface ServiceFacts {
   allowsLocal: boolean;
   /** The default rate limit of new keys. */
   rateLimit: string;
+  /** The origin of visitors' pages and the widget. */
+  publicOrigin: string;
 }
 
 export function serviceFacts(): ServiceFacts {
-  const { local, rate = "300" } = document.getElementById("console")?.dataset ?? {};
-  return { allowsLocal: local !== undefined, rateLimit: rate };
+  const { local, rate = "300", host = location.host } = document.getElementById("console")?.dataset ?? {};
+  return { allowsLocal: local !== undefined, rateLimit: rate, publicOrigin: `${location.protocol}//${host}` };
 }

@@ -63,6 +63,11 @@ test("a sign-in link leads to the console's own host", async () => {
   await signInThere({ code: codeOf(link) });
 });
 
+test("the console knows where visitors' pages are, if it has a host of its own", async () => {
+  expect((await onConsoleHost("GET", "/console")).text).toContain(' data-host="parley.test"');
+  expect((await call("GET", "/console")).text).not.toContain("data-host");
+});
+
 test("the console shows webhooks at the public host", async () => {
   const { organizationId } = await newOrganization();
   const headers = { ...OWN_PAGE, Cookie: await signInThere() };

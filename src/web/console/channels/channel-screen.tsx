@@ -22,7 +22,7 @@ import { Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials.tsx";
 import { Register, WebhookFacts } from "./set-up.tsx";
 import { SettingsDialog } from "./settings-dialog.tsx";
-import { RotateIdentity, Snippet } from "./web-parts.tsx";
+import { PageLink, RotateIdentity, Snippet } from "./web-parts.tsx";
 
 /** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
 export function ChannelScreen({ id }: { id: string }) {
@@ -204,11 +204,7 @@ function Details({ channel, onChannel, stats }: DetailsProps) {
         {kind === "web" && (
           <Box title="On your site">
             <Snippet id={id} />
-            <p>
-              <a href={`/web/${id}`} target="_blank" rel="noopener">
-                Open the chat as a page
-              </a>
-            </p>
+            <PageLink id={id} />
             {canRotate && (
               <p>
                 <Button opens={<RotateIdentity id={id} />}>New identity secret</Button>

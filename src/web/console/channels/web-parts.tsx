@@ -9,6 +9,7 @@ import { Form } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
+import { serviceFacts } from "../service-facts.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
@@ -51,7 +52,7 @@ export function OriginsField({ origins, ...textarea }: { origins: string[] } & J
 
 /** The lines that put a web chat on a site, with a button that copies them. */
 export function Snippet({ id }: { id: string }) {
-  const text = `<script src="${location.origin}/widget.js"\n  data-channel="${id}"></script>`;
+  const text = `<script src="${serviceFacts().publicOrigin}/widget.js"\n  data-channel="${id}"></script>`;
   return (
     <div class="stack">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard */}
@@ -63,9 +64,24 @@ export function Snippet({ id }: { id: string }) {
   );
 }
 
-/** A web chat as visitors see it. It waits for a click, because the chat takes the focus when it opens. */
+/** Leads to a web chat's page. */
+export function PageLink({ id }: { id: string }) {
+  return (
+    <p>
+      <a href={`${serviceFacts().publicOrigin}/web/${id}`} target="_blank" rel="noopener">
+        Open the chat as a page
+      </a>
+    </p>
+  );
+}
+
+/**
+ * A web chat as visitors see it. It waits for a click, because the chat takes the focus when it opens. A page of another
+ * host can't be shown in this one.
+ */
 export function Preview({ id, name }: { id: string; name: string }) {
   const isOpen = useSignal(false);
+  if (serviceFacts().publicOrigin !== location.origin) return <PageLink id={id} />;
   if (!isOpen.value) {
     return (
       <p>
