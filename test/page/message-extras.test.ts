@@ -95,5 +95,10 @@ test("a file has a name, and a picture its sides", () => {
     file: { name: "application/pdf", kind: "other", size: null, width: null, height: null },
   });
   // A drawing can hold a program.
+  const huge = { contentType: "image/png", width: 30_000, height: 30_000 };
+  expect([huge, { ...huge, height: 2_000 }].map((one) => readExtras({ media: one }).file?.kind)).toEqual([
+    "other",
+    "picture",
+  ]);
   expect(readExtras({ media: { contentType: "image/svg+xml" } }).file?.kind).toBe("other");
 });

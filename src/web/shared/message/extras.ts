@@ -14,6 +14,9 @@ export interface ShownChoice {
   url: string | null;
 }
 
+/** A browser unpacks a picture into 4 bytes a pixel, however small its file is. A larger one is a link. */
+const MAX_PIXELS = 64e6;
+
 /** Who reacted. */
 export type Reactor = "contact" | "organization";
 
@@ -127,7 +130,9 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
 function readFile({ contentType, fileName, size, width, height }: Fields): ShownFile {
   const type = textOf(contentType);
   const sides = { width: numberOf(width), height: numberOf(height) };
-  return { name: textOf(fileName) || type, kind: fileKindOf(type), size: numberOf(size), ...sides };
+  const isHuge = (sides.width ?? 0) * (sides.height ?? 0) > MAX_PIXELS;
+  const kind = isHuge ? "other" : fileKindOf(type);
+  return { name: textOf(fileName) || type, kind, size: numberOf(size), ...sides };
 }
 
 /** @param type the content type */
