@@ -33,6 +33,12 @@ export interface Choices {
 export const RENDERINGS = ["buttons", "list", "link", "keyboard", "text"] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
+/**
+ * How a channel shows choices. It is decided when a message is accepted, and kept with it. It depends only on the
+ * arguments: `address` is the contact's, `hasMedia` whether the choices stand below media.
+ */
+export type RenderingOf = (choices: Choices, message: { address: string; hasMedia: boolean }) => Rendering;
+
 /** Choices of a stored message. Their rendering was chosen when the message was accepted. */
 export interface Interactive extends Choices {
   rendering: Rendering;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { FileInfo } from "../files/file.ts";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
-import type { Choices, Rendering } from "./content.ts";
+import type { RenderingOf } from "./content.ts";
 import type { MediaType } from "./files.ts";
 import type { PageSettings } from "./web/page-settings.ts";
 import type { Uploads } from "./web/uploads.ts";
@@ -30,11 +30,7 @@ export interface ChannelSpec {
   address(text: string): string | null;
   /** The error message for a text that is not an address. */
   addressError: string;
-  /**
-   * How the channel shows choices. It is decided when a message is accepted, and kept with it. It depends only on the
-   * arguments: `address` is the contact's, `hasMedia` whether the choices stand below media.
-   */
-  renderingOf(choices: Choices, message: { address: string; hasMedia: boolean }): Rendering;
+  renderingOf: RenderingOf;
   /**
    * Why the channel does not take a file as a message of this type, as the end of an error message; null if it does.
    * Every channel takes every file as a DOCUMENT.

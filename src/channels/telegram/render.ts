@@ -1,13 +1,6 @@
 import type { Body, Outgoing } from "../adapter.ts";
 import { choiceLines, detailLines, framedText, splitText } from "../choices-text.ts";
-import {
-  type Choices,
-  type ContactCard,
-  type Interactive,
-  type Location,
-  type Rendering,
-  tapData,
-} from "../content.ts";
+import { type ContactCard, type Interactive, type Location, tapData } from "../content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "../files.ts";
 
 const MAX_CAPTION = 1_024;
@@ -41,17 +34,6 @@ export function renderForTelegram({ address, messageId, quote, body }: Outgoing)
     ...(file && { file }),
     ...(index === 0 && quote !== null && { quote }),
   }));
-}
-
-/** How Telegram shows choices: buttons below the message. It asks for a location only in a private chat. */
-export function telegramRendering({ choices }: Choices, { address }: { address: string }): Rendering {
-  const [first] = choices;
-  if (first?.type === "location") return isGroup(address) ? "text" : "keyboard";
-  return first?.type === "link" ? "link" : "buttons";
-}
-
-function isGroup(address: string): boolean {
-  return address.startsWith("-");
 }
 
 function callsOf(body: Body, messageId: string): Call[] {

@@ -13,6 +13,7 @@ const FILES = Object.entries(
 const NAMING = {
   "src/channels/descriptions.ts": "the list of descriptions",
   "src/channels/registry.ts": "the list of adapters",
+  "src/channels/renderings.ts": "the list of renderings",
   "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
   "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
   "src/cli/local/demo.ts": "the demo has a channel of a network",

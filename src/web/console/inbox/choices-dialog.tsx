@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { choiceLine } from "../../../channels/choices-text.ts";
-import type { Rendering } from "../../../channels/content.ts";
-import { whatsappRendering } from "../../../channels/whatsapp/rendering.ts";
+import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { NETWORK_RENDERINGS } from "../../../channels/renderings.ts";
 import { MessageContent } from "../../shared/message/content.tsx";
 import { readExtras } from "../../shared/message/extras.ts";
+import type { Chat } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -14,14 +15,8 @@ import type { Draft } from "./conversation-store.ts";
 /** A title and the address of a page. */
 const LINK = /^(.+?)\s+(https?:\/\/\S+)$/;
 
-/** What a channel shows in another way than the preview, by the rendering. The others show buttons, as the preview does. */
-const NOTES: Partial<Record<Rendering, string>> = {
-  list: "WhatsApp shows these as a list, which one button opens.",
-  text: "WhatsApp shows these as lines of the text.",
-};
-
 interface ChoicesDialogProps {
-  kind: string;
+  chat: Chat;
   text: string;
   /** The text was changed. The composer keeps it, so that a dialog that is closed loses nothing. */
   onText: (text: string) => void;
@@ -29,7 +24,7 @@ interface ChoicesDialogProps {
 }
 
 /** Sends the text with choices: replies that the contact taps, or links. */
-export function ChoicesDialog({ kind, text, onText, onSend }: ChoicesDialogProps) {
+export function ChoicesDialog({ chat, text, onText, onSend }: ChoicesDialogProps) {
   const content = useSignal(text);
   const lines = useSignal("");
   const choices = lines.value
@@ -40,8 +35,10 @@ export function ChoicesDialog({ kind, text, onText, onSend }: ChoicesDialogProps
       const [, title, url] = LINK.exec(line) ?? [];
       return title && url ? { type: "link" as const, title, url } : { type: "reply" as const, id: line, title: line };
     });
-  const rendering = kind === "whatsapp" ? whatsappRendering({ choices }) : "buttons";
-  const isText = choices.length > 0 && rendering === "text";
+  const { kind } = chat.channel;
+  const message = { address: chat.contact.address, hasMedia: false };
+  const rendering = kind === "web" || choices.length === 0 ? null : NETWORK_RENDERINGS[kind]({ choices }, message);
+  const isText = rendering === "text";
   const shown = isText ? [content.value, ...choices.map(choiceLine)].join("\n") : content.value;
   return (
     <Dialog title="Send with choices" wide>
@@ -98,7 +95,13 @@ export function ChoicesDialog({ kind, text, onText, onSend }: ChoicesDialogProps
               texts={TEXTS}
             />
           </div>
-          {choices.length > 0 && <p class="quiet small">{NOTES[rendering]}</p>}
+          {/* Every other rendering is buttons, as in the preview. */}
+          {(isText || rendering === "list") && (
+            <p class="quiet small">
+              {DESCRIPTIONS[kind].label} shows these as{" "}
+              {isText ? "lines of the text." : "a list, which one button opens."}
+            </p>
+          )}
         </section>
       </Form>
     </Dialog>

@@ -128,7 +128,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   );
   const choices = (
     <Lazy.ChoicesDialog
-      kind={chat.channel.kind}
+      chat={chat}
       text={text.trim()}
       onText={change}
       onSend={(draft) => sending.deliver({ ...draft, ...about })}

@@ -2,7 +2,7 @@ import type { ApiMethods, InlineKeyboardMarkup, ReplyKeyboardMarkup } from "@gra
 import { expect, test } from "vitest";
 import type { Outbound } from "../../../../src/channels/adapter.ts";
 import type { Choice, Choices } from "../../../../src/channels/content.ts";
-import { telegramRendering } from "../../../../src/channels/telegram/render.ts";
+import { telegramRendering } from "../../../../src/channels/telegram/rendering.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import { accepted, credentials, network, outbound, telegram } from "./network.ts";
 
@@ -30,7 +30,10 @@ async function callsOf(fields: Partial<Outbound>): Promise<Called[]> {
 /** A message with choices, rendered as a chat of Telegram would. */
 function choosing(choices: Choices, fields: Partial<Outbound> = {}): Partial<Outbound> {
   const { address = "42" } = fields;
-  return { ...fields, interactive: { ...choices, rendering: telegramRendering(choices, { address }) } };
+  return {
+    ...fields,
+    interactive: { ...choices, rendering: telegramRendering(choices, { address, hasMedia: false }) },
+  };
 }
 
 function reply(title: string, more: { description?: string; section?: string } = {}): Choice {
@@ -54,7 +57,7 @@ test.each([
   ["a request for the location in a private chat", where, "42", "keyboard"],
   ["a request for the location in a group", where, "-10042", "text"],
 ] satisfies [string, Choices, string, string][])("%s is shown in Telegram's own form", (_, choices, address, shown) => {
-  expect(telegramRendering(choices, { address })).toBe(shown);
+  expect(telegramRendering(choices, { address, hasMedia: false })).toBe(shown);
 });
 
 test.each([1, 3, 4, 10])("%i replies are buttons below the text, one a row", async (count) => {

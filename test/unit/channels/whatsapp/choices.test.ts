@@ -41,7 +41,10 @@ async function bodiesOf(fields: Partial<Outbound>): Promise<object[]> {
 
 /** A message with choices, rendered as a chat of WhatsApp would. */
 function choosing(choices: Choices, fields: Partial<Outbound> = {}): Partial<Outbound> {
-  return { ...fields, interactive: { ...choices, rendering: whatsappRendering(choices) } };
+  return {
+    ...fields,
+    interactive: { ...choices, rendering: whatsappRendering(choices, { address: "", hasMedia: false }) },
+  };
 }
 
 function reply(title: string, more: { description?: string; section?: string } = {}): Choice {
@@ -78,7 +81,7 @@ test.each<[string, Choices, string]>([
   ["two links", { choices: [link("A"), link("B")] }, "text"],
   ["a request for the location", { choices: [{ type: "location", title: letters(24) }] }, "buttons"],
 ])("%s is shown in WhatsApp's own form", (_, choices, rendering) => {
-  expect(whatsappRendering(choices)).toBe(rendering);
+  expect(whatsappRendering(choices, { address: "", hasMedia: false })).toBe(rendering);
 });
 
 test("up to three short replies are buttons, which bring the message and the index back", async () => {
