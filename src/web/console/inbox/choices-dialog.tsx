@@ -77,7 +77,7 @@ export function ChoicesDialog({ chat, text, onText, onSend }: ChoicesDialogProps
             />
           )}
         </Field>
-        <section class="preview" aria-label="Preview">
+        <section class="box" aria-label="Preview">
           <div class="message own">
             <MessageContent
               message={{

@@ -138,7 +138,7 @@ function Filling({ template, chat, upload, onBack, onSend }: FillingProps) {
         file={file.value}
         onFile={(next) => (file.value = next)}
       />
-      <section class="preview" aria-label="Preview">
+      <section class="box" aria-label="Preview">
         {"tooLong" in filled ? (
           <p>The filled text is too long.</p>
         ) : (
