@@ -365,21 +365,43 @@ test("words are found in the whole conversation, and one leads from message to m
   await log(page).getByText("Hay 60").waitFor();
   await page.keyboard.press("f");
   const field = page.getByRole("searchbox", { name: "Find in this conversation" });
+  await field.waitFor();
   const target = () => page.locator("article:target").textContent();
-  await field.fill("hay 5");
+  // By the keyboard alone: the field keeps the focus, else the keys of the screen would take what is typed.
+  await page.keyboard.type("hay 5");
   await page.getByText("1 of 11", { exact: true }).waitFor();
-  await field.press("Enter");
+  await expect.poll(target).toContain("Hay 59");
+  await page.keyboard.press("Enter");
   await page.getByText("2 of 11", { exact: true }).waitFor();
   await expect.poll(target).toContain("Hay 58");
-  await field.press("Shift+Enter");
+  await page.keyboard.press("Shift+Enter");
   await expect.poll(target).toContain("Hay 59");
   await field.fill("nobody said");
   await page.getByText("None", { exact: true }).waitFor();
   await field.fill("nadel");
   await page.getByText("1 of 1", { exact: true }).waitFor();
   await expect.poll(target).toContain("The Nädel is here");
-  await field.press("Escape");
+  await page.keyboard.press("Escape");
   await expect.poll(() => field.count()).toBe(0);
+  await page.context().close();
+});
+
+test.each([
+  [1400, 860],
+  [1100, 700],
+  [320, 640],
+])("only the conversation scrolls, not the page: %i × %i", async (width, height) => {
+  const chat = await desk.chat("Lena Long");
+  for (let n = 1; n <= 40; n++) await send(chat.id, { content: `Line ${n}` });
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), { viewport: { width, height } });
+  await log(page).getByText("Line 40").waitFor();
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  const excess = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element) => [
+    scrollWidth - clientWidth,
+    scrollHeight - clientHeight,
+  ];
+  expect(await page.locator("html").evaluate(excess)).toEqual([0, 0]);
+  expect(await page.locator("main").evaluate(excess)).toEqual([0, 0]);
   await page.context().close();
 });
 

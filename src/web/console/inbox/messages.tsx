@@ -11,6 +11,7 @@ import { now } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import { Bubble, ScheduledBubble } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
+import { leadTo } from "./lead-to.ts";
 import { linesOf, newestSeq } from "./timeline.ts";
 
 interface MessagesProps {
@@ -81,7 +82,7 @@ function Log({ store, members, chosen, onChoose }: MessagesProps) {
       const index = lines.findIndex(({ key }) => key === id);
       if (index < 0) return;
       list.show(index, () => {
-        location.replace(`#${id}`);
+        leadTo(id);
         history.replaceState(null, "", location.pathname);
       });
     };

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { sayError } from "../parts/toast.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
+import { leadTo } from "./lead-to.ts";
 
 /** The service searches for at least so many characters. */
 const MIN_LENGTH = 2;
@@ -29,7 +30,7 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
   const show = async (index: number, { messages }: Found) => {
     const hit = messages[index];
     at.value = index;
-    if (hit && (await store.reach(hit))) location.replace(`#${hit.id}`);
+    if (hit && (await store.reach(hit))) leadTo(hit.id);
   };
   const run = async (work: () => Promise<void>) => {
     if (isBusy.value) return;

@@ -1,0 +1,6 @@
+/** Leads to a message. The browser takes the focus from the field or the button that leads there, so it is given back. */
+export function leadTo(messageId: string): void {
+  const { activeElement } = document;
+  location.replace(`#${messageId}`);
+  if (activeElement instanceof HTMLElement) activeElement.focus({ preventScroll: true });
+}
