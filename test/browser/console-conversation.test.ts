@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Page, Route } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { CREDENTIALS, createChannel, createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
@@ -366,7 +366,9 @@ test("words are found in the whole conversation, and one leads from message to m
   await page.keyboard.press("f");
   const field = page.getByRole("searchbox", { name: "Find in this conversation" });
   await field.waitFor();
-  const target = () => page.locator("article:target").textContent();
+  /** The message that the page leads to, once it is there: then the address names none. */
+  const target = () =>
+    page.evaluate(() => (location.hash === "" ? document.querySelector("article:target")?.textContent : null));
   // By the keyboard alone: the field keeps the focus, else the keys of the screen would take what is typed.
   await page.keyboard.type("hay 5");
   await page.getByText("1 of 11", { exact: true }).waitFor();
@@ -381,6 +383,12 @@ test("words are found in the whole conversation, and one leads from message to m
   await field.fill("nadel");
   await page.getByText("1 of 1", { exact: true }).waitFor();
   await expect.poll(target).toContain("The Nädel is here");
+  await field.fill("hay 30");
+  await expect.poll(target).toContain("Hay 30");
+  const topOf = async (found: Locator) => (await found.boundingBox())?.y ?? Number.NaN;
+  const room = async () => (await topOf(page.locator("article:target .bubble"))) - (await topOf(log(page)));
+  // The outline around it is 4 pixels wide.
+  await expect.poll(room).toBeGreaterThan(4);
   await page.keyboard.press("Escape");
   await expect.poll(() => field.count()).toBe(0);
   await page.context().close();
