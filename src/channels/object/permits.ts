@@ -111,9 +111,10 @@ export class Permits {
     if (owner === this.#trialChat) this.#endTrial(this.pace.trialUntil);
     for (;;) {
       const config = await this.#ports.sendingConfig(channelId);
-      const now = clock.now();
-      if (!config) return { outcome: "later", at: now + DELETED_RETRY_MS, broken: null };
+      if (!config) return { outcome: "later", at: clock.now() + DELETED_RETRY_MS, broken: null };
       await this.useCredentials(channelId, config.credentialsVersion);
+      // Read after both calls, so that the start is waited for as long as it is away.
+      const now = clock.now();
       const query = { reservedAt, canWait, brokenEpoch, withinMs };
       const { permit, pace } = grantPermit(this.pace, query, config.perSecond, now, clock.random());
       this.#setPace(pace);

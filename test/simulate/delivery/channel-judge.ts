@@ -3,9 +3,6 @@ import type { BreakReport, PermitAnswer, ProbeReport } from "../../../src/channe
 import type { SimulatedObject } from "../objects/object.ts";
 import type { DeliveryWorld } from "./rules.ts";
 
-/** A call of the organization is answered within this time. */
-const ANSWER_MS = 50;
-
 /** A permit that was granted, as it is judged. */
 export interface Grant extends Attempt {
   at: number;
@@ -29,8 +26,6 @@ export class ChannelJudge {
   #trial: { at: number; trial: number; chat: string } | null = null;
   #probeNotBefore = 0;
   #onWire = 0;
-  /** When the credentials changed, as the channel knows. */
-  #renewedAt = 0;
   /** Which version of the credentials the channel read last. */
   #credentials: string | null = null;
   /** How often each chat has asked for a permit. */
@@ -80,8 +75,7 @@ export class ChannelJudge {
     world.check("rest", grant.at >= this.#restUntil, () => `a start ${this.#restUntil - grant.at} ms too early`);
     const apart = grant.at - this.#lastStart;
     world.check("pace", apart >= 1_000 / this.#perSecond - 1, () => `two starts ${apart} ms apart`);
-    // A permit that noticed new credentials was answered only after the organization was told that the channel works.
-    this.#lastStart = grant.at - this.#renewedAt < ANSWER_MS ? this.#renewedAt : grant.at;
+    this.#lastStart = grant.at;
     // As it was when the start was given, a second before it at most.
     const isProven = grant.at - this.#provenAt < 61_000;
     // One that asks twice has lost the instance that asked first.
@@ -161,10 +155,7 @@ export class ChannelJudge {
   /** The channel has read its credentials. */
   credentials(version: string): void {
     this.#notice();
-    if (this.#credentials !== null && this.#credentials !== version) {
-      this.#mended(null);
-      this.#renewedAt = this.#channel.now;
-    }
+    if (this.#credentials !== null && this.#credentials !== version) this.#mended(null);
     this.#credentials = version;
   }
 
