@@ -73,8 +73,8 @@ function node(
 
 /** One service for all tests of a browser. */
 const BROWSER = ["test/browser/server.ts"];
-/** These pages take minutes. `npm test` opens the chat page and the console's sign-in. */
-const DEEP_PAGES = "test/browser/{chat-content,console-!(sign-in),docs,injection,widget*}.test.ts";
+/** These tests take minutes. `npm test` writes in the chat page and signs in to the console. */
+const DEEP_PAGES = "test/browser/{chat-!(page),console-!(sign-in),docs,injection,widget*}.test.ts";
 
 /**
  * A simulation loads a copy of the service for each wrong version of it, and keeps all of them. Node loads them by itself:

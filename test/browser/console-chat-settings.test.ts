@@ -136,6 +136,7 @@ test("the preview shows both color schemes, open and closed hours, and each lang
   await preview(page).locator("html[dir=rtl]").waitFor();
   await field(page, "Language").fill("sv");
   await field(page, "Language").press("Tab");
+  await page.getByText("Swedish. Other languages are possible too").waitFor();
   await field(page, "emptyTitle").fill("Hej!");
   await preview(page).getByText("Hej!").waitFor();
   await save(page);

@@ -75,17 +75,21 @@ function Log({ store, members, chosen, onChoose }: MessagesProps) {
     if (scrollTop < clientHeight && store.hasOlder.value && !store.error.value) void store.older();
   };
 
-  // A link to a message leads there, also if it is not drawn. Without the hash, the same link leads there again.
+  // A link to a message leads there once it is loaded, also if it is not drawn. Without the hash, the same link leads
+  // there again.
   useEffect(() => {
     const jump = () => {
-      const id = location.hash.slice(1);
-      const index = lines.findIndex(({ key }) => key === id);
+      const { hash } = location;
+      const index = lines.findIndex(({ key }) => `#${key}` === hash);
       if (index < 0) return;
       list.show(index, () => {
-        leadTo(id);
+        // Another link was followed in the meantime.
+        if (location.hash !== hash) return;
+        leadTo(hash.slice(1));
         history.replaceState(null, "", location.pathname);
       });
     };
+    jump();
     addEventListener("hashchange", jump);
     return () => removeEventListener("hashchange", jump);
   }, [lines]);
