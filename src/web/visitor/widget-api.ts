@@ -76,7 +76,7 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
   const make = (name: unknown, given: unknown[]): void => {
     try {
       if (all.get(name)?.(...given) === false || !all.has(name)) {
-        console.warn(`Parley: there is no such call: ${String(name)}(${given.map((one) => typeof one).join(", ")})`);
+        console.warn(`Parley: wrong call: ${String(name)}(${given.map((one) => typeof one).join(", ")})`);
       }
     } catch (error) {
       // What the site passes may throw when it is read.

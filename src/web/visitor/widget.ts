@@ -25,6 +25,7 @@ const REPORT_TIMEOUT_MS = 1_000;
  */
 function start(script: HTMLScriptElement): void {
   const { channel, position, colorScheme, launcher: wanted, accent } = script.dataset;
+  if (!channel) console.warn("Parley: the script needs a data-channel");
   if (!channel || started.has(channel)) return;
   started.add(channel);
   const { language } = chooseLanguage([script.dataset.locale ?? null, ...navigator.languages]);
