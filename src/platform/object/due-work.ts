@@ -157,6 +157,7 @@ export class DueWork {
         ));
       if (isLate) throw new Error("The deadline has passed");
       work.failures = 0;
+      work.rest = NO_REST;
     } catch (error) {
       this.#failed(work, error);
     } finally {

@@ -117,6 +117,19 @@ test("a rest that began after now does not matter: the clock was set back", asyn
   expect(bad.count).toBe(2);
 });
 
+test("a part that works again rests no more: an alarm that passed it over would ring again at once", async () => {
+  const { clock, stored, due, bad } = objectWith({ bad: new QuickPart() });
+  bad.error = new Error("Broken");
+  await due.ring();
+  bad.error = null;
+  bad.at = clock.now();
+  due.start(bad, true);
+  await settled();
+  await due.ring();
+  expect(bad.count).toBe(3);
+  expect(stored.at).toBe(clock.now());
+});
+
 test("an alarm waits five seconds for a part that hangs, which is not run again and sets the alarm when it ends", async () => {
   const { clock, stored, due, background, slow, good } = objectWith({ slow: new Part(), good: new QuickPart() });
   slow.at = clock.now();
