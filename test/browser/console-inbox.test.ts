@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, inject, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf, WITH_UNDO } from "./console.ts";
 import { browser } from "./file-browser.ts";
@@ -231,6 +231,30 @@ test("a page that was offline says so, keeps what was written, and catches up wi
   await log(page).getByText("Sent by the shop's own software").waitFor();
   await page.getByText(/No connection/).waitFor({ state: "detached" });
   expect(await box(page).inputValue()).toBe("Half a sentence");
+  await page.context().close();
+});
+
+test("a stream that is answered after the network went connects nothing, and the page goes on saying so", async () => {
+  const chat = await desk.chat("Gil Late");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).waitFor();
+  const asked: Route[] = [];
+  await page.route(/\/events\/stream/, (route) => void asked.push(route));
+  await page.reload();
+  await expect.poll(() => asked.length).toBe(1);
+  await page.context().setOffline(true);
+  const notice = page.getByText(/No connection/);
+  await notice.waitFor();
+  await notice.evaluate((shown) => {
+    const observer = new MutationObserver(() => {
+      if (!shown.isConnected) document.title = "The notice was gone";
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+  });
+  await asked[0]?.fulfill({ contentType: "text/event-stream", body: ": hello\n\n" });
+  // The stream has ended, so the next one is asked for.
+  await expect.poll(() => asked.length).toBe(2);
+  expect(await page.title()).not.toBe("The notice was gone");
   await page.context().close();
 });
 

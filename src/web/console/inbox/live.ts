@@ -168,7 +168,8 @@ class Line {
       showTyping(typing);
     };
     const onConnection = ({ open }: { open: boolean }) => {
-      if (!open) return lost();
+      // An answer that was on its way may come after the network went. The stream that it begins is dead.
+      if (!open || !navigator.onLine) return lost();
       connection.value = "live";
       if (isNew) loadAgain(tellAll, until);
       isNew = false;
