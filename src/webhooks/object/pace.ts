@@ -27,7 +27,7 @@ export interface PermitCase {
   used: number;
   perSecond: number;
   concurrency: number;
-  /** Whether other lines wait for the webhook. */
+  /** Whether other lines wait for the webhook and can be woken. */
   othersWait: boolean;
 }
 

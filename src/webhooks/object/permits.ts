@@ -237,7 +237,7 @@ export class WebhookPermits implements DuePart {
         used: this.#slots.used(lineId, now),
         perSecond,
         concurrency,
-        othersWait: state.probes !== null && this.#ports.waiting.hasOthers(lineId),
+        othersWait: state.probes !== null && this.#waker.canWakeOther(lineId),
       },
       now,
     );

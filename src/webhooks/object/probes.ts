@@ -28,7 +28,7 @@ export function planProbes(lineId: string, now: number): ProbePlan {
 /**
  * Whether a line may make a probe. The line of the last probe leaves it to others: if its event is the cause, another
  * event shows that the webhook works.
- * @param othersWait whether other lines wait for the webhook
+ * @param othersWait whether other lines wait for the webhook and can be woken
  */
 export function mayProbe({ probeAt, lastLine }: ProbePlan, lineId: string, othersWait: boolean, now: number): boolean {
   return now >= probeAt && (lineId !== lastLine || !othersWait);

@@ -66,15 +66,16 @@ export class WaitingLines {
     return null;
   }
 
-  /** Whether another line than this one waits. */
-  hasOthers(lineId: string): boolean {
+  /** Whether a line waits that is none of these. */
+  hasOthers(lineIds: readonly string[]): boolean {
     if (this.#isEmpty) return false;
-    return this.#sql.exec("select 1 from waiting where line <> ? limit 1", lineId).toArray().length > 0;
+    const other = "select 1 from waiting where line not in (select value from json_each(?)) limit 1";
+    return this.#sql.exec(other, JSON.stringify(lineIds)).toArray().length > 0;
   }
 
   /** Whether a line waits. */
   hasAny(): boolean {
-    if (!this.#isEmpty) this.#isEmpty = !this.hasOthers("");
+    if (!this.#isEmpty) this.#isEmpty = !this.hasOthers([]);
     return !this.#isEmpty;
   }
 

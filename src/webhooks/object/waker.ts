@@ -17,7 +17,7 @@ const MAX_UNREACHABLE = 1_000;
 
 export interface WakerPorts {
   clock: Clock;
-  waiting: Pick<WaitingLines, "remove" | "next" | "hasAny">;
+  waiting: Pick<WaitingLines, "remove" | "next" | "hasAny" | "hasOthers">;
   slots: Slots;
   state(): WebhookState;
   /** The webhook's pace; null after all storage was deleted. */
@@ -53,8 +53,7 @@ export class Waker {
       const limits = this.#ports.limits();
       if (!limits || !this.#canWake(limits.concurrency)) return;
       const { probes } = this.#ports.state();
-      const isBusy = (lineId: string) =>
-        slots.has(lineId) || this.#underWay.has(lineId) || (this.#unreachable.get(lineId)?.nextAt ?? 0) > clock.now();
+      const isBusy = (lineId: string) => slots.has(lineId) || this.#isAway(lineId);
       // The line of the last probe only makes another one if no other waits.
       const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
       const line = other ?? waiting.next(isBusy);
@@ -64,6 +63,15 @@ export class Waker {
       slots.reserveForWoken(line.lineId, limits.perSecond, clock.now());
       this.#ports.background(this.#wake(line.lineId, line.number));
     }
+  }
+
+  /**
+   * Whether another line than this one waits and can be woken. A line that does not answer counts as none: the last line
+   * would leave the probe to it, be woken in its place, and leave it again, without end.
+   */
+  canWakeOther(lineId: string): boolean {
+    const away = [...this.#underWay, ...this.#unreachable.keys()].filter((other) => this.#isAway(other));
+    return this.#ports.waiting.hasOthers([lineId, ...away]);
   }
 
   /** When lines can be woken next, unless a report wakes them before; null if none waits. */
@@ -83,6 +91,11 @@ export class Waker {
   /** Call after all storage was deleted. */
   reset(): void {
     this.#unreachable.clear();
+  }
+
+  /** Whether a line has not answered its wake-up, or is not woken again yet because it did not. */
+  #isAway(lineId: string): boolean {
+    return this.#underWay.has(lineId) || (this.#unreachable.get(lineId)?.nextAt ?? 0) > this.#ports.clock.now();
   }
 
   #canWake(concurrency: number): boolean {

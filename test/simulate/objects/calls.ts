@@ -13,8 +13,15 @@ export class Calls {
     this.#world = world;
   }
 
-  /** The binding of a namespace, as `from` has it. */
-  namespace(from: Party, object: (name: string) => SimulatedObject): unknown {
+  /**
+   * The binding of a namespace, as `from` has it.
+   * @param watch is told of each call as it leaves, and returns what is told of its result
+   */
+  namespace(
+    from: Party,
+    object: (name: string) => SimulatedObject,
+    watch?: (to: SimulatedObject, method: string) => Reply | undefined,
+  ): unknown {
     const getByName = (name: string) =>
       new Proxy(
         {},
@@ -22,7 +29,7 @@ export class Calls {
           get:
             (_, method) =>
             (...given: unknown[]) =>
-              this.#call(from, object(name), String(method), given),
+              this.#call(from, object(name), String(method), given, watch),
         },
       );
     return { getByName };
@@ -49,10 +56,21 @@ export class Calls {
     };
   }
 
-  #call(from: Party, to: SimulatedObject, method: string, given: unknown[]): Promise<unknown> {
+  #call(
+    from: Party,
+    to: SimulatedObject,
+    method: string,
+    given: unknown[],
+    watch?: (to: SimulatedObject, method: string) => Reply | undefined,
+  ): Promise<unknown> {
     const world = this.#world;
     const sent = structuredClone(given);
-    return from.request((reply) => {
+    return from.request((answer) => {
+      const watched = watch?.(to, method);
+      const reply: Reply = (result) => {
+        watched?.(result);
+        answer(result);
+      };
       const arrive = (answer: Reply) => world.after(this.#ms("call late"), () => to.receive(method, sent, answer));
       const lost = () => this.#answer(reply, { error: platformError(world.random() < 0.5) });
       if (world.fault("call twice", 0.1)) {

@@ -2,6 +2,7 @@ import { reportedClass } from "../../../src/webhooks/line/retry.ts";
 import type { WebhookState } from "../../../src/webhooks/object/state.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
+import type { Result } from "../objects/party.ts";
 import type { LinesBook } from "./lines-book.ts";
 import { LogJudge } from "./log-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
@@ -15,6 +16,10 @@ const PROBE_WAITS = [5, 15, 60, 300, 900, 1_800, 3_600].map((seconds) => seconds
 const ONE_LINE_PAUSE_MS = 60_000;
 /** A request may wait so long in memory. */
 const MAX_HOLD_MS = 1_500;
+
+/** A line that did not answer its wake-up in time is not woken again for five minutes at most. */
+const WAKE_MS = 10_000;
+const AWAY_MS = 300_000;
 
 /** What is known of a webhook's object. */
 interface Known {
@@ -34,6 +39,8 @@ interface Known {
   failures: number;
   reported: Set<string>;
   pausedUntil: number;
+  /** When that last grew, and what it was before. */
+  paused: { at: number; before: number };
   /** The longest pause that a line asked for since the last success. */
   asked: { lineId: string; until: number } | null;
   /** Reports of accepted calls that arrived and may not be applied yet. */
@@ -50,6 +57,8 @@ interface Known {
   failedProbes: number;
   /** The line of the last probe that this instance granted. */
   lastProbe: string | null;
+  /** Until when each line that was woken counts as away; forever until it answers. */
+  away: Map<string, number>;
 }
 
 /** Checks the permits that the objects of webhooks grant. */
@@ -104,6 +113,17 @@ export class PermitJudge {
         `permit: ${answer.outcome}${answer.outcome === "later" && answer.isWaiting ? ", waiting" : ""}`,
       );
       if (answer.outcome === "granted") this.#granted(webhook, lineId, answer.permit);
+    };
+  }
+
+  /** A webhook's object wakes a line. @returns what is told of the answer */
+  wakes(webhookId: string, lineId: string): (result: Result) => void {
+    const { away } = this.#of(webhookId);
+    const { now } = this.#world;
+    away.set(lineId, Number.POSITIVE_INFINITY);
+    return (result) => {
+      const isInTime = "value" in result && this.#world.now - now < WAKE_MS;
+      away.set(lineId, isInTime ? 0 : this.#world.now + AWAY_MS);
     };
   }
 
@@ -171,8 +191,10 @@ export class PermitJudge {
     );
     const apart = now - known.lastStart;
     world.check("pace", apart >= 1_000 / config.perSecond - 2, () => `${name} grants two permits ${apart} ms apart`);
-    const isOver = isNew || known.successes > 0 || world.now >= known.pausedUntil;
-    world.check("pause", isOver, () => `${name} grants a permit ${known.pausedUntil - world.now} ms early`);
+    // A pause that was asked for in the same turn may have begun after the grant. A short one is not stored.
+    const pausedUntil = known.paused.at === world.now ? known.paused.before : known.pausedUntil;
+    const isOver = isNew || known.successes > 0 || world.now >= pausedUntil;
+    world.check("pause", isOver, () => `${name} grants a permit ${pausedUntil - world.now} ms early`);
     // A call that was granted before the state changed is not a probe.
     if (isNew) known.lastProbe = id.includes(".probe.") ? lineId : known.lastProbe;
     else if (state.probes) this.#probed(webhook, lineId, state.probes.probeAt);
@@ -186,11 +208,12 @@ export class PermitJudge {
     world.count("a probe");
     world.check("probe", webhook.now >= probeAt, () => `${webhook.name} is probed ${probeAt - webhook.now} ms early`);
     if (known.lastProbe === lineId) {
-      const others = webhook.storage.read(
+      const waiting = webhook.storage.read<{ line: string }>(
         "waiting",
-        "select 1 from waiting where line <> ? and place < ?",
+        "select line from waiting where line <> ? and place < ?",
         ...[lineId, webhook.now - MAX_HOLD_MS],
       );
+      const others = waiting.filter(({ line }) => (known.away.get(line) ?? 0) <= world.now);
       world.check("probe", others.length === 0, () => `${lineId} probes ${webhook.name} again, while others wait`);
     }
     known.lastProbe = lineId;
@@ -243,6 +266,8 @@ export class PermitJudge {
     // A line alone pauses the webhook for a minute at most, two for as long as both asked.
     const isLatest = arrivedAt > known.succeededAt;
     const agreed = isLatest && asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
+    const before = known.paused.at === this.#world.now ? known.paused.before : known.pausedUntil;
+    known.paused = { at: this.#world.now, before };
     known.pausedUntil = Math.max(known.pausedUntil, Math.min(until, arrivedAt + ONE_LINE_PAUSE_MS), agreed);
     if (isLatest && (!asked || until >= asked.until)) known.asked = { lineId, until };
   }
@@ -277,6 +302,7 @@ export class PermitJudge {
         failures: 0,
         reported: new Set(),
         pausedUntil: 0,
+        paused: { at: 0, before: 0 },
         asked: null,
         successes: 0,
         arrivals: new Map(),
@@ -285,6 +311,7 @@ export class PermitJudge {
         onlyLine: null,
         failedProbes: 0,
         lastProbe: null,
+        away: new Map(),
       };
       this.#known.set(webhookId, known);
     }

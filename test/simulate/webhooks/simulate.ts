@@ -265,7 +265,11 @@ class Simulation {
     const calls = this.#calls;
     const env = {
       DB: calls.d1(party, this.#directory),
-      CHATS: calls.namespace(party, (name) => this.#chats.get(name) as SimulatedObject),
+      CHATS: calls.namespace(
+        party,
+        (name) => this.#chats.get(name) as SimulatedObject,
+        (chat, method) => (method === "wakeWebhook" ? this.#judge.permits.wakes(party.name, chat.name) : undefined),
+      ),
       ORGANIZATIONS: calls.namespace(party, () => this.#organization),
       WEBHOOKS: calls.namespace(party, (name) => this.#webhook(name)),
     };

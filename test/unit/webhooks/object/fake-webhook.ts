@@ -36,8 +36,8 @@ class FakeWaiting {
     return row ? { ...row } : null;
   }
 
-  hasOthers(lineId: string): boolean {
-    return this.rows.some((row) => row.lineId !== lineId);
+  hasOthers(lineIds: readonly string[]): boolean {
+    return this.rows.some((row) => !lineIds.includes(row.lineId));
   }
 
   hasAny(): boolean {

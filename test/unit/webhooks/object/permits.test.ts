@@ -140,6 +140,19 @@ test("a dead receiver with 1,000 lines gets the calls of the schedule, each by a
   expect(webhook.alarmAt).toBeNull();
 }, 60_000);
 
+test("the line of the last probe makes the next one while the only other line does not answer", async () => {
+  const { webhook, lines } = await working();
+  lines.answer = () => 503;
+  for (const name of ["a", "silent"]) lines.add(name);
+  const { onWake } = webhook;
+  webhook.onWake = (lineId, ...given) => (lineId === "silent" ? new Promise(() => {}) : onWake(lineId, ...given));
+  await webhook.run(HOUR);
+  const probes = lines.calls.slice(-3);
+  expect(probes.map(({ lineId }) => lineId)).toEqual(["a", "a", "a"]);
+  // It is not woken only to be refused.
+  expect(webhook.wakes).toBeLessThan(60);
+});
+
 test("a webhook that works again wakes its lines in order, at its pace", async () => {
   const { webhook, lines } = await working({ perSecond: 5 });
   await webhook.permits.disable("customer");
