@@ -1,5 +1,8 @@
 import * as z from "zod/mini";
+import { hasMember } from "../db/has-member.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
+import { bodyId } from "../http/fields.ts";
+import type { Caller } from "../keys/caller.ts";
 import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
 import { type Chat, contactNameField } from "./chat.ts";
 import { readChat } from "./get-chat.ts";
@@ -8,21 +11,45 @@ import type { AsOwner, ChangeAnswer } from "./rpc.ts";
 
 /**
  * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is null),
- * the metadata or one of its pairs.
+ * the metadata or one of its pairs, and frees the chat (`assigneeId`).
  */
-export const chatPatch = z.object({
-  contact: z.nullish(z.object({ name: z.nullish(contactNameField) })),
-  metadata: metadataPatch,
-});
+export const chatPatch = z
+  .object({
+    contact: z.nullish(z.object({ name: z.nullish(contactNameField) })),
+    metadata: metadataPatch,
+    assigneeId: z.nullish(bodyId),
+    ifAssigneeId: z.nullish(bodyId),
+  })
+  .check(
+    z.refine(({ assigneeId, ifAssigneeId }) => ifAssigneeId === undefined || assigneeId !== undefined, {
+      path: ["ifAssigneeId"],
+      error: "can be given with assigneeId alone",
+    }),
+  );
 
 /**
- * Changes the contact's name and the metadata of a chat.
- * @throws ApiError `chat_not_found`; `validation_failed` if the metadata would be too large; `unavailable` while the
- *   organization's object does not answer: repeat the call
+ * Changes the contact's name, the metadata and the assignee of a chat.
+ * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
+ *   `validation_failed` if the metadata would be too large; `unavailable` while the organization's object does not
+ *   answer: repeat the call
  */
-export function patchChat(env: Env, owner: Owner, chatId: string, patch: z.output<typeof chatPatch>): Promise<Chat> {
-  const change = { name: patch.contact === null ? null : patch.contact?.name, metadata: patch.metadata };
-  return changed(env, owner, chatId, (chat, as) => chat.patch(as, change));
+export async function patchChat(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { contact, metadata, assigneeId, ifAssigneeId }: z.output<typeof chatPatch>,
+): Promise<Chat> {
+  // Not a member that an isolate holds: who was removed must get no chat.
+  if (assigneeId != null && !(await hasMember(env, caller.organizationId, assigneeId))) {
+    throw new ApiError("member_not_found");
+  }
+  const { type, id, name } = caller.principal;
+  const change = {
+    name: contact === null ? null : contact?.name,
+    metadata,
+    ...(assigneeId !== undefined && { assignment: { assigneeId, ifAssigneeId, by: { type, id, name } } }),
+  };
+  return changed(env, caller, chatId, (chat, as) => chat.patch(as, change));
 }
 
 /**
@@ -40,6 +67,7 @@ async function changed(
   change: (chat: ChatStub, as: AsOwner) => Promise<ChangeAnswer>,
 ): Promise<Chat> {
   const answer = await callChat(env, owner, chatId, change);
+  if (answer.outcome === "reassigned") throw new ApiError("chat_reassigned");
   if (answer.outcome === "invalid") throw new ApiError("validation_failed", { faults: answer.faults });
   if (answer.outcome === "not_reported") throw unavailable(`The list of chats may not know the change of ${chatId}`);
   return (await readChat(env, owner, chatId)).chat;

@@ -40,6 +40,8 @@ export interface Chat {
   nextScheduledAt: string | null;
   /** The seq up to which a client has marked the contact's messages as read; null if none has. */
   readUpTo: number | null;
+  /** The member whose chat it is; null for nobody. A removed member's id stays for a moment. */
+  assigneeId: string | null;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -50,6 +52,7 @@ export interface ChatActivity {
   unansweredSince: number | null;
   nextScheduledAt: number | null;
   readUpTo: number | null;
+  assigneeId: string | null;
   /** The contact's name and the metadata; null unless a client has changed them. */
   details: ChatDetails | null;
 }
@@ -71,6 +74,7 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     unansweredSince: isoTimeOrNull(activity.unansweredSince),
     nextScheduledAt: isoTimeOrNull(activity.nextScheduledAt),
     readUpTo: activity.readUpTo,
+    assigneeId: activity.assigneeId,
   };
 }
 

@@ -27,6 +27,12 @@ const channelFilter = z
   .check(z.refine((text) => text !== "", { error: "must not be empty", abort: true }))
   .check(z.refine(isChannel, "must be a channel's id or kind"));
 
+/** Nobody, as the filter `assignee`. */
+const NOBODY = "none";
+const assigneeFilter = z
+  .string()
+  .check(z.refine((text) => text === NOBODY || isId("mbr", text), "must be a member's id, or none"));
+
 /** A filter that can only be set. Its opposite would be a list of its own, with another order. */
 const onlyTrue = z.literal("true", "must be true");
 
@@ -45,6 +51,7 @@ export const chatsQuery = z.object({
   unanswered: z.optional(onlyTrue),
   scheduled: z.optional(onlyTrue),
   search: z.optional(searchText),
+  assignee: z.optional(assigneeFilter),
 });
 
 type Query = z.output<typeof chatsQuery>;
@@ -85,17 +92,20 @@ export async function listChats(
 ): Promise<JsonWithETag> {
   const { limit, channel, contact, search } = query;
   const waiting = waitingFor(query);
-  const filter = search === undefined ? waiting : "search";
+  const assignee = query.assignee === NOBODY ? null : query.assignee;
+  const filter = search === undefined ? (waiting ?? (assignee === undefined ? undefined : "assignee")) : "search";
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
   const isCached = isStart && contact === undefined && search === undefined;
-  const name = isCached ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting]) : null;
+  const name = isCached
+    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee])
+    : null;
   const list = await state(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,
       organizationId,
       (organization) =>
-        organization.list({ channel, contact, waiting, search }, position, hasLastMessage, cachedVersion),
+        organization.list({ channel, contact, waiting, search, assignee }, position, hasLastMessage, cachedVersion),
       region,
     ),
   );
@@ -105,7 +115,10 @@ export async function listChats(
     : fault("after", "is not a cursor of this list");
 }
 
-function waitingFor({ unanswered, scheduled, search, contact }: Query): Waiting | undefined {
+function waitingFor({ unanswered, scheduled, search, contact, channel, assignee }: Query): Waiting | undefined {
+  const others = { search, contact, channel, scheduled };
+  const [beside] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (assignee !== undefined && beside) throw fault("assignee", `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
   if (search !== undefined && other) throw fault("search", `can't be given with ${other}`);
   if (unanswered && scheduled) throw fault("scheduled", "can't be given with unanswered, because their orders differ");
@@ -139,7 +152,10 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
  * @param filter the parameter that makes it such a list
  * @throws ApiError `validation_failed` for `page` and `before`
  */
-function walkPositionIn({ page, before, after, limit }: Query, filter: Waiting | "search"): WaitingPosition {
+function walkPositionIn(
+  { page, before, after, limit }: Query,
+  filter: Waiting | "search" | "assignee",
+): WaitingPosition {
   const other = page === undefined ? before && "before" : "page";
   if (other)
     throw fault(other, `can't be given with ${filter}; to continue, pass after with the previous page's cursor`);

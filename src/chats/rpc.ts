@@ -215,9 +215,26 @@ export type StateAnswer = { outcome: "ok"; activity: ChatActivity; queue: Queue 
 export interface DetailsPatch {
   name?: string | null | undefined;
   metadata?: Record<string, string | null> | null | undefined;
+  assignment?: Assignment | undefined;
 }
-/** `not_reported`: the chat has changed, and the organization's object may not know it yet. Call again. */
-export type ChangeAnswer = { outcome: "ok" | "not_reported" } | { outcome: "invalid"; faults: Fault[] } | Unknown;
+
+/** Gives a chat to a member, or to nobody. `ifAssigneeId`: only if it is this member's now, or nobody's (null). */
+export interface Assignment {
+  assigneeId: string | null;
+  ifAssigneeId?: string | null | undefined;
+  by: Assigner;
+}
+/** Who assigned a chat: null if the service freed it, because its member was removed. */
+export type Assigner = { type: "operator" | "key" | "member"; id: string; name: string } | null;
+
+/**
+ * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `not_reported`: the chat has changed, and the
+ * organization's object may not know it yet. Call again.
+ */
+export type ChangeAnswer =
+  | { outcome: "ok" | "not_reported" | "reassigned" }
+  | { outcome: "invalid"; faults: Fault[] }
+  | Unknown;
 
 /** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */
 export type WebhookLineAnswer = { outcome: "ok"; line: LineDescription } | { outcome: "no_line" } | Unknown;

@@ -5,6 +5,7 @@ import { fromBase62, toDigits } from "../ids.ts";
 export const EVENT_TYPES = [
   "chat.created",
   "chat.updated",
+  "chat.assigned",
   "chat.deleted",
   "message.received",
   "message.created",

@@ -77,9 +77,13 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
     const facts = type === "message.scheduled" ? { scheduledAt } : { seq, ...statusOf(type, note, message) };
     return { messageId, ...facts, ...(isFull && { message }) };
   }
-  if (type === "chat.created" || type === "chat.updated") return isFull ? { chat } : {};
   const { chatId: _chat, channelId: _channel, channelKind: _kind, ...data } = note ?? {};
-  return data;
+  return showsChat(type) && isFull ? { chat, ...data } : data;
+}
+
+/** Whether the data of such an event shows the chat. */
+export function showsChat(type: EventType): boolean {
+  return type === "chat.created" || type === "chat.updated" || type === "chat.assigned";
 }
 
 /** The id of an event's message that had no place in the chat; null if the event is about none. */

@@ -71,6 +71,8 @@ export const ERRORS = {
   ...errors(409, "error", {
     chat_backlog: "Too many messages of this chat wait for delivery. Send again when some are delivered",
     chat_full: "The chat's storage is full. Delete the chat, or its old messages with the channel's retentionDays",
+    chat_reassigned:
+      "Somebody else has assigned the chat. Read the chat, then assign it with its assigneeId as ifAssigneeId",
     chat_moved_on: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
     schedule_full: "The chat already has 1,000 scheduled messages. Cancel one, or wait until one is sent",
     not_scheduled: "The message is not scheduled. Only one with the status SCHEDULED can be moved",

@@ -136,6 +136,7 @@ export async function deleteMember(env: Env, actor: Actor, act: RequestAct, id: 
       before,
       () => withLeftBehind(db, removal, before, kept),
       ({ changed }) => (changed ? Date.now() : null),
+      true,
     );
     if (member) return { member: presentMember(member), leftBehind };
     await rowOf(db, actor.scope, members, id, "member_not_found");

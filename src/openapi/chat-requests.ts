@@ -29,7 +29,9 @@ export const chatsQueryParameters = {
       "`true` lists only the chats with a scheduled message, the next one due first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `unanswered`.",
     search:
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
-    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled` or `search`.",
+    assignee:
+      "Only the chats of this member, or of nobody (`none`), latest activity first. With `unanswered`, longest wait first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with other filters.",
+    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled`, `search` or `assignee`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
@@ -75,6 +77,9 @@ export const chatChange: RequestBodySpec = {
     contact: "The person outside the organization. Null deletes the name.",
     "contact.name": "The contact's name. Null deletes it.",
     metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
+    assigneeId: "The member who gets the chat. Null frees it.",
+    ifAssigneeId:
+      "Assign the chat only if it is this member's now, or nobody's (null). If it is another's, the response is a 409 `chat_reassigned`, and nothing changes.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };

@@ -54,6 +54,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   method_not_allowed: "The path has other methods. `Allow` lists them.",
   chat_backlog: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.`,
   chat_full: "The chat's storage is full.",
+  chat_reassigned:
+    "The chat is not the member's, or nobody's, as `ifAssigneeId` says. Read the chat, then assign it with its `assigneeId`.",
   chat_moved_on:
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,

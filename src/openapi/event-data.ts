@@ -22,6 +22,21 @@ const ofMessage = {
 
 const VARIANTS: Record<string, Variant> = {
   ChatEventData: { types: ["chat.created", "chat.updated"], facts: {}, shown: { chat } },
+  ChatAssignedEventData: {
+    types: ["chat.assigned"],
+    facts: {
+      assigneeId: textOrNull("The member who got the chat. Null: it was freed"),
+      by: z
+        .object({
+          type: oneOf(["operator", "key", "member"], "Who assigned it"),
+          id: text("The key's or the member's id, or OPERATOR"),
+          name: text("The name at that time"),
+        })
+        .nullable()
+        .describe("Null if the service freed the chat, because its member was removed"),
+    },
+    shown: { chat },
+  },
   MessageEventData: {
     types: ["message.received", "message.created", "message.edited"],
     facts: ofMessage,

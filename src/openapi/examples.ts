@@ -30,6 +30,7 @@ const chat: Example<typeof resources.chatSchema> = {
   unansweredSince: null,
   nextScheduledAt: null,
   readUpTo: null,
+  assigneeId: null,
 };
 
 const message: Example<typeof resources.messageSchema> = {

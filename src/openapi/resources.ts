@@ -102,6 +102,9 @@ export const chatSchema = resource<directory.Chat>()(
     ),
     nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
     readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),
+    assigneeId: textOrNull(
+      "The member whose chat it is. Null: nobody's. After a member was removed, its id stays for a while",
+    ),
   }),
 );
 

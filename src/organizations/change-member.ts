@@ -6,6 +6,7 @@ import { callOrganization } from "./call-organization.ts";
  * member's sessions. See `commitFenced`.
  * @param endedSince from the result of `commit`: the sessions that began by then have ended, Unix milliseconds; null if it
  *   ended none
+ * @param isRemoval the change removes the member, whose chats are freed then
  * @throws ApiError `unavailable` if the organization's object could not be told before, or not in time
  */
 export function changeMember<R>(
@@ -13,15 +14,19 @@ export function changeMember<R>(
   { id, organizationId }: { id: string; organizationId: string },
   commit: () => Promise<R>,
   endedSince: (result: R) => number | null,
+  isRemoval = false,
 ): Promise<R> {
+  const leaving = isRemoval ? id : undefined;
   return commitFenced({
     begin: (change) =>
-      callOrganization(env, organizationId, (object) => object.beginMemberChange(organizationId, change)),
+      callOrganization(env, organizationId, (object) => object.beginMemberChange(organizationId, change, leaving)),
     commit,
     end: (change, result) => {
       const since = endedSince(result);
       const ended = since === null ? null : { memberId: id, since };
-      return callOrganization(env, organizationId, (object) => object.endMemberChange(change, ended));
+      return callOrganization(env, organizationId, (object) =>
+        object.endMemberChange(change, ended, ended ? leaving : undefined),
+      );
     },
     notEnded: { event: "member_change_not_confirmed", organizationId },
   });

@@ -50,6 +50,8 @@ export interface ChatFilter {
   search?: string | undefined;
   /** Only the chats that wait for this; undefined for all chats. */
   waiting?: Waiting | undefined;
+  /** Only this member's chats, or nobody's (null). It can be given alone, or with `unanswered`. */
+  assignee?: string | null | undefined;
 }
 
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */

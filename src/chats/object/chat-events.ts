@@ -1,6 +1,6 @@
-import { type EventFact, type EventOrigin, type EventType, lifeDigits } from "../../events/event.ts";
+import { type EventFact, type EventOrigin, lifeDigits } from "../../events/event.ts";
 import { matches } from "../../events/filter.ts";
-import { renderEvent, unplacedId } from "../../events/render.ts";
+import { renderEvent, showsChat, unplacedId } from "../../events/render.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import type { Payload } from "../../webhooks/rpc.ts";
 import { type Chat, type ChatActivity, withActivity } from "../chat.ts";
@@ -92,8 +92,4 @@ export class ChatEvents {
       chat: { id, life, channelId, channelKind, contactAddress: this.#chatNow.address(identity) },
     };
   }
-}
-
-function showsChat(type: EventType): boolean {
-  return type === "chat.created" || type === "chat.updated";
 }

@@ -213,9 +213,9 @@ export class ChatObject extends EventfulObject {
     });
   }
 
-  /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
+  /** Changes the contact's name, the metadata and the assignee; see `StoredDetails.patch`. */
   patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, as.isRepeat));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */
@@ -280,6 +280,16 @@ export class ChatObject extends EventfulObject {
     if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
     this.parts.retention.onRetention(retention);
     await this.parts.due.standBy();
+  }
+
+  /** The member was removed: the chat is nobody's, unless it has become another member's. @throws if it can't be reported */
+  async free(organizationId: string, life: number, memberId: string): Promise<void> {
+    await this.parts.alarm.standing();
+    const identity = this.parts.adoption.identify(organizationId, null);
+    if (identity?.life !== life) return;
+    const assignment = { assigneeId: null, ifAssigneeId: memberId, by: null };
+    const { outcome } = await this.parts.details.patch(identity, { assignment }, true);
+    if (outcome === "not_reported") throw new Error("the organization does not know that the chat is free");
   }
 
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */

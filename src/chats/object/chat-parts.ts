@@ -123,6 +123,7 @@ export class ChatParts {
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
       readUpTo: () => this.acts.readUpTo(),
+      assigneeId: () => this.details.assigneeId(),
       details: () => this.details.details(),
       onRetention: (retention) => this.retention.onRetention(retention),
     });

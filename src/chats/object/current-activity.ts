@@ -11,6 +11,8 @@ export interface ActivitySources {
   nextDueAt(): number | null;
   /** The seq up to which a client has read; null if none has. */
   readUpTo(): number | null;
+  /** The member whose chat it is; null for nobody. */
+  assigneeId(): string | null;
   /** Those that a client has changed. */
   details(): ChatDetails | null;
 }
@@ -42,6 +44,7 @@ export class CurrentActivity {
       unansweredSince: this.#unansweredSince(told),
       nextScheduledAt: this.#sources.nextDueAt(),
       readUpTo: this.#sources.readUpTo(),
+      assigneeId: this.#sources.assigneeId(),
       details: this.#sources.details(),
     };
   }

@@ -2,7 +2,7 @@ import { callOrganization } from "../../organizations/call-organization.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatDetails } from "../chat.ts";
 import { mergedMetadata } from "../message.ts";
-import type { ChangeAnswer, ChatIdentity, DetailsPatch } from "../rpc.ts";
+import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -35,13 +35,21 @@ export class StoredDetails {
     return this.#host.storage.kv.get<ChatDetails>("details") ?? null;
   }
 
+  /** The member whose chat it is; null for nobody. */
+  assigneeId(): string | null {
+    return this.#host.storage.kv.get<string>("assignee") ?? null;
+  }
+
   /**
-   * Changes the contact's name and the metadata. A patch that changes nothing makes no event.
+   * Changes the contact's name, the metadata and the assignee, all or nothing. What stays as it is makes no event.
+   * @param isRepeat an earlier call with the same patch may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
-  async patch(identity: ChatIdentity, patch: DetailsPatch): Promise<ChangeAnswer> {
-    const before = await this.#current(identity);
-    return before ? this.#change(before(), patch) : { outcome: "unknown" };
+  async patch(identity: ChatIdentity, patch: DetailsPatch, isRepeat: boolean): Promise<ChangeAnswer> {
+    const isOfDetails = patch.name !== undefined || patch.metadata !== undefined;
+    const before = isOfDetails ? await this.#current(identity) : null;
+    if (isOfDetails && !before) return { outcome: "unknown" };
+    return this.#change(before?.() ?? null, patch, isRepeat);
   }
 
   /**
@@ -86,18 +94,34 @@ export class StoredDetails {
     return details;
   }
 
-  #change(before: ChatDetails, { name, metadata }: DetailsPatch): Promise<ChangeAnswer> | ChangeAnswer {
-    const merged = mergedMetadata(before.metadata, metadata);
-    if (merged.faults) return { outcome: "invalid", faults: merged.faults };
-    const after = { name: name === undefined ? before.name : name, metadata: merged.metadata };
-    if (JSON.stringify(after) !== JSON.stringify(before)) this.#store(after);
+  /** @param before the details as they are; null if the patch has none */
+  #change(before: ChatDetails | null, patch: DetailsPatch, isRepeat = false): Promise<ChangeAnswer> | ChangeAnswer {
+    const { assignment } = patch;
+    const assigneeId = this.assigneeId();
+    const expected = assignment?.ifAssigneeId;
+    // A repeated call finds its own change.
+    const isDone = isRepeat && assigneeId === assignment?.assigneeId;
+    if (expected !== undefined && expected !== assigneeId && !isDone) return { outcome: "reassigned" };
+    const details = before && changedDetails(before, patch);
+    if (details?.faults) return { outcome: "invalid", faults: details.faults };
+    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : (assignment ?? null));
     return this.#reported();
   }
 
-  #store(details: ChatDetails): void {
+  /** Stores what changes in one commit. Null stays as it is. */
+  #store(details: ChatDetails | null, assignment: Assignment | null): void {
+    if (!details && !assignment) return;
     const { log, report, storage } = this.#host;
-    log.commit([{ type: "chat.updated", seq: null, note: null, at: Date.now() }], () => {
-      storage.kv.put("details", details);
+    const about = { seq: null, at: Date.now() };
+    const { assigneeId = null, by = null } = assignment ?? {};
+    const facts = [
+      ...(details ? [{ ...about, type: "chat.updated" as const, note: null }] : []),
+      ...(assignment ? [{ ...about, type: "chat.assigned" as const, note: { assigneeId, by } }] : []),
+    ];
+    log.commit(facts, () => {
+      if (details) storage.kv.put("details", details);
+      if (assignment && assigneeId !== null) storage.kv.put("assignee", assigneeId);
+      if (assignment && assigneeId === null) storage.kv.delete("assignee");
     });
     report.stateChanged();
   }
@@ -107,4 +131,12 @@ export class StoredDetails {
     await alarm.by(report.changed());
     return { outcome: (await report.settle(true)) ? "ok" : "not_reported" };
   }
+}
+
+/** The details after a patch; `after` is null if it changes none of them. */
+function changedDetails(before: ChatDetails, { name, metadata }: DetailsPatch) {
+  const merged = mergedMetadata(before.metadata, metadata);
+  if (merged.faults) return { faults: merged.faults };
+  const after = { name: name === undefined ? before.name : name, metadata: merged.metadata };
+  return { after: JSON.stringify(after) === JSON.stringify(before) ? null : after };
 }

@@ -227,10 +227,11 @@ export const RESOURCES = {
       before: field("cht_…", "", "Instead of a page: the chats after this one in the list"),
       unanswered: flag("Only the unanswered chats, longest wait first"),
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
+      assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       after: field(
         "cursor",
         "",
-        "Continue a list of unanswered, scheduled or found chats: the cursor of its last page",
+        "Continue a list of unanswered, scheduled, assigned or found chats: the cursor of its last page",
       ),
     },
     fields: {

@@ -37,11 +37,14 @@ export class ChatList {
   }
 
   /** The answer of an organization without chats. */
-  static empty({ channel, contact, search }: ChatFilter, position: ChatPosition | WaitingPosition): ListAnswer {
+  static empty(
+    { channel, contact, search, assignee }: ChatFilter,
+    position: ChatPosition | WaitingPosition,
+  ): ListAnswer {
     const { limit } = position;
     if ("page" in position) return ok([], pagination({ ...position, total: 0 }), "empty");
     if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
-    const isAlone = channel === undefined && contact === undefined && search === undefined;
+    const isAlone = [channel, contact, search, assignee].every((one) => one === undefined);
     return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
   }
 
@@ -114,19 +117,21 @@ export class ChatList {
   /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */
   #waitingPage(
     organizationId: string,
-    { channel, contact, waiting = "unanswered" }: ChatFilter,
+    { channel, contact, assignee, ...rest }: ChatFilter,
     { after, limit }: WaitingPosition,
   ) {
-    const place = after === null ? null : parsePlace(organizationId, waiting, after);
+    const waiting = rest.waiting ?? (assignee === undefined ? "unanswered" : undefined);
+    const list = { waiting, assignee };
+    const place = after === null ? null : parsePlace(organizationId, list, after);
     if (after !== null && !place) return null;
     const ids = this.#selected(channel).map(({ id }) => id);
     const { rows, next } =
-      contact === undefined
-        ? this.#waiting.page(waiting, ids, place, limit)
+      contact === undefined || waiting === undefined
+        ? this.#waiting.page(list, ids, place, limit)
         : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, place, limit);
-    const isAlone = channel === undefined && contact === undefined;
+    const isAlone = channel === undefined && contact === undefined && assignee === undefined;
     const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
-    const cursor = next && printPlace(organizationId, waiting, next);
+    const cursor = next && printPlace(organizationId, list, next);
     return { rows, pagination: { limit, ...total, hasMore: cursor !== null, cursor } };
   }
 

@@ -24,6 +24,7 @@ export type ChatRow = {
   unanswered_since: number | null;
   next_scheduled_at: number | null;
   read_up_to: number | null;
+  assignee: string | null;
   report: number;
   depth: number;
   attempts: string;
@@ -33,7 +34,7 @@ export type ChatRow = {
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, report, depth, attempts, events, told_after`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -134,7 +135,7 @@ export class ChatTable {
   }
 
   #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
-    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, details } = report;
+    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
     const { depth, oldest, attempts, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
@@ -144,8 +145,8 @@ export class ChatTable {
     if (details) this.#contacts.rename(row, details.name);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
-         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
-         told_after = ? where id = ?`,
+         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
+         events = ?, told_after = ? where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
       Math.max(row.created_at, lastMessageAt ?? 0),
@@ -154,6 +155,8 @@ export class ChatTable {
       unansweredSince,
       nextScheduledAt,
       readUpTo,
+      // Absent in the report of a chat that runs an earlier version.
+      assigneeId ?? null,
       number,
       depth,
       depth > 0 ? oldest : null,
@@ -256,7 +259,7 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
   const contact = { address: row.address, name: row.name };
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)}}`;
 }
 
 function timeAsJson(at: number | null): string {

@@ -67,19 +67,28 @@ export class MemberRecords {
     return record;
   }
 
-  /** Step one of a change: drops the records and holds none until `end`, for a minute at most. Idempotent. */
-  async begin(organizationId: string, change: string): Promise<void> {
-    if (!(await this.#existence.exists(organizationId))) return;
+  /**
+   * Step one of a change: drops the records and holds none until `end`, for a minute at most. Idempotent.
+   * @returns whether the organization exists
+   */
+  async begin(organizationId: string, change: string): Promise<boolean> {
+    if (!(await this.#existence.exists(organizationId))) return false;
     this.forget();
     this.#changes.begin(change);
+    return true;
   }
 
-  /** Step three: the change is in the directory. @param ended the sessions that it ended, if it did */
-  end(change: string, ended: { memberId: string; since: number } | null): void {
+  /**
+   * Step three: the change is in the directory.
+   * @param ended the sessions that it ended, if it did
+   * @returns whether the organization's object has its tables
+   */
+  end(change: string, ended: { memberId: string; since: number } | null): boolean {
     this.forget();
-    if (!this.#existence.isReady()) return;
+    if (!this.#existence.isReady()) return false;
     this.#changes.end(change);
     if (ended) this.#endAll(ended.memberId, ended.since);
+    return true;
   }
 
   /** Ends one session permanently. @param until when it would have ended anyway */

@@ -37,6 +37,7 @@ export class OrganizationObject extends PeopleObject {
   readonly #parts = new OrganizationParts(this.ctx, this.env);
   protected readonly members = this.#parts.members;
   protected readonly audit = this.#parts.audit;
+  protected readonly freed = this.#parts.freed;
 
   /** Creates the chat of a contact's address, or finds it. @throws if the channel is new and D1 does not answer */
   async open(request: OpenRequest): Promise<OpenAnswer> {
@@ -111,6 +112,7 @@ export class OrganizationObject extends PeopleObject {
     const now = Date.now();
     const { webhooks } = this.#parts.settings;
     const startAfter = this.#parts.chats.report(row, report, webhooks.version !== (report.webhooks ?? ""), now);
+    this.#parts.freed.reported(report.assigneeId);
     this.#parts.list.changed();
     const { nextAfterMs, restMs, isCrowded } = this.#parts.pace.next(now);
     return {

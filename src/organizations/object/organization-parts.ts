@@ -1,3 +1,4 @@
+import { hasMember } from "../../db/has-member.ts";
 import { callObject } from "../../platform/call-object.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
@@ -11,6 +12,7 @@ import { Deletions } from "./deletions.ts";
 import { Doorbells } from "./doorbells.ts";
 import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
+import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
 import { MemberRecords } from "./member-records.ts";
 import { OwnLines } from "./own-lines.ts";
@@ -37,6 +39,7 @@ export class OrganizationParts {
   readonly pace = new ReportPace();
   readonly unreadable: UnreadableChats;
   readonly deletions: Deletions;
+  readonly freed: FreedChats;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
 
@@ -99,13 +102,20 @@ export class OrganizationParts {
       tell: ({ id, life }, retention) =>
         callObject(env.CHATS, id, (chat) => chat.retain(organizationId(), life, retention)),
     });
+    this.freed = new FreedChats(sql, {
+      isReady,
+      standBy,
+      free: ({ id, life, assignee }) =>
+        callObject(env.CHATS, id, (chat) => chat.free(organizationId(), life, assignee)),
+      hasMember: (id) => hasMember(env, organizationId(), id),
+    });
     const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;
     const { deletions, audit } = this;
     this.due = new DueWork(
       { name: "organization", alarm: this.alarm, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
-        ...{ ...lines.parts, feed, adoptions, deletions, walk, contacts, audit },
+        ...{ ...lines.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },
       },
     );
   }

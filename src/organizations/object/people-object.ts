@@ -2,26 +2,28 @@ import { DurableObject } from "cloudflare:workers";
 import type { ActEnd, ActFilter, ActPage, BeginAnswer, EndedAct, NewAct } from "../../audit/act.ts";
 import type { MemberRecord } from "../rpc.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { FreedChats } from "./freed-chats.ts";
 import type { MemberRecords, MemberSession } from "./member-records.ts";
 
 /** A Durable Object that knows an organization's members and who did what, and the calls to it. */
 export abstract class PeopleObject extends DurableObject<Env> {
   protected abstract readonly members: MemberRecords;
   protected abstract readonly audit: AuditLog;
+  protected abstract readonly freed: FreedChats;
 
   /** The member of a session; null if the session has ended. @see MemberRecords.find */
   member(organizationId: string, session: MemberSession): Promise<MemberRecord | null> {
     return this.members.find(organizationId, session);
   }
 
-  /** A change of members begins. @see MemberRecords.begin */
-  beginMemberChange(organizationId: string, change: string): Promise<void> {
-    return this.members.begin(organizationId, change);
+  /** A change of members begins. @param leaving the member that it removes @see MemberRecords.begin */
+  async beginMemberChange(organizationId: string, change: string, leaving?: string): Promise<void> {
+    if ((await this.members.begin(organizationId, change)) && leaving !== undefined) this.freed.leaving(leaving);
   }
 
-  /** A change of members ended. @see MemberRecords.end */
-  endMemberChange(change: string, ended: { memberId: string; since: number } | null): void {
-    this.members.end(change, ended);
+  /** A change of members ended. @param left the member that it removed @see MemberRecords.end */
+  endMemberChange(change: string, ended: { memberId: string; since: number } | null, left?: string): void {
+    if (this.members.end(change, ended) && left !== undefined) this.freed.left(left);
   }
 
   /** Ends one session of a member. @see MemberRecords.endSession */

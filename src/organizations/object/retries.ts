@@ -5,10 +5,15 @@ import { type Failed, settleEach } from "../../platform/concurrency.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** What an organization's object does with its chats' objects in the background. */
-type Work = "adopt" | "delete" | "retain";
+type Work = "adopt" | "delete" | "free" | "retain";
 
 /** How a failure is logged. */
-const EVENTS = { adopt: "chat_not_adopted", delete: "chat_not_deleted", retain: "retention_not_told" } as const;
+const EVENTS = {
+  adopt: "chat_not_adopted",
+  delete: "chat_not_deleted",
+  free: "chat_not_freed",
+  retain: "retention_not_told",
+} as const;
 const BACKOFF: Backoff = { firstMs: 30_000, maxMs: 3_600_000 };
 const CALL_TIMEOUT_MS = 10_000;
 

@@ -59,6 +59,8 @@ export const ORGANIZATION_SCHEMA = [
      next_scheduled_at integer,
      -- The seq up to which a client has read; null if none has.
      read_up_to integer,
+     -- The member whose chat it is; null for nobody.
+     assignee text,
      -- The number of the chat's last report, and what it said of its queue.
      report integer not null default 0,
      depth integer not null default 0,
@@ -75,6 +77,10 @@ export const ORGANIZATION_SCHEMA = [
    create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
    -- GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads no row of a chat.
    create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
+   -- GET /chats?assignee=, latest activity first, and with unanswered.
+   create index chats_by_assignee on chats (assignee, active_at, id, channel_id) where active_at is not null;
+   create index chats_unanswered_by_assignee on chats (assignee, unanswered_since, id, channel_id)
+     where unanswered_since is not null;
    create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
    -- Finds the chats that no object has adopted yet.
    create index chats_created on chats (created_at) where state = 'created';
@@ -159,7 +165,7 @@ export const ORGANIZATION_SCHEMA = [
    -- The chats for whose object a step of the background work failed.
    create table retries (
      chat_id text not null,
-     -- 'adopt', 'delete' or 'retain'.
+     -- 'adopt', 'delete', 'free' or 'retain'.
      work text not null,
      -- How often it failed, and when it is tried again.
      tries integer not null,
@@ -172,6 +178,13 @@ export const ORGANIZATION_SCHEMA = [
      chat_id text primary key,
      since integer not null,
      at integer not null
+   ) without rowid;
+   -- Members that were removed, or are about to be, so that their chats are freed.
+   create table leaving_members (
+     id text primary key,
+     -- When the directory is asked whether the member was removed, or the row goes.
+     at integer not null,
+     is_removed integer not null
    ) without rowid;
    -- Sessions of members that ended before their time.
    create table session_ends (

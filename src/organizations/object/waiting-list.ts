@@ -1,6 +1,6 @@
 import { readOpaque, writeOpaque } from "../../http/opaque.ts";
 import { isId } from "../../ids.ts";
-import type { Waiting } from "../rpc.ts";
+import type { ChatFilter, Waiting } from "../rpc.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** The most rows of an index that one page reads. */
@@ -9,6 +9,9 @@ const READ_AT_ONCE = 1_000;
 
 /** A place in a list: after the chat with this time and id. */
 type Place = { at: number; id: string };
+
+/** Which list it is. */
+type Walked = Pick<ChatFilter, "waiting" | "assignee">;
 
 /** The column that each list is sorted by. */
 const TIME = { unanswered: "unanswered_since", scheduled: "next_scheduled_at" } as const satisfies Record<
@@ -22,7 +25,10 @@ interface Page {
   next: Place | null;
 }
 
-/** The chats that wait for an answer, longest wait first, and those with a scheduled message, soonest first. */
+/**
+ * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, and those of a
+ * member or of nobody, latest activity first.
+ */
 export class WaitingList {
   readonly #sql: SqlStorage;
 
@@ -36,7 +42,7 @@ export class WaitingList {
    * @param channelIds only the chats of these channels
    * @param after null for the start
    */
-  page(waiting: Waiting, channelIds: string[], after: Place | null, limit: number): Page {
+  page(list: Walked, channelIds: string[], after: Place | null, limit: number): Page {
     const channels = new Set(channelIds);
     const found: Place[] = [];
     let last = after;
@@ -44,7 +50,7 @@ export class WaitingList {
     // Most pages need one read: no channel is filtered, and none is being deleted.
     for (let count = limit + 1; found.length <= limit && examined < MAX_EXAMINED; count = READ_AT_ONCE) {
       const read = Math.min(count, MAX_EXAMINED - examined);
-      const rows = this.#index(waiting, last, read);
+      const rows = this.#index(list, last, read);
       found.push(...rows.filter((row) => channels.has(row.channel_id)));
       examined += rows.length;
       last = rows.at(-1) ?? last;
@@ -77,25 +83,32 @@ export class WaitingList {
     return { rows, next: found.length > limit ? (shown.at(-1) ?? null) : end };
   }
 
-  #index(waiting: Waiting, after: Place | null, limit: number): (Place & { channel_id: string })[] {
-    const column = TIME[waiting];
+  #index({ waiting, assignee }: Walked, after: Place | null, limit: number): (Place & { channel_id: string })[] {
+    const column = waiting ? TIME[waiting] : "active_at";
+    const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
     const query = `select id, ${column} as at, channel_id from chats
-      where ${column} is not null ${after ? `and (${column}, id) > (?, ?)` : ""} order by ${column}, id limit ?`;
-    const place = after ? [after.at, after.id] : [];
-    return this.#sql.exec<Place & { channel_id: string }>(query, ...place, limit).toArray();
+      where ${column} is not null ${assignee === undefined ? "" : "and assignee is ?"}
+      ${after ? `and (${column}, id) ${comes} (?, ?)` : ""} order by ${column} ${order}, id ${order} limit ?`;
+    const values = [...(assignee === undefined ? [] : [assignee]), ...(after ? [after.at, after.id] : [])];
+    return this.#sql.exec<Place & { channel_id: string }>(query, ...values, limit).toArray();
   }
 }
 
 /** A place as the cursor that the API shows. It has the time, because the chat may wait no longer when the list goes on. */
-export function printPlace(organizationId: string, waiting: Waiting, { at, id }: Place): string {
-  return writeOpaque([organizationId, waiting, at, id]);
+export function printPlace(organizationId: string, list: Walked, { at, id }: Place): string {
+  return writeOpaque([organizationId, nameOf(list), at, id]);
 }
 
 /** Reads a cursor; null if it is none, or not of this organization's list. */
-export function parsePlace(organizationId: string, waiting: Waiting, cursor: string): Place | null {
-  const [owner, list, at, id] = readOpaque(cursor, 4);
-  const isOurs = owner === organizationId && list === waiting;
+export function parsePlace(organizationId: string, list: Walked, cursor: string): Place | null {
+  const [owner, name, at, id] = readOpaque(cursor, 4);
+  const isOurs = owner === organizationId && name === nameOf(list);
   return isOurs && typeof at === "number" && typeof id === "string" && isId("cht", id) ? { at, id } : null;
+}
+
+function nameOf({ waiting, assignee }: Walked): string {
+  const name = waiting ?? "all";
+  return assignee === undefined ? name : `${name} of ${assignee ?? "none"}`;
 }
 
 function placeOf(row: ChatRow, column: (typeof TIME)[Waiting]): Place {

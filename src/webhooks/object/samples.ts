@@ -1,5 +1,5 @@
 import { type Event, type EventFact, type EventType, lifeDigits } from "../../events/event.ts";
-import { renderEvent } from "../../events/render.ts";
+import { renderEvent, showsChat } from "../../events/render.ts";
 import { examples } from "../../openapi/examples.ts";
 import type { Payload } from "../rpc.ts";
 
@@ -14,7 +14,7 @@ export function sampleEvent(
   payload: Payload,
   now: number,
 ): Event {
-  const isOfChat = type.startsWith("message.") || type === "chat.created" || type === "chat.updated";
+  const isOfChat = type.startsWith("message.") || showsChat(type);
   const fact: EventFact = {
     number: 1,
     type,
@@ -52,6 +52,7 @@ function noteOf(type: EventType, webhookId: string, now: number): EventFact["not
   if (type === "message.status") return { status: "SENT" };
   if (type === "message.reaction" || type === "message.redacted") return { by: "contact" };
   if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
+  if (type === "chat.assigned") return { assigneeId: message.senderId, by: null };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
   if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };
   if (type === "webhook.failing") return { webhookId, reason: "no_success", since, disablesAt: since };

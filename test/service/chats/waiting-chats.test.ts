@@ -54,6 +54,7 @@ async function schedule(organizationId: string, dueAt: Record<string, number | n
       lastMessage: null,
       unansweredSince: null,
       readUpTo: null,
+      assigneeId: null,
       details: null,
       attempts: {},
     };
@@ -275,7 +276,7 @@ test("among 100,000 unanswered chats, a page reads little more than its own rows
   await newChat(api, channelId);
   await fill(organizationId, channelId, 100_000);
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  const middle = printPlace(organizationId, "unanswered", { at: 50_000, id: "cht_g000000000050000" });
+  const middle = printPlace(organizationId, { waiting: "unanswered" }, { at: 50_000, id: "cht_g000000000050000" });
   for (const after of ["", `&after=${middle}`]) {
     const rows = await rowsRead(object, async () => {
       const answer = await api("GET", `/chats?unanswered=true&limit=50${after}`);

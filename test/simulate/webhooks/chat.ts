@@ -50,6 +50,7 @@ export class LineChat {
     this.#lines = linesOf(service, { alarm: this.#alarm, waitUntil }, () => this.#host());
     this.#report = new service.ChatReporter({
       readUpTo: () => null,
+      assigneeId: () => null,
       kv,
       env,
       log: this.#messageLog(),

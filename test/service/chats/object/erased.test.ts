@@ -113,6 +113,7 @@ test("a chat that is deleted while it reports its activity keeps its tombstone a
     unansweredSince: null,
     nextScheduledAt: null,
     readUpTo: null,
+    assigneeId: null,
     details: null,
     depth: 0,
     oldest: null,

@@ -1,0 +1,121 @@
+import type { DuePart } from "../../platform/object/due-work.ts";
+import { Retries } from "./retries.ts";
+
+const CHATS_A_STEP = 20;
+const STEP_EVERY_MS = 1_000;
+/** A removal that was begun and not confirmed is looked up after this time. */
+const CHECK_AFTER_MS = 60_000;
+/** A member's id is remembered for so long: a chat may be assigned by a call that began before the removal. */
+const KEPT_MS = 86_400_000;
+const AGAIN_AFTER_MS = 60_000;
+
+/** A chat of a removed member. */
+type HeldChat = { id: string; life: number; assignee: string };
+type LeavingMember = { id: string; at: number; isRemoved: number };
+
+/** An organization's object, as this part uses it. */
+interface FreeingHost {
+  /** Calls the object of a chat, which is nobody's then, unless it has become another member's. */
+  free(chat: HeldChat): Promise<unknown>;
+  /** Whether the directory has the member. @throws if it does not answer */
+  hasMember(id: string): Promise<boolean>;
+  /** Ensures an alarm at `at` or before, Unix milliseconds. */
+  standBy(at: number): void;
+  /** False before the organization's first chat and after its deletion. */
+  isReady(): boolean;
+}
+
+/**
+ * Frees the chats of removed members, 20 in a second. A removal is announced before it is made. If nobody says how it
+ * went, the directory is asked. A chat that can't be freed is tried again later, beside the others.
+ */
+export class FreedChats implements DuePart {
+  readonly #sql: SqlStorage;
+  readonly #host: FreeingHost;
+  readonly #retries: Retries;
+  /** When the next step begins, Unix milliseconds. */
+  #nextAt = 0;
+
+  constructor(sql: SqlStorage, host: FreeingHost) {
+    this.#sql = sql;
+    this.#host = host;
+    this.#retries = new Retries(sql, "free", () => host.isReady());
+  }
+
+  /** A member is about to be removed. */
+  leaving(memberId: string): void {
+    this.#store(memberId, Date.now() + CHECK_AFTER_MS, 0);
+    this.#host.standBy(Date.now() + CHECK_AFTER_MS);
+  }
+
+  /** The member was removed. */
+  left(memberId: string): void {
+    this.#store(memberId, Date.now() + KEPT_MS, 1);
+    this.#host.standBy(Date.now());
+  }
+
+  /** A chat's report says whose it is. */
+  reported(assigneeId: string | null | undefined): void {
+    if (assigneeId == null) return;
+    if (this.#isRemoved(assigneeId)) this.#host.standBy(Date.now());
+  }
+
+  /** When the alarm must call `run`, Unix milliseconds; null if nobody left. */
+  dueAt(): number | null {
+    if (this.#chats(1).length > 0) return this.#nextAt;
+    const [next] = this.#sql.exec<{ at: number | null }>("select min(at) as at from leaving_members").toArray();
+    const times = [next?.at ?? null, this.#retries.dueAt()].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.max(Math.min(...times), this.#nextAt);
+  }
+
+  async run(now: number): Promise<void> {
+    // The clock may have been set back.
+    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
+    this.#nextAt = now + STEP_EVERY_MS;
+    await this.#check(now);
+    if (!this.#host.isReady()) return;
+    const again = this.#retries.due(now, CHATS_A_STEP).flatMap(({ id, life, assignee }) => {
+      return assignee !== null && this.#isRemoved(assignee) ? [{ id, life, assignee }] : [];
+    });
+    await this.#retries.run([...again, ...this.#chats(CHATS_A_STEP)], (chat) => this.#host.free(chat));
+  }
+
+  /** Looks up the removals of which nobody said how they went, and forgets those that are long over. */
+  async #check(now: number): Promise<void> {
+    const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
+    for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {
+      if (isRemoved === 1) {
+        this.#forgetMember(id);
+        continue;
+      }
+      const isThere = await this.#host.hasMember(id).catch(() => null);
+      if (!this.#host.isReady()) return;
+      if (isThere === null) this.#store(id, now + AGAIN_AFTER_MS, 0);
+      else if (isThere) this.#forgetMember(id);
+      else this.left(id);
+    }
+  }
+
+  #store(id: string, at: number, isRemoved: 0 | 1): void {
+    this.#sql.exec(
+      `insert into leaving_members (id, at, is_removed) values (?, ?, ?)
+       on conflict do update set at = excluded.at, is_removed = max(is_removed, excluded.is_removed)`,
+      ...[id, at, isRemoved],
+    );
+  }
+
+  #forgetMember(id: string): void {
+    this.#sql.exec("delete from leaving_members where id = ?", id);
+  }
+
+  #isRemoved(id: string): boolean {
+    const query = "select 1 from leaving_members where id = ? and is_removed = 1";
+    return this.#sql.exec(query, id).toArray().length > 0;
+  }
+
+  #chats(limit: number): HeldChat[] {
+    const query = `select chats.id, life, assignee from leaving_members join chats on assignee = leaving_members.id
+      where is_removed = 1 and active_at is not null and ${this.#retries.isFresh} limit ?`;
+    return this.#sql.exec<HeldChat>(query, limit).toArray();
+  }
+}
