@@ -26,6 +26,7 @@ function chat(id: string, changes: Partial<Chat> = {}): Chat {
     unansweredSince: null,
     nextScheduledAt: null,
     readUpTo: null,
+    assigneeId: null,
     ...changes,
   };
 }

@@ -5,21 +5,33 @@ import { command, flag, listOption, option } from "../command.ts";
 export const chatCommands = [
   command({
     name: "chats change",
-    about: "Change the name of a chat's contact, or the chat's metadata",
+    about: "Change the name of a chat's contact, the chat's metadata, or whose chat it is",
     operands: ["chat"],
     options: {
       name: option("name", "The contact's name"),
       "remove-name": flag("Remove the contact's name"),
       metadata: listOption("name=value", "A pair of metadata to add or replace"),
       "remove-metadata": listOption("name", "A pair of metadata to remove"),
+      assignee: option("mbr_…|none", "The member who gets the chat; none frees it"),
+      "if-assignee": option("mbr_…|none", "Only if the chat is this member's, or nobody's"),
     },
     async run({ operands, options, service, out }) {
       const removed = options["remove-metadata"]?.map((name) => [name, null]) ?? [];
       const metadata = { ...pairs("metadata", options.metadata), ...Object.fromEntries(removed) };
       const name = options["remove-name"] ? null : options.name;
       const { body } = await service.asClient("PATCH", `/chats/${operands.chat}`, {
-        body: { ...(name !== undefined && { contact: { name } }), metadata },
-        optionOf: { "contact.name": "--name", metadata: "--metadata" },
+        body: {
+          ...(name !== undefined && { contact: { name } }),
+          metadata,
+          assigneeId: memberOrNobody(options.assignee),
+          ifAssigneeId: memberOrNobody(options["if-assignee"]),
+        },
+        optionOf: {
+          "contact.name": "--name",
+          metadata: "--metadata",
+          assigneeId: "--assignee",
+          ifAssigneeId: "--if-assignee",
+        },
       });
       out.record(body, body.chat);
     },
@@ -34,3 +46,7 @@ export const chatCommands = [
     },
   }),
 ];
+
+function memberOrNobody(given: string | undefined): string | null | undefined {
+  return given === "none" ? null : given;
+}

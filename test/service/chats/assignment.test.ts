@@ -1,0 +1,165 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Chat } from "../../../src/chats/chat.ts";
+import {
+  admin,
+  client,
+  created,
+  expectError,
+  expectFaults,
+  newChat,
+  newKey,
+  newOrganization,
+} from "../../support/harness.ts";
+import { report, writeAsContact } from "./inbound.ts";
+import { stopTheClock } from "./object/delivery/conversation.ts";
+
+stopTheClock();
+afterEach(() => vi.restoreAllMocks());
+
+async function team() {
+  const organization = await newOrganization();
+  const { api, organizationId, channelId } = organization;
+  const { secret, key } = await newKey(organizationId, { permissions: ["events:read"] });
+  const member = async (name: string): Promise<string> =>
+    created(await admin("POST", `/organizations/${organizationId}/members`, { name })).member.id;
+  const idsOf = async (query: string) => {
+    const answer = await api("GET", `/chats?${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.chats.map(({ id }: Chat) => id);
+  };
+  return {
+    ...organization,
+    key,
+    ann: await member("Ann"),
+    ben: await member("Ben"),
+    newChat: () => newChat(api, channelId),
+    assign: (id: string, assigneeId: string | null, more: object = {}) =>
+      api("PATCH", `/chats/${id}`, { assigneeId, ...more }),
+    assigneeOf: async (id: string) => (await api("GET", `/chats/${id}`)).body.chat.assigneeId,
+    idsOf,
+    write: (id: string) => writeAsContact(organizationId, id),
+    assignments: async (
+      id: string,
+    ): Promise<{ assigneeId: string | null; by: { type: string } | null; chat: Chat }[]> =>
+      (await client(secret)("GET", `/chats/${id}/events`)).body.events
+        .filter(({ type }: { type: string }) => type === "chat.assigned")
+        .map(({ data }: { data: object }) => data),
+  };
+}
+
+test("a chat is given to a member and freed, all routes show it, and each change is an event", async () => {
+  const { api, ann, newChat, assign, assignments } = await team();
+  const chat = await newChat();
+  expect(chat.assigneeId).toBeNull();
+  const given = await assign(chat.id, ann);
+  expect([given.status, given.body]).toEqual([200, { chat: { ...chat, assigneeId: ann } }]);
+  expect((await api("GET", "/chats")).body.chats).toEqual([{ ...chat, assigneeId: ann }]);
+  expect((await api("GET", `/chats/${chat.id}`)).body.chat.assigneeId).toBe(ann);
+  await assign(chat.id, ann);
+  expect((await assign(chat.id, null)).body.chat.assigneeId).toBeNull();
+  const by = { type: "key", id: expect.stringMatching(/^key_/), name: expect.any(String) };
+  expect(await assignments(chat.id)).toEqual([
+    { assigneeId: ann, by, chat },
+    { assigneeId: null, by, chat },
+  ]);
+});
+
+test("with ifAssigneeId, of two who assign at once one is refused, and nothing of the refused patch is stored", async () => {
+  const { api, ann, ben, newChat, assign, assigneeOf, assignments } = await team();
+  const { id } = await newChat();
+  const answers = await Promise.all([
+    assign(id, ann, { ifAssigneeId: null }),
+    assign(id, ben, { ifAssigneeId: null, metadata: { by: "ben" } }),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const [refused] = answers.filter(({ status }) => status === 409);
+  if (refused) expectError(refused, 409, "chat_reassigned");
+  const winner = await assigneeOf(id);
+  expect(answers.find(({ status }) => status === 200)?.body.chat.assigneeId).toBe(winner);
+  expect(await assignments(id)).toHaveLength(1);
+  expect((await api("GET", `/chats/${id}`)).body.chat.metadata).toEqual(winner === ben ? { by: "ben" } : {});
+  expect((await assign(id, null, { ifAssigneeId: winner })).status).toBe(200);
+  expectError(await assign(id, null, { ifAssigneeId: winner }), 409, "chat_reassigned");
+});
+
+test("a removed member, another organization's and an invented one get no chat", async () => {
+  const { organizationId, ann, newChat, assign, assigneeOf } = await team();
+  const other = await team();
+  const { id } = await newChat();
+  await admin("DELETE", `/members/${ann}`);
+  for (const member of [ann, other.ann, "mbr_g0000000000000000", "nobody"]) {
+    expectError(await assign(id, member), 404, "member_not_found");
+  }
+  expectFaults(await assign(id, "x".repeat(300)), "assigneeId");
+  expect(await assigneeOf(id)).toBeNull();
+  expectFaults(await (await team()).api("PATCH", `/chats/${id}`, { ifAssigneeId: null }), "ifAssigneeId");
+  expect(organizationId).toMatch(/^org_/);
+});
+
+test("GET /chats lists a member's chats and nobody's, latest activity first, page by page, alone or unanswered", async () => {
+  const { api, ann, ben, newChat, assign, idsOf, write } = await team();
+  const chats: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    vi.advanceTimersByTime(1_000);
+    chats.push((await newChat()).id);
+  }
+  const [a, b, c, d, e] = chats as [string, string, string, string, string];
+  for (const id of [a, b, c]) await assign(id, ann);
+  await assign(d, ben);
+  expect(await idsOf(`assignee=${ann}`)).toEqual([c, b, a]);
+  expect(await idsOf(`assignee=${ben}`)).toEqual([d]);
+  expect(await idsOf("assignee=none")).toEqual([e]);
+  for (const id of [a, c]) {
+    vi.advanceTimersByTime(1_000);
+    await write(id);
+    await report(id);
+  }
+  expect(await idsOf(`assignee=${ann}&unanswered=true`)).toEqual([a, c]);
+  expect(await idsOf(`assignee=${ben}&unanswered=true`)).toEqual([]);
+  const first = (await api("GET", `/chats?assignee=${ann}&limit=2`)).body;
+  expect(first.pagination).toEqual({ limit: 2, hasMore: true, cursor: expect.any(String) });
+  expect(await idsOf(`assignee=${ann}&limit=2&after=${first.pagination.cursor}`)).toEqual([b]);
+  for (const list of [`assignee=${ben}`, `assignee=${ann}&unanswered=true`, "unanswered=true"]) {
+    expectFaults(await api("GET", `/chats?${list}&after=${first.pagination.cursor}`), "after");
+  }
+});
+
+test.each(["assignee=", "assignee=me", "assignee=none&scheduled=true", "assignee=none&channel=web"])(
+  "GET /chats?%s is a 400 that names the filter",
+  async (query) => {
+    const { api } = await team();
+    expectFaults(await api("GET", `/chats?${query}`), "assignee");
+  },
+);
+
+test("sending changes no assignment, and an assignment no message", async () => {
+  const { api, ann, newChat, assign, assigneeOf } = await team();
+  const { id } = await newChat();
+  await api("POST", `/chats/${id}/messages`, { content: "Hello" });
+  const before = (await api("GET", `/chats/${id}/messages`)).body;
+  await assign(id, ann);
+  expect((await api("GET", `/chats/${id}/messages`)).body).toEqual(before);
+  await api("POST", `/chats/${id}/messages`, { content: "Again" });
+  expect(await assigneeOf(id)).toBe(ann);
+});
+
+test("the chats of a removed member are freed, 20 a second, each with its event, and no other", async () => {
+  const { organizationId, ann, ben, newChat, assign, assigneeOf, assignments, idsOf } = await team();
+  const chats: string[] = [];
+  for (let n = 0; n < 25; n++) chats.push((await newChat()).id);
+  const [kept = "", ...given] = chats;
+  await assign(kept, ben);
+  for (const id of given) await assign(id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await idsOf(`assignee=${ann}&limit=50`)).toHaveLength(4);
+  vi.advanceTimersByTime(1_000);
+  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await idsOf(`assignee=${ann}`)).toEqual([]);
+  expect(await assigneeOf(kept)).toBe(ben);
+  for (const id of given) expect((await assignments(id)).at(-1)).toMatchObject({ assigneeId: null, by: null });
+  expect(await assignments(kept)).toHaveLength(1);
+});
