@@ -7,6 +7,7 @@ import {
   afterMessage,
   belongs,
   inOrder,
+  NOBODY,
   type View,
   withChat,
 } from "../../src/web/console/inbox/chat-rows.ts";
@@ -69,31 +70,47 @@ test("each view has its order", () => {
 
 test("an answered chat leaves the unanswered ones, unless it is open", () => {
   const rows = [chat("a", { unansweredSince: time(1) }), chat("b", { unansweredSince: time(2) })];
-  expect(ids(withChat(rows, chat("a"), "unanswered", null))).toEqual(["b"]);
-  expect(ids(withChat(rows, chat("a"), "unanswered", "a"))).toEqual(["a", "b"]);
-  expect(ids(withChat(rows, chat("c"), "unanswered", "c"))).toEqual(["a", "b"]);
+  const list = { view: "unanswered", assignee: null } as const;
+  expect(ids(withChat(rows, chat("a"), list, null))).toEqual(["b"]);
+  expect(ids(withChat(rows, chat("a"), list, "a"))).toEqual(["a", "b"]);
+  expect(ids(withChat(rows, chat("c"), list, "c"))).toEqual(["a", "b"]);
+});
+
+test("a chat that is given to another member leaves the lists of the first one and of nobody, unless it is open", () => {
+  const given = chat("a", { assigneeId: "mbr_2", unansweredSince: time(1) });
+  for (const assignee of ["mbr_1", NOBODY]) {
+    const list = { view: "all", assignee } as const;
+    expect(ids(withChat([chat("a"), chat("b")], given, list, null))).toEqual(["b"]);
+    expect(ids(withChat([chat("a"), chat("b")], given, list, "a"))).toEqual(["a", "b"]);
+  }
+  expect(ids(withChat([], given, { view: "unanswered", assignee: "mbr_2" }, null))).toEqual(["a"]);
+  expect(ids(withChat([], chat("a"), { view: "all", assignee: NOBODY }, null))).toEqual(["a"]);
 });
 
 test("a chat is in a list once, and in its order, after any changes", () => {
   const views: View[] = ["all", "unanswered", "scheduled"];
   const minute = fc.option(fc.integer({ min: 0, max: 50 }), { nil: null });
-  const change = fc.record({ id: fc.constantFrom("a", "b", "c", "d"), last: minute, since: minute, next: minute });
+  const member = fc.constantFrom("mbr_1", "mbr_2", null);
+  const id = fc.constantFrom("a", "b", "c", "d");
+  const change = fc.record({ id, last: minute, since: minute, next: minute, assigneeId: member });
+  const whose = fc.constantFrom("mbr_1", NOBODY, null);
   fc.assert(
-    fc.property(fc.constantFrom(...views), fc.array(change), (view, changes) => {
+    fc.property(fc.constantFrom(...views), whose, fc.array(change), (view, assignee, changes) => {
       const known = new Map<string, Chat>();
       let rows: Chat[] = [];
-      for (const { id, last, since, next } of changes) {
+      for (const { id, last, since, next, assigneeId } of changes) {
         const now = chat(id, {
+          assigneeId,
           lastMessageAt: last === null ? null : time(last),
           unansweredSince: since === null ? null : time(since),
           nextScheduledAt: next === null ? null : time(next),
         });
         known.set(id, now);
-        rows = withChat(rows, now, view, null);
+        rows = withChat(rows, now, { view, assignee }, null);
       }
       expect(rows).toEqual(
         inOrder(
-          [...known.values()].filter((one) => belongs(one, view)),
+          [...known.values()].filter((one) => belongs(one, { view, assignee })),
           view,
         ),
       );

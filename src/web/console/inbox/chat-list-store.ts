@@ -13,8 +13,8 @@ const PAGE = 50;
 /** The chats by a filter, as long as they are shown. */
 export function useChats(filter: Filter): ChatListStore {
   const { api } = usePlace();
-  const { view, channel, search } = filter;
-  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, search]);
+  const { view, channel, assignee, search } = filter;
+  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, search]);
   useEffect(() => {
     void store.load();
     return listen((event) => (event ? store.take(event) : void store.load()));
@@ -99,9 +99,8 @@ export class ChatListStore {
 
   /** A chat is known to be so now. */
   put(chat: Chat): void {
-    const { view, search } = this.#filter;
     const rows = this.rows.value;
-    if (search === "") this.rows.value = withChat(rows, chat, view, this.openId);
+    if (this.#filter.search === "") this.rows.value = withChat(rows, chat, this.#filter, this.openId);
     else this.rows.value = rows.map((row) => (row.id === chat.id ? chat : row));
   }
 
@@ -123,9 +122,10 @@ export class ChatListStore {
   }
 
   async #page(cursor: string | null): Promise<{ chats: Chat[]; cursor: string | null }> {
-    const { view, channel, search } = this.#filter;
-    const from = cursor === null ? {} : view === "all" && search === "" ? { before: cursor } : { after: cursor };
-    const by = search !== "" ? { search } : view === "all" ? {} : { [view]: "true" as const };
+    const { view, channel, assignee, search } = this.#filter;
+    const waits = view === "all" ? {} : { [view]: "true" as const };
+    const by = search !== "" ? { search } : { ...waits, ...(assignee !== null && { assignee }) };
+    const from = cursor === null ? {} : Object.keys(by).length === 0 ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
     const { chats, pagination } = await this.#api.GET("/chats", { query });
     const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);

@@ -2,16 +2,17 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
+import { useMembers } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
-import { may } from "../session.ts";
+import { currentSession, may } from "../session.ts";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
-import type { Filter, View } from "./chat-rows.ts";
+import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
@@ -35,6 +36,9 @@ interface ChatListProps {
 
 /** The list of chats with its filters. */
 export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps) {
+  const { member } = currentSession();
+  const others = useMembers().filter(({ id }) => id !== member?.id);
+  const whose = [...(member ? [{ id: member.id, name: "Mine" }] : []), { id: NOBODY, name: "Nobody’s" }, ...others];
   return (
     <section class="chats" aria-label="Chats">
       {openId === null && <h1 class="hidden">Inbox</h1>}
@@ -59,26 +63,61 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
             ),
           }))}
           chosen={filter.search === "" ? filter.view : undefined}
-          onChoose={(view) => onFilter({ ...filter, view, search: "" })}
+          // The scheduled chats are everybody's.
+          onChoose={(view) =>
+            onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null }) })
+          }
         />
-        {channels.length > 1 && (
-          <select
-            class="note"
-            aria-label="Channel"
-            value={filter.channel ?? ""}
-            onChange={(event) => onFilter({ ...filter, channel: event.currentTarget.value || null })}
-          >
-            <option value="">All channels</option>
-            {channels.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
+        <div class="line">
+          <Select
+            label="Whose chats"
+            value={filter.assignee}
+            all="Everybody’s"
+            options={whose}
+            onChange={(assignee) =>
+              onFilter({ ...ALL_CHATS, view: filter.view === "scheduled" ? "all" : filter.view, assignee })
+            }
+          />
+          {channels.length > 1 && (
+            <Select
+              label="Channel"
+              value={filter.channel}
+              all="All channels"
+              options={channels}
+              onChange={(channel) => onFilter({ ...filter, channel, assignee: null })}
+            />
+          )}
+        </div>
       </div>
       <Rows store={store} filter={filter} openId={openId} addressOf={addressOf} onFilter={onFilter} />
     </section>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  /** The id of an option; null for all. */
+  value: string | null;
+  all: string;
+  options: readonly { id: string; name: string }[];
+  onChange: (id: string | null) => void;
+}
+
+function Select({ label, value, all, options, onChange }: SelectProps) {
+  return (
+    <select
+      class="note grow"
+      aria-label={label}
+      value={value ?? ""}
+      onChange={(event) => onChange(event.currentTarget.value || null)}
+    >
+      <option value="">{all}</option>
+      {options.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -8,12 +8,24 @@ export interface Filter {
   view: View;
   /** A channel's id; null for all. */
   channel: string | null;
+  /** A member's id, or `NOBODY`; null for everybody's chats. */
+  assignee: string | null;
   /** Words of a name, or the beginning of an address. Empty for all. */
   search: string;
 }
 
-/** Whether a chat belongs in a view. */
-export function belongs(chat: Chat, view: View): boolean {
+/** The list of the chats that are nobody's, as the API names it. */
+export const NOBODY = "none";
+
+/** The inbox as it is first. */
+export const ALL_CHATS: Filter = { view: "all", channel: null, assignee: null, search: "" };
+
+/** What decides whether a chat is in the list. */
+type Shown = Pick<Filter, "view" | "assignee">;
+
+/** Whether a chat belongs in a list. */
+export function belongs(chat: Chat, { view, assignee }: Shown): boolean {
+  if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
   if (view === "unanswered") return chat.unansweredSince !== null;
   return view === "all" || chat.nextScheduledAt !== null;
 }
@@ -32,10 +44,10 @@ export function inOrder(rows: readonly Chat[], view: View): Chat[] {
  * The rows with a chat as it is now. A chat that left the view goes, unless it is the open one: a list that moves under
  * the reader's hand makes people answer the wrong chat.
  */
-export function withChat(rows: readonly Chat[], chat: Chat, view: View, openId: string | null): Chat[] {
+export function withChat(rows: readonly Chat[], chat: Chat, shown: Shown, openId: string | null): Chat[] {
   const others = rows.filter(({ id }) => id !== chat.id);
   const isKnown = others.length < rows.length;
-  if (belongs(chat, view)) return inOrder([...others, chat], view);
+  if (belongs(chat, shown)) return inOrder([...others, chat], shown.view);
   if (!isKnown || chat.id !== openId) return others;
   return rows.map((row) => (row.id === chat.id ? chat : row));
 }

@@ -238,6 +238,16 @@ export class ConversationStore {
     this.#setChat(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
   }
 
+  /** Gives the chat to a member, or frees it, unless somebody else has done so meanwhile. @throws ParleyError */
+  async assign(assigneeId: string | null): Promise<void> {
+    const ifAssigneeId = this.chat.value?.assigneeId ?? null;
+    await this.change({ assigneeId, ifAssigneeId }).catch(async (error: unknown) => {
+      // The person decides again, by what is so now.
+      await this.load();
+      throw error;
+    });
+  }
+
   /** The newest `seq` that the reader can have seen. */
   newestSeq(): number {
     return newestSeq(this.messages.value);

@@ -11,8 +11,9 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { may } from "../session.ts";
+import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { Assignee } from "./assignee.tsx";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
@@ -68,10 +69,20 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     if (message && canAct(message)) store.answered.value = message;
     document.getElementById("composer")?.focus();
   };
+  const { member } = currentSession();
+  const assign = (assigneeId: string | null) => {
+    const name = everybody.find(({ id }) => id === assigneeId)?.name ?? "nobody";
+    store
+      .assign(assigneeId)
+      .then(() => say(assigneeId === null ? "The chat is nobody’s" : `Assigned to ${name}`), sayError);
+  };
+  const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
+  const take = () => member && assign(chat?.assigneeId === member.id ? null : member.id);
   useShortcuts([
     { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
+    ...(member && may("chats:write") ? [{ keys: "a", label: "Take the chat, or free it", run: take }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
   ]);
@@ -112,6 +123,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
               <span class="wide-only">Mark as answered</span>
             </Button>
           )}
+          <Assignee id={chat.assigneeId} members={everybody} onAssign={may("chats:write") ? assign : null} />
           {may("messages:read") && (
             <Button
               class="plain"

@@ -5,16 +5,16 @@ import { Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
+import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
-import { type Filter, inOrder } from "./chat-rows.ts";
+import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
 import { unansweredCount } from "./live.ts";
 
 /** The filter stays while other screens are open. */
 const filters = new Map<string, Filter>();
-const FIRST: Filter = { view: "all", channel: null, search: "" };
 
 /** So many rows before the end of the list, the next page is loaded. */
 const AHEAD = 10;
@@ -23,7 +23,8 @@ const AHEAD = 10;
 export function Inbox({ id: openId = null }: { id: string | null | undefined }) {
   const { organization, to } = usePlace();
   const channels = useChannels();
-  const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
+  const { member } = currentSession();
+  const filter = useSignal<Filter>(filters.get(organization.id) ?? ALL_CHATS);
   const { view } = filter.value;
   const store = useChats(filter.value);
   store.openId = openId;
@@ -60,7 +61,10 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
     { keys: "j", label: "Next chat", run: () => step(1) },
     { keys: "k", label: "Previous chat", run: () => step(-1) },
-    { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...FIRST, view: "unanswered" }) },
+    { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...ALL_CHATS, view: "unanswered" }) },
+    ...(member
+      ? [{ keys: "m", label: "Show my chats", run: () => changeFilter({ ...ALL_CHATS, assignee: member.id }) }]
+      : []),
     { keys: "n", label: "New chat", run: openNew },
   ]);
 

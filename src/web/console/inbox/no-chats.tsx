@@ -4,9 +4,9 @@ import { Button } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
-import type { Filter, View } from "./chat-rows.ts";
+import { ALL_CHATS, type Filter, type View } from "./chat-rows.ts";
 
-const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
+const NO_CHATS: Readonly<Record<View | "search" | "assigned", { icon: IconName; title: string; text: string }>> = {
   search: {
     icon: "search",
     title: "No matching chats",
@@ -16,6 +16,11 @@ const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string
     icon: "check",
     title: "No one is waiting for a reply",
     text: "Unanswered chats appear here, the longest wait first.",
+  },
+  assigned: {
+    icon: "person",
+    title: "No chats here",
+    text: "A chat is a member’s once it is assigned, at the top of the conversation or with the key a.",
   },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
@@ -29,17 +34,13 @@ const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string
 export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filter: Filter) => void }) {
   const channels = useGet("/channels", { query: { limit: MOST } }).data?.channels;
   if (channels?.length === 0 && filter.search === "") return <NoChannel />;
-  const shown = filter.search === "" ? filter.view : "search";
+  const shown = filter.search === "" ? (filter.assignee === null ? filter.view : "assigned") : "search";
   const { icon, title, text } = NO_CHATS[shown];
   return (
     <Empty
       icon={icon}
       title={title}
-      action={
-        shown === "all" ? null : (
-          <Button onClick={() => onFilter({ view: "all", channel: null, search: "" })}>Show all chats</Button>
-        )
-      }
+      action={shown === "all" ? null : <Button onClick={() => onFilter(ALL_CHATS)}>Show all chats</Button>}
     >
       {text}
     </Empty>

@@ -15,7 +15,7 @@ import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 
-const SCHEDULED: Filter = { view: "scheduled", channel: null, search: "" };
+const SCHEDULED: Filter = { ...ALL_CHATS, view: "scheduled" };
 
 /** What will be sent, by chat, the soonest first. */
 export function Scheduled() {

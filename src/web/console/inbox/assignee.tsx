@@ -1,0 +1,42 @@
+import type { Member } from "../api.ts";
+import { Avatar } from "../parts/badge.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { currentSession } from "../session.ts";
+
+interface AssigneeProps {
+  /** The member whose chat it is; null for nobody. */
+  id: string | null;
+  members: readonly Pick<Member, "id" | "name">[];
+  /** Null if the person may not assign it. */
+  onAssign: ((memberId: string | null) => void) | null;
+}
+
+/** Whose chat it is, and a menu that gives it to somebody else. */
+export function Assignee({ id, members, onAssign }: AssigneeProps) {
+  const { member } = currentSession();
+  const name = id === null ? null : (members.find((one) => one.id === id)?.name ?? "A former member");
+  const shown = (
+    <>
+      {name === null ? <Icon name="person" /> : <Avatar name={name} />}
+      <span class="clip wide-only" dir="auto">
+        {name ?? "Nobody’s"}
+      </span>
+    </>
+  );
+  if (!onAssign) return <span class="line note">{shown}</span>;
+  const label = name === null ? "Assign this chat (a)" : `Assigned to ${name}. Change that`;
+  return (
+    <Menu label={label} button={shown} buttonClass="button assignee">
+      {members
+        .filter((one) => one.id !== id)
+        .map((one) => (
+          <MenuItem key={one.id} onChoose={() => onAssign(one.id)}>
+            <bdi>{one.name}</bdi>
+            {one.id === member?.id && " (you)"}
+          </MenuItem>
+        ))}
+      {id !== null && <MenuItem onChoose={() => onAssign(null)}>Nobody</MenuItem>}
+    </Menu>
+  );
+}
