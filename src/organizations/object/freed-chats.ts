@@ -5,7 +5,7 @@ const CHATS_A_STEP = 20;
 const STEP_EVERY_MS = 1_000;
 /** A removal that was begun and not confirmed is looked up after this time. */
 const CHECK_AFTER_MS = 60_000;
-/** A member's id is remembered for so long: a chat may be assigned by a call that began before the removal. */
+/** A member's id is remembered for a day: a chat may be assigned by a call that began before the removal. */
 const KEPT_MS = 86_400_000;
 const AGAIN_AFTER_MS = 60_000;
 

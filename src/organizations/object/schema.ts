@@ -72,15 +72,15 @@ export const ORGANIZATION_SCHEMA = [
      told_after integer
    ) without rowid;
    -- GET /chats, latest activity first.
-   create index chats_by_activity on chats (active_at, id) where active_at is not null;
+   -- The last columns are in it so that a filter reads no row of a chat.
+   create index chats_by_activity on chats (active_at, id, assignee, channel_id) where active_at is not null;
    -- GET /chats of a channel; also finds the chats of a channel that is being deleted.
    create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
-   -- GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads no row of a chat.
-   create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
-   -- GET /chats?assignee=, latest activity first, and with unanswered.
-   create index chats_by_assignee on chats (assignee, active_at, id, channel_id) where active_at is not null;
-   create index chats_unanswered_by_assignee on chats (assignee, unanswered_since, id, channel_id)
-     where unanswered_since is not null;
+   -- GET /chats?unanswered=true and ?scheduled=true, with the columns of filters.
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
+   -- GET /chats?assignee= of a member. A chat that is nobody's costs no row.
+   create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
+     where assignee is not null and active_at is not null;
    create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
    -- Finds the chats that no object has adopted yet.
    create index chats_created on chats (created_at) where state = 'created';

@@ -19,6 +19,9 @@ const TIME = { unanswered: "unanswered_since", scheduled: "next_scheduled_at" } 
   keyof ChatRow
 >;
 
+/** What an index has of a chat. */
+type IndexRow = Place & { channel_id: string; assignee: string | null };
+
 /** A page, and the place that it ends at; null if nothing follows. */
 interface Page {
   rows: ChatRow[];
@@ -51,7 +54,7 @@ export class WaitingList {
     for (let count = limit + 1; found.length <= limit && examined < MAX_EXAMINED; count = READ_AT_ONCE) {
       const read = Math.min(count, MAX_EXAMINED - examined);
       const rows = this.#index(list, last, read);
-      found.push(...rows.filter((row) => channels.has(row.channel_id)));
+      found.push(...rows.filter((row) => channels.has(row.channel_id) && isOf(row, list)));
       examined += rows.length;
       last = rows.at(-1) ?? last;
       if (rows.length < read) return this.#page(found, limit, null);
@@ -83,14 +86,16 @@ export class WaitingList {
     return { rows, next: found.length > limit ? (shown.at(-1) ?? null) : end };
   }
 
-  #index({ waiting, assignee }: Walked, after: Place | null, limit: number): (Place & { channel_id: string })[] {
+  /** Only the chats of a member have an index. The others are found among all chats, or among those that wait. */
+  #index({ waiting, assignee }: Walked, after: Place | null, limit: number): IndexRow[] {
     const column = waiting ? TIME[waiting] : "active_at";
     const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
-    const query = `select id, ${column} as at, channel_id from chats
-      where ${column} is not null ${assignee === undefined ? "" : "and assignee is ?"}
+    const member = waiting ? null : (assignee ?? null);
+    const query = `select id, ${column} as at, channel_id, assignee from chats
+      where ${column} is not null ${member === null ? "" : "and assignee = ?"}
       ${after ? `and (${column}, id) ${comes} (?, ?)` : ""} order by ${column} ${order}, id ${order} limit ?`;
-    const values = [...(assignee === undefined ? [] : [assignee]), ...(after ? [after.at, after.id] : [])];
-    return this.#sql.exec<Place & { channel_id: string }>(query, ...values, limit).toArray();
+    const values = [...(member === null ? [] : [member]), ...(after ? [after.at, after.id] : [])];
+    return this.#sql.exec<IndexRow>(query, ...values, limit).toArray();
   }
 }
 
@@ -104,6 +109,10 @@ export function parsePlace(organizationId: string, list: Walked, cursor: string)
   const [owner, name, at, id] = readOpaque(cursor, 4);
   const isOurs = owner === organizationId && name === nameOf(list);
   return isOurs && typeof at === "number" && typeof id === "string" && isId("cht", id) ? { at, id } : null;
+}
+
+function isOf(row: IndexRow, { assignee }: Walked): boolean {
+  return assignee === undefined || row.assignee === assignee;
 }
 
 function nameOf({ waiting, assignee }: Walked): string {

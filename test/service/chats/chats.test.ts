@@ -20,6 +20,7 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       unansweredSince: null,
       nextScheduledAt: null,
       readUpTo: null,
+      assigneeId: null,
     },
   });
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);

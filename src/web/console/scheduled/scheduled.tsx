@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
 import { dayOf, exactTime, fromNow, plural, timeOfDay } from "../format.ts";
 import { useChats } from "../inbox/chat-list-store.ts";
-import { type Filter, isScheduling } from "../inbox/chat-rows.ts";
+import { ALL_CHATS, type Filter, isScheduling } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
 import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
 import { contactName } from "../names.ts";
