@@ -21,7 +21,7 @@ function attemptsOf(webhook: DurableObjectStub): Promise<number> {
 /** A chat of a visitor that knows `count` webhooks, which have worked, and in which nothing is under way. */
 async function quietChat(count: number, reply?: Reply) {
   fakeReceiver(reply);
-  const { api, organizationId, channelId, keyId } = await newOrganization();
+  const { api, organizationId, channelId, keyId, ownerId } = await newOrganization();
   const ids: string[] = [];
   while (ids.length < count) ids.push(await addWebhook(organizationId, MESSAGES));
   const { id: chatId } = await newChat(api, channelId);
@@ -51,7 +51,8 @@ async function quietChat(count: number, reply?: Reply) {
   pass(60_000);
   const all = [ofChat, ofKey, ofOrganization, ...ofWebhooks];
   for (const object of all) expect(await alarmOf(object)).toBeNull();
-  return { deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
+  const assign = () => api("PATCH", `/chats/${chatId}`, { assigneeId: ownerId, ifAssigneeId: null });
+  return { assign, deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
 }
 
 /** What a single message costs in a chat with so many webhooks, from the send to the last report. */
@@ -141,4 +142,20 @@ test.for([1, 3])("each webhook adds two calls and two rows to an event of the or
   // Calls: the report and the alarm, and for each webhook the permit and the report of the attempt.
   // Rows: besides those of the event, three of the alarm, and for each webhook the line and the attempt.
   expect(await costOfOwnEvent(webhooks)).toEqual({ calls: 2 + 2 * webhooks, rows: 6 + 2 * webhooks, directory: 0 });
+});
+
+test("an assignment costs five calls and eleven rows, and a send in an assigned chat a row more than elsewhere", async () => {
+  const { assign, deliver, ofChat, ofKey, all } = await quietChat(0);
+  const { ring, read } = await meter(all);
+  expect((await assign()).status).toBe(200);
+  // Calls: the key, the change with its report, and the chat as it is then, from its own object and the organization's.
+  expect(read()).toEqual({ calls: 5, rows: 11, directory: 0 });
+  pass(60_000);
+  for (const object of [ofChat, ofKey]) await ring(object);
+  read();
+  await deliver();
+  pass(60_000);
+  for (const object of [ofChat, ofKey]) await ring(object);
+  // The row: the index of the member's chats.
+  expect(read()).toEqual({ calls: 6, rows: 14 + 1, directory: 0 });
 });

@@ -14,7 +14,7 @@ async function warmChat() {
 }
 
 /** What a request of the warm chat asks for, after it was made once. */
-type Ask = (at: string, ids: { ownerId: string; templateId: string }) => ["GET" | "POST", string, object?];
+type Ask = (at: string, ids: { ownerId: string; templateId: string }) => ["GET" | "POST" | "PATCH", string, object?];
 
 const TWO_OBJECTS = { KEYS: 1, CHATS: 1 };
 
@@ -43,6 +43,16 @@ test.each<[string, object, Ask]>([
     (at, { ownerId, templateId }) => ["POST", `${at}/messages`, { content: "Hi", senderId: ownerId, templateId }],
   ],
   ["a read of a chat", { KEYS: 1, CHATS: 1, ORGANIZATIONS: 1 }, (at) => ["GET", at]],
+  [
+    "an assignment",
+    { KEYS: 1, DB: 1, CHATS: 2, ORGANIZATIONS: 2 },
+    (at, { ownerId }) => ["PATCH", at, { assigneeId: ownerId, ifAssigneeId: null }],
+  ],
+  [
+    "a list of a member's chats",
+    { KEYS: 1, ORGANIZATIONS: 1 },
+    (_, { ownerId }) => ["GET", `/chats?assignee=${ownerId}`],
+  ],
   ["a list of chats", { KEYS: 1, ORGANIZATIONS: 1 }, () => ["GET", "/chats"]],
   [
     "a list of chats from a cursor",
