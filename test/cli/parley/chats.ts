@@ -89,12 +89,18 @@ export function chatTests(placeOf: () => Place): void {
     expect(chat).toMatchObject({ contact: { name: "Ada" }, metadata: { a: "1", b: "2" } });
     const removal = await place.json(["chats", "change", chatId, "--remove-name", "--remove-metadata", "a"], env);
     expect(removal.chat).toMatchObject({ contact: { name: null }, metadata: { b: "2" } });
-    const member = await place.json(["members", "create", "--name", "Mia", "--organization", organization]);
-    const { id } = member.member as { id: string };
-    const give = ["chats", "change", chatId, "--assignee", id, "--if-assignee", "none"];
-    expect((await place.json(give, env)).chat).toMatchObject({ assigneeId: id, metadata: { b: "2" } });
+    const { member } = await place.json<{ member: { id: string } }>([
+      "members",
+      "create",
+      "--name",
+      "Mia",
+      "--organization",
+      organization,
+    ]);
+    const give = ["chats", "change", chatId, "--assignee", member.id, "--if-assignee", "none"];
+    expect((await place.json(give, env)).chat).toMatchObject({ assigneeId: member.id, metadata: { b: "2" } });
     expect((await place.run(give, env)).stderr).toContain("chat_reassigned");
-    expect((await place.json(["chats", "list", "--assignee", id], env)).chats).toHaveLength(1);
+    expect((await place.json(["chats", "list", "--assignee", member.id], env)).chats).toHaveLength(1);
     expect((await place.json(["chats", "list", "--assignee", "none"], env)).chats).toHaveLength(0);
     const free = await place.json(["chats", "change", chatId, "--assignee", "none"], env);
     expect(free.chat).toMatchObject({ assigneeId: null });
