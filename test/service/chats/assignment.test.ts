@@ -2,6 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
+import { breakObject } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -162,4 +163,50 @@ test("the chats of a removed member are freed, 20 a second, each with its event,
   expect(await assigneeOf(kept)).toBe(ben);
   for (const id of given) expect((await assignments(id)).at(-1)).toMatchObject({ assigneeId: null, by: null });
   expect(await assignments(kept)).toHaveLength(1);
+});
+
+test("chats are freed too if nobody says that the member was removed: the directory is asked after a minute", async () => {
+  const { organizationId, ann, ben, newChat, assign, assigneeOf } = await team();
+  const [one, two] = [await newChat(), await newChat()];
+  await assign(one.id, ann);
+  await assign(two.id, ben);
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  for (const member of [ann, ben]) await object.beginMemberChange(organizationId, `change of ${member}`, member);
+  await env.DB.prepare("delete from members where id = ?").bind(ann).run();
+  await runDurableObjectAlarm(object);
+  expect(await assigneeOf(one.id)).toBe(ann);
+  vi.advanceTimersByTime(60_000);
+  expect(await runDurableObjectAlarm(object)).toBe(true);
+  vi.advanceTimersByTime(1_000);
+  await runDurableObjectAlarm(object);
+  expect([await assigneeOf(one.id), await assigneeOf(two.id)]).toEqual([null, ben]);
+});
+
+test("a chat that was assigned by a call from before the removal is freed when it is reported", async () => {
+  const { organizationId, ann, newChat, assigneeOf } = await team();
+  const chat = await newChat();
+  await admin("DELETE", `/members/${ann}`);
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  await runDurableObjectAlarm(object);
+  const as = { organizationId, knownIdentity: await object.identity(chat.id), isRepeat: false };
+  const late = { assigneeId: ann, by: { type: "key" as const, id: "key_g1", name: "Key" } };
+  expect(await env.CHATS.getByName(chat.id).patch(as, { assignment: late })).toEqual({ outcome: "ok" });
+  vi.advanceTimersByTime(1_000);
+  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await assigneeOf(chat.id)).toBeNull();
+});
+
+test("a chat that can't be freed is tried again later, and holds up no other", async () => {
+  const { organizationId, ann, newChat, assign, assigneeOf } = await team();
+  const [broken, other] = [await newChat(), await newChat()];
+  for (const { id } of [broken, other]) await assign(id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  breakObject("CHATS", broken.id, "free");
+  await runDurableObjectAlarm(object);
+  vi.restoreAllMocks();
+  expect([await assigneeOf(broken.id), await assigneeOf(other.id)]).toEqual([ann, null]);
+  vi.advanceTimersByTime(60_000);
+  await runDurableObjectAlarm(object);
+  expect(await assigneeOf(broken.id)).toBeNull();
 });
