@@ -74,7 +74,7 @@ test("with ifAssigneeId, of two who assign at once one is refused, and nothing o
     assign(id, ann, { ifAssigneeId: null }),
     assign(id, ben, { ifAssigneeId: null, metadata: { by: "ben" } }),
   ]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
   const [refused] = answers.filter(({ status }) => status === 409);
   if (refused) expectError(refused, 409, "chat_reassigned");
   const winner = await assigneeOf(id);
