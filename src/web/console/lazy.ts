@@ -15,6 +15,7 @@ export const Lazy = {
   Members: screens.part((all) => all.Members),
   MessagePanel: screens.part((all) => all.MessagePanel),
   NewChat: screens.dialog((all) => all.NewChat),
+  Organizations: screens.part((all) => all.Organizations),
   Palette: screens.dialog((all) => all.Palette),
   Scheduled: screens.part((all) => all.Scheduled),
   SearchBar: screens.part((all) => all.SearchBar),

@@ -1,6 +1,7 @@
 // biome-ignore-all assist/source/organizeImports: like code stands close together in the file, because it compresses well
 /** The screens that manage an organization, and what is opened in the inbox now and then: in a file that is fetched later. */
 export { Members } from "./members/members.tsx";
+export { Organizations } from "./screens/organizations.tsx";
 export { Audit } from "./audit/audit.tsx";
 export { Webhooks } from "./webhooks/webhooks.tsx";
 export { Keys } from "./keys/keys.tsx";
