@@ -26,6 +26,16 @@ export async function idempotencyHashOf(chatId: string, key: string): Promise<st
   return (await sha256(JSON.stringify([chatId, key]))).toBase64();
 }
 
+/** Like `idempotencyHashOf`, for notes: their keys have nothing to do with those of messages. */
+export async function noteHashOf(chatId: string, key: string): Promise<string> {
+  return (await sha256(JSON.stringify([chatId, "note", key]))).toBase64();
+}
+
+/** SHA-256, hex, of what a note says. The order of its mentions makes no difference. */
+export async function noteFingerprintOf(content: string, mentions: string[]): Promise<string> {
+  return (await sha256(JSON.stringify([content, mentions.toSorted()]))).toHex();
+}
+
 /**
  * SHA-256, hex, of a valid body's meaning. The order of fields, explicit nulls and white space between fields make no
  * difference.

@@ -21,6 +21,7 @@ import { listScheduled } from "./list-scheduled.ts";
 import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
 import { messagePatch, moveMessage } from "./move-message.ts";
+import { addNote, deleteNote, listNotes, noteBody, notesQuery } from "./note.ts";
 import { sendMessage } from "./send-message.ts";
 import { uploadMedia, uploadQuery } from "./upload-media.ts";
 
@@ -101,6 +102,24 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, { chatId: c.req.param("id"), messageId: c.req.param("messageId") }, c.req.raw),
   )
+  .get("/chats/:id/notes", requirePermission("notes:read"), validQuery(notesQuery), async (c) => {
+    return json(c, await listNotes(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
+  })
+  .post("/chats/:id/notes", daily("notes:write", null, { body: noteBody }), async (c) => {
+    const idempotencyKey = readIdempotencyKey(c);
+    const { doc, replayed } = await addNote(
+      c.env,
+      c.var.caller,
+      c.req.param("id"),
+      c.req.valid("json"),
+      idempotencyKey,
+    );
+    return json(c, `{"note":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
+  })
+  .delete("/chats/:id/notes/:noteId", daily("notes:write", null), async (c) => {
+    const ids = { chatId: c.req.param("id"), noteId: c.req.param("noteId") };
+    return json(c, `{"note":${await deleteNote(c.env, c.var.caller, ids)}}`);
+  })
   .post("/chats/:id/media", daily("messages:send", null, { query: uploadQuery }), async (c) => {
     const { fileName = null } = c.req.valid("query");
     const given = { fileName, idempotencyKey: readIdempotencyKey(c) };

@@ -115,8 +115,8 @@ export type MessageChange =
 /** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
 export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
 
-/** Who of the company is writing. */
-export type TypingMember = { type: "operator" | "key" | "member"; id: string; name: string };
+/** Who of the company makes a request. */
+export type CallerName = { type: "operator" | "key" | "member"; id: string; name: string };
 
 /** Why the client's act was not done. `away`: it can be repeated after `retryAfter` seconds. */
 export type ActRefusal = { outcome: "no_message" } | { outcome: "away"; retryAfter: number } | RefusedDraft;
@@ -225,7 +225,23 @@ export interface Assignment {
   by: Assigner;
 }
 /** Who assigned a chat: null if the service freed it, because its member was removed. */
-export type Assigner = { type: "operator" | "key" | "member"; id: string; name: string } | null;
+export type Assigner = CallerName | null;
+
+/** A note to store. The Worker chooses its id, so that a repeated call stores it once. `mentions`: members' ids. */
+export interface NoteDraft {
+  id: string;
+  content: string;
+  mentions: string[];
+  author: CallerName;
+  /** As in `Draft`, but apart from messages' keys. */
+  idempotencyHash: string | null;
+  fingerprint: string | null;
+}
+/** `doc` is the JSON that the client gets. */
+export type AddNoteAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft | Unknown;
+/** `body`: the response body, as JSON. */
+export type NotesAnswer = { outcome: "ok"; body: string } | { outcome: "unknown_cursor" } | Unknown;
+export type DeleteNoteAnswer = { outcome: "ok"; doc: string } | { outcome: "no_note" | "not_author" } | Unknown;
 
 /**
  * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `not_reported`: the chat has changed, and the

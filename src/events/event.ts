@@ -14,6 +14,8 @@ export const EVENT_TYPES = [
   "message.edited",
   "message.reaction",
   "message.redacted",
+  "note.created",
+  "note.deleted",
   "channel.health",
   "webhook.failing",
   "webhook.disabled",

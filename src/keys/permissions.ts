@@ -5,6 +5,8 @@ export const PERMISSIONS = [
   "chats:erase",
   "messages:read",
   "messages:send",
+  "notes:read",
+  "notes:write",
   "events:read",
   "webhooks:read",
   "webhooks:write",
@@ -47,7 +49,7 @@ export type Need = Permission | keyof typeof COMBINED;
 export type ReadNeed = Extract<Need, `${string}:read`>;
 
 /** What routes need by which an organization's software writes all day. */
-export type DailyNeed = "chats:write" | "messages:send";
+export type DailyNeed = "chats:write" | "messages:send" | "notes:write";
 
 /** The permissions that a route needs. */
 export function neededPermissions(need: Need): readonly Permission[] {

@@ -5,6 +5,8 @@ const AGENT: readonly Permission[] = [
   "chats:write",
   "messages:read",
   "messages:send",
+  "notes:read",
+  "notes:write",
   "events:read",
   "members:read",
   "templates:read",

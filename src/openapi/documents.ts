@@ -6,6 +6,7 @@ import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { MESSAGE_OPERATIONS } from "./message-operations.ts";
+import { NOTE_OPERATIONS } from "./note-operations.ts";
 import { type Components, type GroupDefaults, methodAndPath, type OperationSpec, writeOperation } from "./operation.ts";
 import { auditOperations } from "./operator/audit.ts";
 import { channelOperations, resealOperations } from "./operator/channels.ts";
@@ -101,6 +102,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
       operations: [
         ...PUBLIC_OPERATIONS,
         ...SCHEDULE_OPERATIONS,
+        ...NOTE_OPERATIONS,
         ...MESSAGE_OPERATIONS,
         ...ACT_OPERATIONS,
         ...EVENT_OPERATIONS,

@@ -1,6 +1,7 @@
 import { MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
+import { MAX_NOTES } from "../chats/object/notes.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { MAX_FILE_BYTES } from "../files/limits.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
@@ -44,6 +45,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   chat_not_found:
     "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
   message_not_found: "The chat has no such message.",
+  note_not_found: "The chat has no such note, or it was deleted.",
   media_not_found: "The message has no file, or `mediaId` names none that a message of this chat can send.",
   media_expired: "The network no longer has this file.",
   key_not_found: "There is no such key.",
@@ -59,6 +61,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   chat_moved_on:
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
+  note_limit: `The chat already has ${shown(MAX_NOTES)} notes.`,
   not_scheduled: "The message is not scheduled, or no longer.",
   not_cancelable:
     "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { MESSAGE_STATUSES } from "../chats/message.ts";
 import type { ListedType } from "../events/event.ts";
 import { DISABLED_REASONS } from "../webhooks/rpc.ts";
-import { chatSchema, messageSchema } from "./resources.ts";
+import { callerName, chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 /** The `data` of events of some types. `shown` is what a `thin` event leaves out. */
@@ -26,16 +26,19 @@ const VARIANTS: Record<string, Variant> = {
     types: ["chat.assigned"],
     facts: {
       assigneeId: textOrNull("The member who got the chat. Null: it was freed"),
-      by: z
-        .object({
-          type: oneOf(["operator", "key", "member"], "Who assigned it"),
-          id: text("The key's or the member's id, or OPERATOR"),
-          name: text("The name at that time"),
-        })
+      by: callerName
         .nullable()
-        .describe("Null if the service freed the chat, because its member was removed"),
+        .describe("Who assigned it. Null if the service freed the chat, because its member was removed"),
     },
     shown: { chat },
+  },
+  NoteEventData: {
+    types: ["note.created", "note.deleted"],
+    facts: {
+      note: noteSchema.omit({ content: true }).describe("The note, without what it says"),
+      by: callerName.optional().describe("Who deleted it. Only in `note.deleted`"),
+    },
+    shown: {},
   },
   MessageEventData: {
     types: ["message.received", "message.created", "message.edited"],

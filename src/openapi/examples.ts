@@ -52,6 +52,16 @@ const message: Example<typeof resources.messageSchema> = {
   updatedAt: at,
 };
 
+const note: Example<typeof resources.noteSchema> = {
+  id: "note_gR8vXk20LsTq5WbY",
+  chatId: chat.id,
+  author: { type: "member", id: "mbr_gWq6pR2nVt70HsdE", name: "Ada" },
+  content: "She has called twice. Please answer today.",
+  mentions: ["mbr_gHk2Zt91QmXw4LcV"],
+  afterSeq: 1,
+  createdAt: at,
+};
+
 const event = {
   id: "evt_gT2sYbQ0aLw9XcRk0Vx3kQ2a2",
   type: "message.created" as const,
@@ -211,6 +221,7 @@ const keyHistory: Example<typeof operator.keyHistorySchema> = {
 export const examples = {
   chat,
   message,
+  note,
   event,
   cursor,
   pagination,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { presentSettings } from "../management/channels.ts";
 import { channelSchema, memberSchema, templateSchema } from "./operator/resources.ts";
-import { chatSchema, messageSchema } from "./resources.ts";
+import { chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, id, resource, text } from "./typed-schema.ts";
 
 const exportedChannel = resource<ReturnType<typeof presentSettings>>()(
@@ -17,6 +17,7 @@ const LINES = {
   template: { template: templateSchema },
   chat: { chat: chatSchema },
   scheduled: { message: messageSchema },
+  note: { note: noteSchema },
   message: { message: messageSchema },
   chat_deleted: { chatId: id("chat") },
   chat_unreadable: {

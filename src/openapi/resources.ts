@@ -5,6 +5,7 @@ import { MEDIA_GONE } from "../channels/files.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
 import * as messages from "../chats/message.ts";
+import type { Note } from "../chats/note.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
@@ -152,6 +153,27 @@ export const messageSchema = resource<messages.ShownMessage>()(
     expiresAt: timeIfSet("Delivery is not tried after this time. Absent: it does not expire"),
     resendOf: z.string().optional().describe("The failed message that this one repeats"),
     ...contentFields,
+  }),
+);
+
+export const callerName = z.object({
+  type: oneOf(["operator", "key", "member"], "Who made the request"),
+  id: text("The key's or the member's id, or OPERATOR"),
+  name: text("The name at that time"),
+});
+
+export const noteSchema = resource<Note>()(
+  "Note",
+  "A note about a chat, which only the organization sees.",
+  z.object({
+    id: id("note"),
+    chatId: id("chat"),
+    author: callerName.describe("Who wrote it"),
+    content: text("What it says. Empty once it is deleted"),
+    mentions: z.array(z.string()).describe("The ids of the members whom it is for"),
+    afterSeq: count.describe("The `seq` of the chat's newest message when it was written. 0: there was none"),
+    createdAt: time("When it was written"),
+    deletedAt: timeIfSet("When it was deleted"),
   }),
 );
 

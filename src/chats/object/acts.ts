@@ -2,7 +2,7 @@ import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outco
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
-import type { ActAnswer, RefusedDraft, TypingMember, Unknown } from "../rpc.ts";
+import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
 import { isFull } from "./log/limits.ts";
@@ -88,7 +88,7 @@ export class Acts {
   }
 
   /** Shows the contact that somebody writes. */
-  showTyping(by: TypingMember): Promise<Answer<Shown>> {
+  showTyping(by: CallerName): Promise<Answer<Shown>> {
     const { log, typing, visitors } = this.#host;
     typing.announce(by);
     const chat = this.#host.chat();

@@ -53,7 +53,7 @@ export class ChatObject extends EventfulObject {
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
     return this.parts.adoption.forOwner(as, ({ life }) => {
       if (asked.life !== null && asked.life !== life) return UNKNOWN;
-      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts.log.bounds()) };
+      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts) };
     });
   }
 
@@ -223,6 +223,30 @@ export class ChatObject extends EventfulObject {
     return this.#forOwner(as, () => this.parts.details.answered());
   }
 
+  /** Stores a note; see `Notes.add`. */
+  addNote(as: AsOwner, draft: rpc.NoteDraft): Promise<rpc.AddNoteAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      const answer = this.parts.notes.add(identity, draft);
+      // Even if it was stored before: the first call may have lost the alarm.
+      if (answer.outcome === "stored") await this.parts.announce();
+      return answer;
+    });
+  }
+
+  /** Lists the notes, newest first. */
+  notes(as: AsOwner, before: string | null, limit: number): rpc.NotesAnswer {
+    return this.parts.adoption.forOwner(as, () => this.parts.notes.list(before, limit));
+  }
+
+  /** Deletes a note; see `Notes.delete`. */
+  deleteNote(as: AsOwner, id: string, by: rpc.CallerName, mayAll: boolean): Promise<rpc.DeleteNoteAnswer> {
+    return this.#forOwner(as, async () => {
+      const answer = this.parts.notes.delete(id, by, mayAll, as.isRepeat);
+      if (answer.outcome === "ok") await this.parts.announce();
+      return answer;
+    });
+  }
+
   /** Returns the chat's activity and the state of its queue. */
   state(as: AsOwner): rpc.StateAnswer {
     return this.parts.adoption.forOwner(as, (identity) => {
@@ -247,7 +271,7 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Shows the contact that somebody writes. */
-  async showTyping(as: AsOwner, by: rpc.TypingMember): Promise<rpc.ActAnswer<{ shown: boolean }>> {
+  async showTyping(as: AsOwner, by: rpc.CallerName): Promise<rpc.ActAnswer<{ shown: boolean }>> {
     return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by));
   }
 

@@ -18,6 +18,7 @@ import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
 import { MessageActions } from "./message-actions.ts";
 import { MessageChanges } from "./message-changes.ts";
+import { Notes } from "./notes.ts";
 import { Redactions } from "./redactions.ts";
 import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -52,6 +53,7 @@ export class ChatParts {
   readonly acts: Acts;
   readonly typing: Typing;
   readonly details: StoredDetails;
+  readonly notes: Notes;
   readonly retention: Retention;
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
@@ -214,9 +216,11 @@ export class ChatParts {
       report: this.report,
       alarm: this.alarm,
     });
+    this.notes = new Notes(storage.sql, this.log);
     this.retention = new Retention({
       kv: storage.kv,
       log: this.log,
+      notes: this.notes,
       adoption: this.adoption,
       ended: this.scheduled.ended,
       ask: () => this.report.repeat(),
@@ -238,7 +242,7 @@ export class ChatParts {
       tellWebhooks: () => this.lines.ownerDeleted(),
       forget: () => this.due.forget(),
     });
-    const { lines, scheduled, queue, report, contact, retention, erasure, files, log } = this;
+    const { lines, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -248,7 +252,7 @@ export class ChatParts {
         backoff: { firstMs: REST_MS, maxMs: REST_MS },
       },
       // The queue delivers what takes its place now.
-      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log },
+      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
     );
   }
 

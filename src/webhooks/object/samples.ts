@@ -1,9 +1,10 @@
+import { withoutContent } from "../../chats/note.ts";
 import { type Event, type EventFact, type EventType, lifeDigits } from "../../events/event.ts";
 import { renderEvent, showsChat } from "../../events/render.ts";
 import { examples } from "../../openapi/examples.ts";
 import type { Payload } from "../rpc.ts";
 
-const { chat, message } = examples;
+const { chat, message, note } = examples;
 const scheduledAt = "2026-11-21T09:00:00.000Z";
 const CHANNEL = { channelId: chat.channel.id, channelKind: chat.channel.kind };
 
@@ -14,7 +15,7 @@ export function sampleEvent(
   payload: Payload,
   now: number,
 ): Event {
-  const isOfChat = type.startsWith("message.") || showsChat(type);
+  const isOfChat = /^(message|note)\./.test(type) || showsChat(type);
   const fact: EventFact = {
     number: 1,
     type,
@@ -53,6 +54,8 @@ function noteOf(type: EventType, webhookId: string, now: number): EventFact["not
   if (type === "message.reaction" || type === "message.redacted") return { by: "contact" };
   if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
   if (type === "chat.assigned") return { assigneeId: message.senderId, by: null };
+  if (type === "note.created") return { note: withoutContent(note) };
+  if (type === "note.deleted") return { note: { ...withoutContent(note), deletedAt: since }, by: note.author };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
   if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };
   if (type === "webhook.failing") return { webhookId, reason: "no_success", since, disablesAt: since };

@@ -7,6 +7,12 @@ const MAX_MESSAGES = 500;
 const MAX_CHARACTERS = 2_000_000;
 const READ_AT_ONCE = 50;
 
+/** A chat, as its export reads it. */
+interface ExportedParts {
+  log: { bounds(): SeqBounds };
+  notes: { exportedLines(): string };
+}
+
 /** Lines of JSON in UTF-8, and how to go on; see `ExportAnswer`. */
 interface ExportedPage {
   lines: Uint8Array;
@@ -18,9 +24,11 @@ interface ExportedPage {
 /**
  * Messages of a chat as lines of JSON in UTF-8: at most 500 with a place and 500 without, and fewer if they are long.
  * First come the messages without a place: a message that gets its place meanwhile is not lost, because the export goes
- * up to the newest message when the last one without a place was read. Messages that are deleted meanwhile are left out.
+ * up to the newest message when the last one without a place was read. Then come the notes, in the page that begins the
+ * messages with a place. What is deleted meanwhile is left out.
  */
-export function exportedPage(sql: SqlStorage, asked: ExportAsked, { floor, newest }: SeqBounds): ExportedPage {
+export function exportedPage(sql: SqlStorage, asked: ExportAsked, { log, notes }: ExportedParts): ExportedPage {
+  const { floor, newest } = log.bounds();
   let lines = "";
   let { unplacedAfter } = asked;
   if (asked.upTo === null) {
@@ -29,6 +37,7 @@ export function exportedPage(sql: SqlStorage, asked: ExportAsked, { floor, newes
     if (!unplaced.isComplete) {
       return { lines: new TextEncoder().encode(lines), seq: asked.seq, upTo: null, unplacedAfter };
     }
+    lines += notes.exportedLines();
   }
   const upTo = Math.min(asked.upTo ?? newest, newest);
   const placed = placedLines(sql, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);

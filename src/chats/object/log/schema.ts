@@ -67,6 +67,19 @@ export const CHAT_SCHEMA = [
      ended_at integer not null
    );
    create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;
+   -- Notes of the company. They are no messages.
+   create table notes (
+     n integer primary key,
+     id text not null unique,
+     -- The note's public JSON; blank once it is deleted.
+     doc text not null,
+     dedupe text,
+     fingerprint text,
+     -- Unix milliseconds.
+     created_at integer not null,
+     deleted_at integer
+   );
+   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;
    -- Files that no message shows, and those that several do. Their bytes are in R2.
    create table files (
      id text primary key,

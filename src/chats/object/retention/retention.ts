@@ -2,6 +2,7 @@ import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { ChatIdentity, ChatRetention } from "../../rpc.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
+import type { Notes } from "../notes.ts";
 import type { EndedRows } from "../scheduled/ended-rows.ts";
 import { keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
@@ -17,6 +18,7 @@ export interface RetentionHost {
   log: MessageLog;
   /** The messages that ended without a place. */
   ended: Pick<EndedRows, "oldestAt" | "purge">;
+  notes: Pick<Notes, "oldestAt" | "purge">;
   /** Undefined before the chat's adoption and after its deletion. */
   adoption: Pick<Adoption, "identity" | "exists">;
   /** Asks the organization's object, which calls `onRetention` before this resolves, unless it does not answer. */
@@ -104,10 +106,11 @@ export class Retention implements DuePart {
 
   /** Deletes the oldest messages. @returns whether it deleted any */
   #step(now: number): boolean {
-    const { ended, log } = this.#host;
+    const { ended, log, notes } = this.#host;
     const kept = this.#keptMs();
     if (kept === null) return false;
-    const isAnyRemoved = ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE);
+    const isNoteRemoved = notes.purge(now - kept);
+    const isAnyRemoved = ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE) || isNoteRemoved;
     const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return isAnyRemoved;
     this.#host.beforeDeletion();
@@ -119,7 +122,8 @@ export class Retention implements DuePart {
   #oldestAt(): number {
     const { events, floor, isEmpty } = this.#host.log;
     const placedAt = (isEmpty ? events.range(events.newest, events.newest)[0]?.at : floor.oldestAt()) ?? 0;
-    return Math.min(placedAt, this.#host.ended.oldestAt() ?? placedAt);
+    const { ended, notes } = this.#host;
+    return Math.min(placedAt, ended.oldestAt() ?? placedAt, notes.oldestAt() ?? placedAt);
   }
 
   /** How long messages are kept, in milliseconds; null forever. */

@@ -12,6 +12,8 @@ const WORDS: Record<Permission, string> = {
   "chats:erase": "Delete chats, redact messages",
   "messages:read": "Read messages and files",
   "messages:send": "Send, schedule, cancel",
+  "notes:read": "Read notes",
+  "notes:write": "Write notes",
   "events:read": "Follow all events",
   "webhooks:read": "See webhooks",
   "webhooks:write": "Manage webhooks",

@@ -1,0 +1,113 @@
+import * as z from "zod/mini";
+import { membersWith } from "../db/members-with.ts";
+import { ApiError, type Fault } from "../http/errors.ts";
+import { bodyId, optional, queryText, requiredText } from "../http/fields.ts";
+import { beforeQuery } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { Caller } from "../keys/caller.ts";
+import { callChat } from "./call-chat.ts";
+import { noteFingerprintOf, noteHashOf } from "./idempotency.ts";
+import { MAX_CONTENT } from "./message.ts";
+import type { CallerName } from "./rpc.ts";
+
+/** What the company's people write to each other about a chat. A note is no message: no network and no contact gets it. */
+export interface Note {
+  id: string;
+  chatId: string;
+  author: CallerName;
+  /** Empty once the note is deleted. */
+  content: string;
+  /** The ids of the members whom it is for. */
+  mentions: string[];
+  /** The seq of the chat's newest message when it was written; 0 if there was none. */
+  afterSeq: number;
+  createdAt: string;
+  deletedAt?: string | undefined;
+}
+
+/** A note as events show it. */
+export function withoutContent({ content: _, ...facts }: Note): Omit<Note, "content"> {
+  return facts;
+}
+
+export const MAX_MENTIONS = 10;
+
+/** The body of `POST /chats/{id}/notes`. */
+export const noteBody = z.object({
+  content: requiredText(MAX_CONTENT),
+  mentions: optional(z.array(bodyId).check(z.maxLength(MAX_MENTIONS))),
+});
+
+/** The query of `GET /chats/{id}/notes`. */
+export const notesQuery = z.object({ ...beforeQuery.shape, before: z.optional(queryText(64)) });
+
+/**
+ * Stores a note in a chat.
+ * @returns its JSON; `replayed` if the idempotency key was used before
+ * @throws ApiError `chat_not_found`; `validation_failed` if it mentions somebody who may not read notes; `note_limit`,
+ *   `chat_full`, `idempotency_mismatch`
+ */
+export async function addNote(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { content, mentions: given = [] }: z.output<typeof noteBody>,
+  idempotencyKey: string | null,
+): Promise<{ doc: string; replayed: boolean }> {
+  const mentions = [...new Set(given)];
+  if (mentions.length > 0) {
+    const readers = await membersWith(env, caller.organizationId, mentions, "notes:read");
+    const faults = given.flatMap((id, index): Fault[] =>
+      readers.has(id) ? [] : [{ path: `mentions.${index}`, message: "must be the id of a member who may read notes" }],
+    );
+    if (faults.length > 0) throw new ApiError("validation_failed", { faults });
+  }
+  const { type, id, name } = caller.principal;
+  const draft = {
+    id: newId("note", jurisdictionOf(caller.organizationId)),
+    ...{ content, mentions, author: { type, id, name } },
+    idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
+    fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
+  };
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
+  if (answer.outcome === "refused") throw new ApiError(answer.code);
+  return answer;
+}
+
+/**
+ * A chat's notes, newest first, as the JSON of the response.
+ * @throws ApiError `chat_not_found`; `validation_failed` if `before` is no note of this chat
+ */
+export async function listNotes(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { before = null, limit }: { before?: string | null | undefined; limit: number },
+): Promise<string> {
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.notes(as, before, limit));
+  if (answer.outcome === "unknown_cursor") throw fault("before", "is not the id of a note in this chat");
+  return answer.body;
+}
+
+/**
+ * Deletes a note: its author may, and who may erase chats.
+ * @returns the JSON of the blank note
+ * @throws ApiError `chat_not_found`, `note_not_found`, `permission_denied`
+ */
+export async function deleteNote(
+  env: Env,
+  caller: Caller,
+  { chatId, noteId }: { chatId: string; noteId: string },
+): Promise<string> {
+  const { type, id, name } = caller.principal;
+  const mayAll = caller.permissions.includes("chats:erase");
+  const answer = await callChat(env, caller, chatId, (chat, as) =>
+    chat.deleteNote(as, noteId, { type, id, name }, mayAll),
+  );
+  if (answer.outcome === "ok") return answer.doc;
+  if (answer.outcome === "no_note") throw new ApiError("note_not_found");
+  throw new ApiError("permission_denied", {
+    text: "Only the author can delete the note, or somebody with the permission chats:erase",
+  });
+}

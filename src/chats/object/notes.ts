@@ -1,0 +1,150 @@
+import { type Note, withoutContent } from "../note.ts";
+import type {
+  AddNoteAnswer,
+  CallerName,
+  ChatIdentity,
+  DeleteNoteAnswer,
+  NoteDraft,
+  NotesAnswer,
+  Unknown,
+} from "../rpc.ts";
+import { isFull } from "./log/limits.ts";
+import type { MessageLog } from "./log/message-log.ts";
+
+export const MAX_NOTES = 1_000;
+/** Deleted notes stay, blank, so that a request with their idempotency key is known: so many, and so long. */
+const MAX_DELETED = 1_000;
+const DELETED_KEPT_MS = 30 * 86_400_000;
+
+type NoteRow = { n: number; doc: string; fingerprint: string | null; deletedAt: number | null };
+
+const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
+
+/** The notes of a chat's company, beside its messages. */
+export class Notes {
+  readonly #sql: SqlStorage;
+  readonly #log: MessageLog;
+  /** How many there are, and when the oldest one was written, or the oldest deleted one; undefined if not read. */
+  #known: { count: number; oldestAt: number | null } | undefined;
+
+  constructor(sql: SqlStorage, log: MessageLog) {
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  /** Stores a note, once for an idempotency key and once for a call that is repeated. */
+  add({ chatId }: ChatIdentity, draft: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
+    const { id, author, content, mentions, fingerprint, idempotencyHash: dedupe } = draft;
+    const earlier = this.#where("id = ?", id);
+    if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
+    const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
+    // Of a deleted note, there is no fingerprint left to compare.
+    if (first && first.deletedAt === null && first.fingerprint !== fingerprint) {
+      return { outcome: "refused", code: "idempotency_mismatch" };
+    }
+    if (first) return { outcome: "stored", doc: first.doc, replayed: true };
+    if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
+    if (this.#read().count >= MAX_NOTES) return { outcome: "refused", code: "note_limit" };
+
+    const at = Date.now();
+    const createdAt = new Date(at).toISOString();
+    const afterSeq = this.#log.newest().seq;
+    const note: Note = { id, chatId, author, content, mentions, afterSeq, createdAt };
+    const doc = JSON.stringify(note);
+    this.#commit("note.created", { note: withoutContent(note) }, at, () => {
+      this.#sql.exec(
+        "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
+        ...[id, doc, dedupe, fingerprint, at],
+      );
+    });
+    return { outcome: "stored", doc, replayed: false };
+  }
+
+  /** The notes before one, or the newest ones, newest first. */
+  list(before: string | null, limit: number): Exclude<NotesAnswer, Unknown> {
+    const cursor = before === null ? null : this.#where("id = ?", before);
+    if (before !== null && !cursor) return { outcome: "unknown_cursor" };
+    const rows = this.#sql
+      .exec<{ doc: string }>(
+        "select doc from notes where n < ? and deleted_at is null order by n desc limit ?",
+        cursor?.n ?? Number.MAX_SAFE_INTEGER,
+        limit + 1,
+      )
+      .toArray();
+    const docs = rows.slice(0, limit).map(({ doc }) => doc);
+    const last = rows.length > limit ? docs.at(-1) : undefined;
+    const next = last === undefined ? null : (JSON.parse(last) as Note).id;
+    const pagination = JSON.stringify({ limit, hasMore: next !== null, cursor: next });
+    return { outcome: "ok", body: `{"notes":[${docs.join()}],"pagination":${pagination}}` };
+  }
+
+  /**
+   * Deletes a note.
+   * @param mayAll whether `by` may delete those of others
+   * @param isRepeat an earlier call may have deleted it
+   */
+  delete(id: string, by: CallerName, mayAll: boolean, isRepeat: boolean): Exclude<DeleteNoteAnswer, Unknown> {
+    const row = this.#where("id = ?", id);
+    if (!row) return { outcome: "no_note" };
+    if (row.deletedAt !== null) return isRepeat ? { outcome: "ok", doc: row.doc } : { outcome: "no_note" };
+    const note = JSON.parse(row.doc) as Note;
+    const isAuthor = note.author.type === by.type && note.author.id === by.id;
+    if (!isAuthor && !mayAll) return { outcome: "not_author" };
+    const at = Date.now();
+    const blank: Note = { ...note, content: "", deletedAt: new Date(at).toISOString() };
+    const doc = JSON.stringify(blank);
+    this.#commit("note.deleted", { note: withoutContent(blank), by }, at, () => {
+      this.#sql.exec("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
+      this.#sql.exec(
+        `delete from notes where deleted_at <= ? or n in
+         (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)`,
+        at - DELETED_KEPT_MS,
+        MAX_DELETED,
+      );
+    });
+    return { outcome: "ok", doc };
+  }
+
+  /** All notes, oldest first, as lines of an export. A thousand of the longest are 12 MB, which one call can return. */
+  exportedLines(): string {
+    const rows = this.#sql.exec<{ doc: string }>("select doc from notes where deleted_at is null order by n").toArray();
+    return rows.map(({ doc }) => `{"type":"note","note":${doc}}\n`).join("");
+  }
+
+  /** When the oldest note was written, Unix milliseconds; null if there is none. It may be deleted. */
+  oldestAt(): number | null {
+    return this.#read().oldestAt;
+  }
+
+  /** Removes the notes that were written up to `at`, Unix milliseconds. @returns whether it removed any */
+  purge(at: number): boolean {
+    if ((this.oldestAt() ?? Number.POSITIVE_INFINITY) > at) return false;
+    this.#known = undefined;
+    this.#sql.exec("delete from notes where created_at <= ?", at);
+    return true;
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  #commit(type: "note.created" | "note.deleted", note: Record<string, unknown>, at: number, write: () => void): void {
+    this.#known = undefined;
+    this.#log.commit([{ type, seq: null, note, at }], write);
+  }
+
+  #read(): { count: number; oldestAt: number | null } {
+    this.#known ??= this.#sql
+      .exec<{ count: number; oldestAt: number | null }>(
+        "select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes",
+      )
+      .one();
+    return this.#known;
+  }
+
+  #where(condition: string, value: string): NoteRow | null {
+    const [row] = this.#sql.exec<NoteRow>(`select ${COLUMNS} from notes where ${condition}`, value).toArray();
+    return row ?? null;
+  }
+}

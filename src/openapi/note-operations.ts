@@ -1,0 +1,90 @@
+import * as z from "zod";
+import { MAX_CONTENT } from "../chats/message.ts";
+import { MAX_MENTIONS, noteBody, notesQuery } from "../chats/note.ts";
+import { MAX_NOTES } from "../chats/object/notes.ts";
+import { examples } from "./examples.ts";
+import { jsonResponse, tagged } from "./operation.ts";
+import { noteSchema } from "./resources.ts";
+import { idempotencyKey } from "./uploads.ts";
+import { walkPaginationSchema } from "./webhook-resources.ts";
+
+const { note } = examples;
+const oneNote = z.object({ note: noteSchema });
+const limit = 20;
+
+/** The routes of notes, below `/api/v1`. */
+export const NOTE_OPERATIONS = tagged("Notes", [
+  {
+    route: "GET /chats/{id}/notes",
+    id: "listNotes",
+    summary: "List notes",
+    description: "Lists a chat's notes, newest first. Deleted notes are not in the list.",
+    query: {
+      schema: notesQuery,
+      descriptions: {
+        limit: "The maximum number of rows on a page.",
+        before: "The `cursor` of the page before: a note's id.",
+      },
+    },
+    responses: [
+      jsonResponse(
+        200,
+        "A page of notes.",
+        z.object({ notes: z.array(noteSchema), pagination: walkPaginationSchema }),
+        { notes: [note], pagination: { limit, hasMore: false, cursor: null } },
+      ),
+    ],
+  },
+  {
+    route: "POST /chats/{id}/notes",
+    id: "addNote",
+    summary: "Add a note",
+    description: `Stores a note about the chat. A note is no message: it has no \`seq\`, no list of messages shows it, and no network and no contact gets it. A chat has at most ${MAX_NOTES.toLocaleString("en")} notes. The events \`note.created\` and \`note.deleted\` say who wrote the note and whom it mentions, but not what it says.`,
+    headers: [
+      idempotencyKey(
+        "note-4711",
+        "Makes adding a note safe to repeat. The same key in the same chat returns the first note again. These keys have nothing to do with those of messages, and the key of a deleted note counts for 30 days more.",
+      ),
+    ],
+    body: {
+      name: "NewNote",
+      description: "The note.",
+      schema: noteBody,
+      descriptions: {
+        content: `What it says: 1 to ${MAX_CONTENT.toLocaleString("en")} characters.`,
+        mentions: `The ids of members whom it is for: at most ${MAX_MENTIONS}, each with the permission \`notes:read\`.`,
+      },
+      example: { content: note.content, mentions: note.mentions },
+    },
+    responses: [
+      jsonResponse(
+        201,
+        "The stored note.",
+        oneNote,
+        { note },
+        {
+          "Idempotent-Replayed": {
+            description: "Present if an earlier request with this `Idempotency-Key` stored the note.",
+            required: false,
+            schema: { type: "string", const: "true" },
+            example: "true",
+          },
+        },
+      ),
+    ],
+    errors: ["missing_field", "note_limit", "chat_full", "idempotency_mismatch"],
+  },
+  {
+    route: "DELETE /chats/{id}/notes/{noteId}",
+    id: "deleteNote",
+    summary: "Delete a note",
+    description:
+      "Deletes a note, so that nothing of what it said is left. Its author can, and every key or member with the permission `chats:erase` too.",
+    responses: [
+      jsonResponse(200, "The deleted note, which is blank.", oneNote, {
+        note: { ...note, content: "", deletedAt: "2026-11-20T10:04:09.300Z" },
+      }),
+    ],
+    errors: ["note_not_found"],
+  },
+]);
