@@ -21,7 +21,7 @@ import { listScheduled } from "./list-scheduled.ts";
 import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
 import { messagePatch, moveMessage } from "./move-message.ts";
-import { addNote, deleteNote, listNotes, noteBody, notesQuery } from "./note.ts";
+import { addNote, deleteNote, listNotes, noteBody, notesQuery } from "./notes.ts";
 import { sendMessage } from "./send-message.ts";
 import { uploadMedia, uploadQuery } from "./upload-media.ts";
 

@@ -83,6 +83,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
   tags: {
     Chats: "A chat is a conversation with one contact on one channel.",
     Messages: "The messages of a chat, inbound and outbound.",
+    Notes: "What the organization's people write to each other about a chat.",
     Events: "What happened in an organization, in order.",
     Export: "Chats and their messages as lines of JSON.",
     Webhooks: "URLs that the service calls with events.",

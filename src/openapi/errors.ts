@@ -1,7 +1,7 @@
 import { MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
-import { MAX_NOTES } from "../chats/object/notes.ts";
+import { MAX_NOTES } from "../chats/object/note.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { MAX_FILE_BYTES } from "../files/limits.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MAX_CONTENT } from "../chats/message.ts";
-import { MAX_MENTIONS, noteBody, notesQuery } from "../chats/note.ts";
-import { MAX_NOTES } from "../chats/object/notes.ts";
+import { MAX_MENTIONS, noteBody, notesQuery } from "../chats/notes.ts";
+import { MAX_NOTES } from "../chats/object/note.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { noteSchema } from "./resources.ts";
@@ -79,12 +79,11 @@ export const NOTE_OPERATIONS = tagged("Notes", [
     id: "deleteNote",
     summary: "Delete a note",
     description:
-      "Deletes a note, so that nothing of what it said is left. Its author can, and every key or member with the permission `chats:erase` too.",
+      "Deletes a note, so that nothing of what it said is left. Its author can, and whoever may delete the chat. For others, the response is a 403.",
     responses: [
       jsonResponse(200, "The deleted note, which is blank.", oneNote, {
         note: { ...note, content: "", deletedAt: "2026-11-20T10:04:09.300Z" },
       }),
     ],
-    errors: ["note_not_found"],
   },
 ]);

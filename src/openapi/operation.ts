@@ -112,6 +112,7 @@ const IDS: Record<string, { description: string; example: string; error: ErrorCo
   templates: { description: "The template's id.", example: examples.template.id, error: "template_not_found" },
   chats: { description: "The chat's id.", example: examples.chat.id, error: "chat_not_found" },
   messages: { description: "The message's id.", example: examples.message.id, error: "message_not_found" },
+  notes: { description: "The note's id.", example: examples.note.id, error: "note_not_found" },
   events: { description: "The event's id.", example: examples.event.id, error: "event_not_found" },
   keys: { description: "The key's id.", example: examples.key.id, error: "key_not_found" },
   webhooks: { description: "The webhook's id.", example: webhookExamples.webhook.id, error: "webhook_not_found" },

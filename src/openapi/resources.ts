@@ -5,7 +5,7 @@ import { MEDIA_GONE } from "../channels/files.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
 import * as messages from "../chats/message.ts";
-import type { Note } from "../chats/note.ts";
+import type { Note } from "../chats/object/note.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";

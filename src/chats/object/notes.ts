@@ -1,4 +1,3 @@
-import { type Note, withoutContent } from "../note.ts";
 import type {
   AddNoteAnswer,
   CallerName,
@@ -10,8 +9,8 @@ import type {
 } from "../rpc.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 
-export const MAX_NOTES = 1_000;
 /** Deleted notes stay, blank, so that a request with their idempotency key is known: so many, and so long. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;

@@ -1,4 +1,4 @@
-import { withoutContent } from "../../chats/note.ts";
+import { withoutContent } from "../../chats/object/note.ts";
 import { type Event, type EventFact, type EventType, lifeDigits } from "../../events/event.ts";
 import { renderEvent, showsChat } from "../../events/render.ts";
 import { examples } from "../../openapi/examples.ts";

@@ -27,6 +27,7 @@ import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
 import { MAX_UNUSED_FILES } from "../../../src/chats/object/files/limits.ts";
 import { MAX_EXAMINED } from "../../../src/chats/object/log/filtered-pages.ts";
 import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/object/log/limits.ts";
+import { MAX_NOTES } from "../../../src/chats/object/note.ts";
 import { MAX_SCHEDULED } from "../../../src/chats/object/scheduled/decisions.ts";
 import * as closing from "../../../src/chats/object/visitors/closing.ts";
 import { MAX_FRAMES_A_SECOND } from "../../../src/chats/object/visitors/frame-budget.ts";
@@ -178,6 +179,7 @@ const CEILINGS: Record<string, number> = {
   "Characters of an `Idempotency-Key`": MAX_IDEMPOTENCY_KEY,
   "Messages of a chat that wait for delivery": MAX_QUEUED,
   "Scheduled messages of a chat": MAX_SCHEDULED,
+  "Notes of a chat": MAX_NOTES,
   "Days from now to `scheduledAt`": MAX_AHEAD_DAYS,
   "Bytes of a chat with all its messages": MAX_CHAT_BYTES,
   "Addresses of a contact": MAX_ADDRESSES,

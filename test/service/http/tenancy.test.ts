@@ -25,7 +25,7 @@ afterAll(() => {
 
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
-  id: "chat" | "coldChat" | "message" | "sender" | "template" | "media" | "channel" | "address";
+  id: "chat" | "coldChat" | "message" | "note" | "sender" | "template" | "media" | "channel" | "address";
   method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE";
   path: (id: string) => string;
   body?: (id: string) => object;
@@ -103,6 +103,26 @@ const SWAPS: Record<string, Swap> = {
   "its messages of a type": { id: "chat", path: (id) => `/chats/${id}/messages?type=TEXT`, status: 404 },
   "a search in its messages": { id: "chat", path: (id) => `/chats/${id}/messages?search=Hello`, status: 404 },
   "its scheduled messages": { id: "chat", path: (id) => `/chats/${id}/scheduled`, status: 404 },
+  "its notes": { id: "chat", path: (id) => `/chats/${id}/notes`, status: 404 },
+  "a note about its chat": {
+    id: "chat",
+    method: "POST",
+    path: (id) => `/chats/${id}/notes`,
+    body: () => ({ content: "Hi" }),
+    status: 404,
+  },
+  "the deletion of its note": {
+    id: "chat",
+    method: "DELETE",
+    path: (id) => `/chats/${id}/notes/${theirs.note}`,
+    status: 404,
+  },
+  "the deletion of its note in our chat": {
+    id: "note",
+    method: "DELETE",
+    path: (id) => `/chats/${ours.chat}/notes/${id}`,
+    status: 404,
+  },
   "new times of its message": {
     id: "chat",
     method: "PATCH",
@@ -260,6 +280,7 @@ const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
   chat: "cht",
   coldChat: "cht",
   message: "msg",
+  note: "note",
   sender: "mbr",
   template: "tpl",
   media: "med",
@@ -309,6 +330,7 @@ test("the requests cover every route with an id in its path, and every field wit
     const asked = path("cht_x")
       .split("?")[0]
       ?.replace(/(?<=messages\/)[^/]+/, ":messageId")
+      .replace(/(?<=notes\/)[^/]+/, ":noteId")
       .replace(/(?<=(chats|events)\/)[^/]+/, ":id");
     return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
   });

@@ -1,5 +1,14 @@
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
-import { type Client, client, newChat, newKey, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import {
+  type Client,
+  client,
+  created,
+  newChat,
+  newKey,
+  newOrganization,
+  newTemplate,
+  send,
+} from "../../support/harness.ts";
 
 /** An organization with one of each resource that a client can name. */
 export interface Tenant {
@@ -10,6 +19,7 @@ export interface Tenant {
   chat: string;
   coldChat: string;
   message: string;
+  note: string;
   sender: string;
   template: string;
   /** A file that no message sends yet. */
@@ -35,6 +45,7 @@ export async function newTenant(): Promise<Tenant> {
     chat: chat.id,
     coldChat: (await newChat(api, channelId)).id,
     message: first.body.message.id,
+    note: created(await api("POST", `/chats/${chat.id}/notes`, { content: "Hello" })).note.id,
     sender: ownerId,
     template: await newTemplate(organizationId, "Hi {{name}}"),
     media: (await api("POST", `/chats/${chat.id}/media`, {}, UPLOAD)).body.media.id,

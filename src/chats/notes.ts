@@ -9,27 +9,6 @@ import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 import { noteFingerprintOf, noteHashOf } from "./idempotency.ts";
 import { MAX_CONTENT } from "./message.ts";
-import type { CallerName } from "./rpc.ts";
-
-/** What the company's people write to each other about a chat. A note is no message: no network and no contact gets it. */
-export interface Note {
-  id: string;
-  chatId: string;
-  author: CallerName;
-  /** Empty once the note is deleted. */
-  content: string;
-  /** The ids of the members whom it is for. */
-  mentions: string[];
-  /** The seq of the chat's newest message when it was written; 0 if there was none. */
-  afterSeq: number;
-  createdAt: string;
-  deletedAt?: string | undefined;
-}
-
-/** A note as events show it. */
-export function withoutContent({ content: _, ...facts }: Note): Omit<Note, "content"> {
-  return facts;
-}
 
 export const MAX_MENTIONS = 10;
 

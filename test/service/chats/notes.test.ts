@@ -1,0 +1,312 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Chat } from "../../../src/chats/chat.ts";
+import type { Note } from "../../../src/chats/object/note.ts";
+import { replaceMethod } from "../../support/faults.ts";
+import {
+  type Answer,
+  admin,
+  type Client,
+  client,
+  created,
+  expectError,
+  expectFaults,
+  newChat,
+  newKey,
+  newOrganization,
+  send,
+} from "../../support/harness.ts";
+import { visit } from "../../support/sockets.ts";
+import { storedBy } from "../../support/stored.ts";
+import { openStream } from "../events/fixtures.ts";
+import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
+import { report, writeAsContact } from "./inbound.ts";
+import { pass, stopTheClock } from "./object/delivery/conversation.ts";
+import { retainedPlace } from "./object/retention/fixtures.ts";
+import { DAY } from "./object/scheduled/fixtures.ts";
+
+stopTheClock();
+afterEach(() => vi.restoreAllMocks());
+
+const LONGEST = "x".repeat(4_096);
+
+/** A client that reads and writes notes, by a key of its own. */
+async function writer(organizationId: string, permissions: string[] = []) {
+  const given = { permissions: ["notes:read", "notes:write", ...permissions] };
+  const { secret, key } = await newKey(organizationId, given);
+  return { api: client(secret), keyId: key.id, secret };
+}
+
+async function place() {
+  const organization = await newOrganization();
+  const { api, organizationId, channelId } = organization;
+  const chat = await newChat(api, channelId);
+  const { api: writes, keyId } = await writer(organizationId, ["events:read", "data:export"]);
+  const member = async (name: string, permissions: string[]): Promise<string> =>
+    created(await admin("POST", `/organizations/${organizationId}/members`, { name, permissions })).member.id;
+  return {
+    ...organization,
+    ...{ chat, writes, keyId },
+    ann: await member("Ann", ["notes:read"]),
+    bob: await member("Bob", ["chats:read"]),
+    add: (body: object, headers = {}) => writes("POST", `/chats/${chat.id}/notes`, body, headers),
+    list: async (query = ""): Promise<Note[]> => (await writes("GET", `/chats/${chat.id}/notes${query}`)).body.notes,
+    remove: (id: string, by: Client = writes) => by("DELETE", `/chats/${chat.id}/notes/${id}`),
+    events: async () =>
+      (await writes("GET", `/chats/${chat.id}/events`)).body.events
+        .filter(({ type }: { type: string }) => type.startsWith("note."))
+        .map(({ type, data }: { type: string; data: object }) => [type, data]),
+  };
+}
+
+/** The first answer of a method of chats is lost after the object has given it. */
+function loseAnswer(method: string): void {
+  let calls = 0;
+  replaceMethod("CHATS", method, (original) => async (...given) => {
+    const answer = await original(...given);
+    if (calls++ > 0) return answer;
+    throw Object.assign(new Error("Network connection lost."), { retryable: true });
+  });
+}
+
+const noteOf = (answer: Answer): Note => created(answer).note;
+
+test("a note has its author, whom it is for and its place between the messages, and is no message", async () => {
+  const { api, chat, ann, keyId, add, list, events } = await place();
+  const first = noteOf(await add({ content: "Before everything" }));
+  await send(api, chat.id);
+  const before = [await api("GET", `/chats/${chat.id}`), await api("GET", `/chats/${chat.id}/messages`)];
+  const second = noteOf(await add({ content: "<b>Call</b> her\n\u202e!", mentions: [ann, ann] }));
+  expect(first).toEqual({
+    id: expect.stringMatching(/^note_g\w{15}$/),
+    chatId: chat.id,
+    author: { type: "key", id: keyId, name: "Test" },
+    content: "Before everything",
+    mentions: [],
+    afterSeq: 0,
+    createdAt: new Date().toISOString(),
+  });
+  expect(second).toMatchObject({ content: "<b>Call</b> her\n\u202e!", mentions: [ann], afterSeq: 1 });
+  expect(await list()).toEqual([second, first]);
+  const after = [await api("GET", `/chats/${chat.id}`), await api("GET", `/chats/${chat.id}/messages`)];
+  expect(after.map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+  const facts = ({ content: _, ...note }: Note) => note;
+  expect(await events()).toEqual([
+    ["note.created", { note: facts(first) }],
+    ["note.created", { note: facts(second) }],
+  ]);
+});
+
+test.each([
+  ["content", { content: `${LONGEST}x` }],
+  ["content", { content: "\ud800" }],
+  ["content", { content: 5 }],
+  ["mentions", { content: "Hi", mentions: Array.from({ length: 11 }, (_, n) => `mbr_${n}`) }],
+  ["mentions", { content: "Hi", mentions: "mbr_1" }],
+  ["mentions.0", { content: "Hi", mentions: [""] }],
+])("a fault in %s is named", async (path, body) => {
+  const { add, list } = await place();
+  expectFaults(await add(body), path);
+  expect(await list()).toEqual([]);
+});
+
+test("a note of 4,096 characters fits, and a blank one is none", async () => {
+  const { add, list } = await place();
+  expect(noteOf(await add({ content: LONGEST })).content).toBe(LONGEST);
+  for (const body of [{}, { content: " \n" }]) expectError(await add(body), 400, "missing_field");
+  expect(await list()).toHaveLength(1);
+});
+
+test("only members who may read notes can be mentioned: not one without the permission, a removed, a foreign or an invented one", async () => {
+  const { ann, bob, add, list } = await place();
+  const other = await place();
+  await admin("DELETE", `/members/${ann}`);
+  const answer = await add({ content: "Hi", mentions: [bob, ann, other.ann, "mbr_g0000000000000000"] });
+  expectFaults(answer, "mentions.0", "mentions.1", "mentions.2", "mentions.3");
+  expect(await list()).toEqual([]);
+});
+
+test("a repeated request with an idempotency key stores one note, another body is refused, and messages' keys are apart", async () => {
+  const { api, chat, ann, add, list, remove } = await place();
+  const key = { "Idempotency-Key": "k1" };
+  const message = created(await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, key)).message;
+  const [one, two] = await Promise.all([add({ content: "Once" }, key), add({ content: "Once" }, key)]);
+  expect(noteOf(one)).toEqual(noteOf(two));
+  expect(new Set([one, two].map(({ headers }) => headers.get("Idempotent-Replayed")))).toEqual(new Set(["true", null]));
+  expect(noteOf(one).id).not.toBe(message.id);
+  for (const body of [{ content: "Other" }, { content: "Once", mentions: [ann] }]) {
+    expectError(await add(body, key), 422, "idempotency_mismatch");
+  }
+  expect(await list()).toHaveLength(1);
+  await remove(noteOf(one).id);
+  const again = await add({ content: "Whatever it is" }, key);
+  expect(again.headers.get("Idempotent-Replayed")).toBe("true");
+  expect(noteOf(again)).toMatchObject({ id: noteOf(one).id, content: "", deletedAt: expect.any(String) });
+  expect(await list()).toEqual([]);
+});
+
+test("a call that is repeated after a lost answer stores one note, and deletes it once", async () => {
+  const { add, list, remove, events } = await place();
+  loseAnswer("addNote");
+  const note = noteOf(await add({ content: "Once" }));
+  vi.restoreAllMocks();
+  expect(await list()).toEqual([note]);
+  loseAnswer("deleteNote");
+  expect((await remove(note.id)).status).toBe(200);
+  vi.restoreAllMocks();
+  expect(await events()).toHaveLength(2);
+});
+
+test("the author deletes a note, and who may erase chats too; for others it is a 403, and nothing of the text stays", async () => {
+  const { organizationId, chat, keyId, add, list, remove, events } = await place();
+  const object = env.CHATS.getByName(chat.id);
+  const [mine, theirs] = [noteOf(await add({ content: "canary-1" })), noteOf(await add({ content: "canary-2" }))];
+  const stranger = await writer(organizationId);
+  const eraser = await writer(organizationId, ["chats:erase"]);
+  expectError(await remove(mine.id, stranger.api), 403, "permission_denied");
+  const answer = await remove(mine.id);
+  expect(answer.body).toEqual({ note: { ...mine, content: "", deletedAt: expect.any(String) } });
+  expect((await remove(theirs.id, eraser.api)).status).toBe(200);
+  expect(await list()).toEqual([]);
+  expect(await storedBy(object)).not.toContain("canary");
+  for (const id of [mine.id, "note_g0000000000000000", "x"]) expectError(await remove(id), 404, "note_not_found");
+  expect((await events()).slice(2)).toMatchObject([
+    ["note.deleted", { note: { id: mine.id }, by: { type: "key", id: keyId } }],
+    ["note.deleted", { note: { id: theirs.id }, by: { id: eraser.keyId } }],
+  ]);
+});
+
+test("a list is read page by page, also from a note that was deleted", async () => {
+  const { chat, writes, add, list, remove } = await place();
+  const ids: string[] = [];
+  for (let n = 1; n <= 5; n++) ids.unshift(noteOf(await add({ content: String(n) })).id);
+  const { body } = await writes("GET", `/chats/${chat.id}/notes?limit=2`);
+  expect(body.pagination).toEqual({ limit: 2, hasMore: true, cursor: ids[1] });
+  await remove(ids[1] ?? "");
+  expect((await list(`?limit=2&before=${ids[1]}`)).map(({ id }) => id)).toEqual(ids.slice(2, 4));
+  expect((await list(`?limit=2&before=${ids[3]}`)).map(({ id }) => id)).toEqual(ids.slice(4));
+  expectFaults(await writes("GET", `/chats/${chat.id}/notes?before=note_g0000000000000000`), "before");
+});
+
+test("a chat has 1,000 notes, and remembers 1,000 deleted ones for 30 days", async () => {
+  const { chat, add, list, remove } = await place();
+  const last = noteOf(await add({ content: "The last one" }));
+  const object = env.CHATS.getByName(chat.id);
+  const rows = () =>
+    runInDurableObject(object, (_object, { storage }) =>
+      storage.sql
+        .exec<{ all: number; deleted: number }>("select count(*) as 'all', count(deleted_at) as deleted from notes")
+        .one(),
+    );
+  await runInDurableObject(object, (_object, { storage }) => {
+    for (let n = 0; n < 2_200; n++) {
+      const id = `note_g${String(n).padStart(15, "0")}`;
+      const doc = JSON.stringify({ ...last, id });
+      const deletedAt = n < 999 ? null : Date.now() - n;
+      storage.sql.exec(
+        "insert into notes (id, doc, created_at, deleted_at) values (?, ?, ?, ?)",
+        ...[id, doc, Date.now(), deletedAt],
+      );
+    }
+  });
+  expectError(await add({ content: "One more" }), 409, "note_limit");
+  await remove(last.id);
+  expect(await rows()).toEqual({ all: 1_999, deleted: 1_000 });
+  expect((await add({ content: "One more" })).status).toBe(201);
+  pass(31 * DAY);
+  await remove((await list("?limit=1"))[0]?.id ?? "");
+  expect(await rows()).toEqual({ all: 1_000, deleted: 1 });
+});
+
+test("notes are in the export, before the messages", async () => {
+  const { api, chat, writes, add, remove } = await place();
+  const [one, two, gone] = [
+    noteOf(await add({ content: "1" })),
+    noteOf(await add({ content: "2 👍" })),
+    noteOf(await add({ content: "3" })),
+  ];
+  await remove(gone.id);
+  await send(api, chat.id);
+  const lines = (await writes("GET", `/chats/${chat.id}/export`)).text.trimEnd().split("\n");
+  const parsed = lines.map((line) => JSON.parse(line));
+  expect(parsed.map(({ type }) => type)).toEqual(["chat", "note", "note", "message", "checkpoint", "end"]);
+  expect(parsed.slice(1, 3).map(({ note }) => note)).toEqual([one, two]);
+  const { next } = parsed.at(-2);
+  const rest = (await writes("GET", `/chats/${chat.id}/export?after=${next}`)).text;
+  expect(rest).not.toContain('"note"');
+});
+
+test("retention deletes a note once the note is that old, and a chat with a younger note stays", async () => {
+  const retained = await retainedPlace();
+  const { organizationId, chatId, api } = retained;
+  const { api: writes } = await writer(organizationId);
+  const add = async (content: string) => noteOf(await writes("POST", `/chats/${chatId}/notes`, { content }));
+  await retained.sendSome("Hello");
+  await add("old");
+  await retained.passDays(20);
+  const young = await add("young");
+  await retained.passDays(12);
+  expect((await writes("GET", `/chats/${chatId}/notes`)).body.notes).toEqual([young]);
+  expect(await storedBy(retained.object())).not.toContain('"old"');
+  expect((await api("GET", `/chats/${chatId}`)).status).toBe(200);
+  await retained.passDays(33);
+  expectError(await api("GET", `/chats/${chatId}`), 404, "chat_not_found");
+});
+
+test("a redaction leaves the notes, and the deletion of the chat takes them", async () => {
+  const { api, chat, organizationId, add, list } = await place();
+  const { id } = await send(api, chat.id);
+  await add({ content: "stays" });
+  await admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
+  expect(await list()).toHaveLength(1);
+  await admin("DELETE", `/chats/${chat.id}`);
+  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  expect(await storedBy(env.CHATS.getByName(chat.id))).not.toContain("stays");
+});
+
+test("what a note says leaves the service by the notes and the export alone", async () => {
+  const { organizationId, channelId, chat, api, ann } = await place();
+  const canary = "canary-of-a-note-4711";
+  const said: string[] = [];
+  for (const level of ["log", "warn", "error"] as const) {
+    vi.spyOn(console, level).mockImplementation((...line) => void said.push(JSON.stringify(line)));
+  }
+  const networks: string[] = [];
+  const calls = fakeReceiver(undefined, async (url) => {
+    networks.push(url);
+    return Response.json({ ok: true, result: { message_id: networks.length } });
+  });
+  await addWebhook(organizationId);
+  const { page } = await visit(channelId);
+  await page.write("1");
+  const chatId = (await api("GET", "/chats")).body.chats.find(({ id }: Chat) => id !== chat.id).id;
+  const { api: all, secret } = await writer(organizationId, [
+    ...["chats:read", "chats:write", "chats:erase", "messages:read", "messages:send", "events:read", "stats:read"],
+    ...["audit:read", "webhooks:read", "members:read"],
+  ]);
+  const stream = await openStream(secret, "types=note.*");
+  const note = noteOf(await all("POST", `/chats/${chatId}/notes`, { content: canary, mentions: [ann] }));
+  await all("POST", `/chats/${chatId}/messages`, { content: "Hi" });
+  await writeAsContact(organizationId, chatId);
+  await report(chatId);
+  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await vi.waitFor(() => expect(calls.map(({ event }) => event.type)).toContain("note.created"));
+  const paths = [
+    ...["/chats", "/chats?unanswered=true", "/chats?assignee=none", `/chats?search=${canary}`, `/chats/${chatId}`],
+    ...[`/chats/${chatId}/messages`, `/chats/${chatId}/messages?search=canary`, `/chats/${chatId}/scheduled`],
+    ...["/events?from=oldest", `/chats/${chatId}/events`, "/stats", "/audit", "/members", "/webhooks"],
+  ];
+  const seen = await Promise.all(paths.map(async (path) => `${path} ${(await all("GET", path)).text}`));
+  await all("DELETE", `/chats/${chatId}/notes/${note.id}`);
+  const streamed = await stream.events(1);
+  expect(streamed).toMatchObject([{ type: "note.created", data: { note: { id: note.id, mentions: [ann] } } }]);
+  await stream.close();
+  const frames = JSON.stringify([await page.rest(), streamed]);
+  expect(frames).toContain("Hi");
+  const left = [...seen, ...said, ...networks, ...calls.map(({ text }) => text), frames];
+  expect(left.filter((text) => text.replace(`search=${canary}`, "").includes(canary))).toEqual([]);
+  expect(await storedBy(env.ORGANIZATIONS.getByName(organizationId))).not.toContain(canary);
+  await page.close();
+});
