@@ -35,7 +35,16 @@ export function directoryCases({ chats, manyChats }: Sizes): Case[] {
 
 /** @param first the goal of page 1 */
 function casesOf(count: number, first: { goal?: Goal }): Case[] {
-  return Object.entries(PAGES).flatMap(([page, query]) => {
+  const ofMember = ["page 1", "page 2"].map((page) =>
+    parley(`GET /chats?assignee=, ${page} among ${shown(count)}`, FLOOR, (place) =>
+      list(
+        place,
+        count,
+        ({ ofMember: { id, page2 } }) => `assignee=${id}${page === "page 2" ? `&after=${page2}` : ""}`,
+      ),
+    ),
+  );
+  const pages = Object.entries(PAGES).flatMap(([page, query]) => {
     const all = `GET /chats, ${page} of ${shown(count)}`;
     return [
       parley(all, { ...FLOOR, ...(page === "page 1" && first) }, (place) =>
@@ -47,6 +56,7 @@ function casesOf(count: number, first: { goal?: Goal }): Case[] {
       parley(`${all}, one kind`, FLOOR, (place) => list(place, count, ({ all }) => `channel=web&${query(all)}`)),
     ];
   });
+  return [...pages, ...ofMember];
 }
 
 async function list(place: Place, count: number, query: (walks: Walks) => string) {
@@ -54,10 +64,12 @@ async function list(place: Place, count: number, query: (walks: Walks) => string
   return same(get(`/api/v1/chats?${query(walks)}`, secret), 200);
 }
 
-/** The list of all chats, which is also that of the kind, and the list of the first channel. */
+/** The list of all chats, which is also that of the kind, the list of the first channel, and that of a member. */
 interface Walks {
   all: Walk;
   first: Walk & { id: string };
+  /** The cursor of its second page. */
+  ofMember: { id: string; page2: string };
 }
 
 async function fill(place: Place, count: number): Promise<{ secret: string; walks: Walks }> {
@@ -68,6 +80,13 @@ async function fill(place: Place, count: number): Promise<{ secret: string; walk
   const idOf = await place.chats(first, "visitor", inFirst);
   await place.chats(second, "user", count - inFirst);
   const { secret } = await createKey(organization);
+  const { memberId: id } = organization;
+  const page1 = await place.ask(`/api/v1/chats?assignee=${id}`, { headers: { Authorization: `Bearer ${secret}` } });
+  const { pagination } = (await page1.json()) as { pagination: { cursor: string } };
+  const ofMember = { id, page2: pagination.cursor };
   const late = idOf(Math.floor(count / 100));
-  return { secret, walks: { all: { count, late }, first: { id: first.id, count: inFirst, late } } };
+  return {
+    secret,
+    walks: { ofMember, all: { count, late }, first: { id: first.id, count: inFirst, late } },
+  };
 }

@@ -28,6 +28,8 @@ export interface Chats {
   stem: string;
   /** Their contacts' addresses begin with this, and end with their numbers. */
   name: string;
+  /** The member whose chats every 25th is. */
+  assigneeId: string;
   /** When the chat with the number 0 was active, Unix milliseconds. Each further one was active a millisecond later. */
   startsAt: number;
   from: number;

@@ -62,11 +62,12 @@ export class Place implements World {
 
   /**
    * Makes `count` chats without messages, with the contacts `<name>-0` and so on. No visitor reaches those of a web
-   * channel. Returns a function for the id of the nth chat, the least active first.
+   * channel, and every 25th is the first member's. Returns a function for the id of the nth chat, the least active first.
    */
   async chats({ organization, id: channelId }: Channel, name: string, count: number) {
     const stem = `cht_g${String(++this.#count).padStart(5, "0")}`;
-    const of = { organizationId: organization.id, channelId, stem, name, startsAt: Date.now() - count };
+    const { id: organizationId, memberId: assigneeId } = organization;
+    const of = { organizationId, channelId, stem, name, assigneeId, startsAt: Date.now() - count };
     for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
     return (n: number) => chatIdOf(of, n);
   }

@@ -23,16 +23,18 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
   }
 
   /** Writes chats. The report of the channel's health is there to make the channel known. */
-  async fill({ organizationId, channelId, stem, name, startsAt, from, count }: Chats): Promise<void> {
+  async fill(chats: Chats): Promise<void> {
+    const { organizationId, channelId, stem, name, assigneeId, startsAt, from, count } = chats;
     const health = { number: 0, state: "ok", reason: null, since: startsAt, probeAt: null } as const;
     await this.reportHealth(organizationId, channelId, health);
     const { sql } = this.ctx.storage;
     const numbers = `with recursive numbers (n) as (select ? union all select n + 1 from numbers where n + 1 < ?)`;
     const range = [from, from + count];
     sql.exec(
-      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at, last_message_at)
+      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at,
+         last_message_at, assignee)
        ${numbers} select ? || printf('%010d', n), ?, 'adopted', ? + n, ? || '-' || n, 'Contact ' || n, '{}', ? + n, ? + n,
-         ? + n from numbers`,
+         ? + n, iif(n % 25 = 0, ?, null) from numbers`,
       ...range,
       stem,
       channelId,
@@ -41,6 +43,7 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
       startsAt,
       startsAt,
       startsAt,
+      assigneeId,
     );
     sql.exec(
       `insert into addresses (channel_id, address, chat_id)
