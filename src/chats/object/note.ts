@@ -1,3 +1,4 @@
+import { pick } from "../../platform/pick.ts";
 import type { CallerName } from "../rpc.ts";
 
 /** What the company's people write to each other about a chat. A note is no message: no network and no contact gets it. */
@@ -16,8 +17,9 @@ export interface Note {
 }
 
 /** A note as events show it. */
-export function withoutContent({ content: _, ...facts }: Note): Omit<Note, "content"> {
-  return facts;
+export function withoutContent(note: Note): Omit<Note, "content"> {
+  const facts = pick(note, "id", "chatId", "author", "mentions", "afterSeq", "createdAt");
+  return note.deletedAt === undefined ? facts : { ...facts, deletedAt: note.deletedAt };
 }
 
 export const MAX_NOTES = 1_000;

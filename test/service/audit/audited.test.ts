@@ -298,6 +298,8 @@ const DAILY = [
   "PATCH /chats/:id/messages/:messageId",
   "POST /chats/:id/messages/:messageId/cancel",
   "POST /chats/:id/messages/:messageId/resend",
+  "POST /chats/:id/notes",
+  "DELETE /chats/:id/notes/:noteId",
   "PUT /chats/:id/messages/:messageId/reaction",
   "DELETE /chats/:id/messages/:messageId/reaction",
   "POST /chats/:id/read",
