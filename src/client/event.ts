@@ -13,6 +13,8 @@ export interface ParleyEvent extends Omit<Schema, "contactAddress" | "data"> {
 export interface EventData {
   message?: components["schemas"]["Message"] | null;
   chat?: components["schemas"]["Chat"] | null;
+  /** What a note says is in no event. */
+  note?: components["schemas"]["NoteEventData"]["note"];
   [field: string]: unknown;
 }
 

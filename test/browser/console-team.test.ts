@@ -28,7 +28,7 @@ test("a person takes a chat by a key, finds it among theirs, frees it, and every
   const [one, two] = [await desk.chat("Tia Taken"), await desk.chat("Noa Nobody")];
   const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${one.id}`));
   const operator = await openConsole(browser, screenOf(desk, "inbox"));
-  await mel.getByRole("button", { name: "Assign this chat (a)" }).waitFor();
+  await mel.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).waitFor();
   await mel.keyboard.press("a");
   await mel.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
   expect(await assigneeOf(one.id)).toMatch(/^mbr_/);
@@ -55,7 +55,7 @@ test("of two who assign a chat at once the later one is told, and sees whose it 
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   await page.context().route(/\/events/, (route) => route.abort());
   await page.reload();
-  await page.getByRole("button", { name: "Assign this chat (a)" }).click();
+  await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).click();
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
   await page.getByRole("menuitem", { name: "Mel" }).first().click();
   await page.getByText("Somebody else has assigned the chat").waitFor();

@@ -76,3 +76,22 @@ test("WhatsApp's window closes 24 hours after the contact's last message", () =>
   const inbound = [message(1, 0, { direction: "INBOUND" }), message(2, 5, { direction: "INBOUND" }), message(3, 9)];
   expect(windowClosesAt(inbound, 24)).toBe(Date.parse(time(5)) + 86_400_000);
 });
+
+test("a note stands behind the message after which it was written, and before none that is not loaded", () => {
+  const note = (id: string, afterSeq: number, minutes: number) => ({
+    ...{ id, chatId: "cht_1", afterSeq, content: "text", mentions: [], createdAt: time(minutes) },
+    author: { type: "member" as const, id: "mbr_1", name: "Ann" },
+  });
+  const notes = [note("d", 6, 9), note("c", 5, 5), note("b", 5, 4), note("a", 3, 1)];
+  const messages = [message(4, 2), message(5, 3), message(6, 1_500), message(null, 9, { status: "SCHEDULED" })];
+  const keys = (from: number) => linesOf(messages, notes, from).map(({ key }) => key);
+  expect(keys(4)).toEqual(["msg_4", "msg_5", "b", "c", "msg_6", "d", "msg_9"]);
+  expect(keys(0)).toEqual(["a", "msg_4", "msg_5", "b", "c", "msg_6", "d", "msg_9"]);
+  expect(linesOf(messages, notes, 4).map(({ isNewDay }) => isNewDay)).toEqual([
+    ...[true, false, false, false, true, true, false],
+  ]);
+  // A run does not go on behind a note.
+  expect(linesOf([message(4, 2), message(5, 3)], [note("a", 4, 2)]).map(({ isFirst }) => isFirst)).toEqual([
+    ...[true, true, true],
+  ]);
+});

@@ -14,6 +14,7 @@ export const Lazy = {
   LaterDialog: screens.dialog((all) => all.LaterDialog),
   Members: screens.part((all) => all.Members),
   MessagePanel: screens.part((all) => all.MessagePanel),
+  NoteComposer: screens.part((all) => all.NoteComposer),
   NewChat: screens.dialog((all) => all.NewChat),
   Organizations: screens.part((all) => all.Organizations),
   Palette: screens.dialog((all) => all.Palette),

@@ -8,6 +8,7 @@ import { useGet, usePlace } from "./organization.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { closeDialog } from "./parts/opened-dialog.tsx";
+import { shortcuts } from "./shortcuts.ts";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
@@ -18,10 +19,11 @@ interface Found {
   icon: IconName;
   title: string;
   detail: string;
-  href: string;
+  /** Opens it, or does it. */
+  run: () => void;
 }
 
-/** Finds a screen, or a chat by its contact's name or address. */
+/** Finds a screen, a chat by its contact's name or address, or what a key does on the screen now. */
 export function Palette({ entries }: { entries: MenuEntry[] }) {
   const { to } = usePlace();
   const id = useId();
@@ -37,28 +39,40 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
   const last = useRef<Chat[]>([]);
   last.current = settled.value === "" ? [] : (chats.data?.chats ?? last.current);
   const wanted = text.value.trim().toLowerCase();
-  const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));
+  const isWanted = ({ label }: { label: string }) => label.toLowerCase().includes(wanted);
+  // Screens are listed, so their keys are not; nor is the key of this dialog.
+  const acts = shortcuts.value.filter((one) => !/^(g |Ctrl K)/.test(one.keys) && isWanted(one));
   const found: Found[] = [
-    ...screens.map(({ path, label, icon }) => ({ id: path, icon, title: label, detail: "Screen", href: to(path) })),
+    ...entries.filter(isWanted).map(({ path, label, icon }) => ({
+      ...{ id: path, icon, title: label, detail: "Screen" },
+      run: () => route(to(path)),
+    })),
     ...(wanted === "" ? [] : last.current.map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
+    ...acts.map(({ keys, label, run }) => ({
+      id: `key-${keys}`,
+      icon: "down" as const,
+      title: label,
+      detail: keys,
+      run,
+    })),
   ];
   const current = found[Math.min(at.value, found.length - 1)];
 
   const choose = (one: Found | undefined) => {
     if (!one) return;
     closeDialog();
-    route(one.href);
+    one.run();
   };
 
   return (
     <Dialog title="Find" atTop>
       <input
         role="combobox"
-        aria-label="Find a screen or a contact"
+        aria-label="Find a screen, a contact or an action"
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={current && `${id}-${current.id}`}
-        placeholder="A screen, a contact’s name or address"
+        placeholder="A screen, an action, a contact’s name or address"
         autocomplete="off"
         value={text.value}
         onInput={(event) => {
@@ -94,12 +108,13 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
         ))}
       </div>
       {found.length === 0 && !chats.isLoading && (
-        <p class="quiet">No matches. Find searches screens, and contacts by name or address, not messages.</p>
+        <p class="quiet">No matches. Find searches screens, actions, and contacts by name or address, not messages.</p>
       )}
     </Dialog>
   );
 }
 
 function asFound(chat: Chat, href: string): Found {
-  return { id: chat.id, icon: "person", title: contactName(chat), detail: chat.channel.name, href };
+  const run = () => route(href);
+  return { id: chat.id, icon: "person", title: contactName(chat), detail: chat.channel.name, run };
 }

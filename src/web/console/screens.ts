@@ -14,6 +14,7 @@ export { ChoicesDialog } from "./inbox/choices-dialog.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
 export { MessagePanel } from "./inbox/message-panel.tsx";
 export { SearchBar } from "./inbox/search-bar.tsx";
+export { NoteComposer } from "./notes/note-composer.tsx";
 export { NewChat } from "./inbox/new-chat.tsx";
 export { TemplateDialog } from "./inbox/template-dialog.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";

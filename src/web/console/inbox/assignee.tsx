@@ -25,7 +25,7 @@ export function Assignee({ id, members, onAssign }: AssigneeProps) {
     </>
   );
   if (!onAssign) return <span class="line note">{shown}</span>;
-  const label = name === null ? "Assign this chat (a)" : `Assigned to ${name}. Change that`;
+  const label = name === null ? "Nobody’s. Assign this chat (a)" : `Assigned to ${name}. Change that`;
   return (
     <Menu label={label} button={shown} buttonClass="button assignee">
       {members

@@ -30,6 +30,10 @@ interface ComposerProps {
   store: ConversationStore;
   chat: Chat;
   members: Member[];
+  /** Somebody writes a note in its place. Its text and its undo stay. */
+  isAside: boolean;
+  /** Begins a note; null if the person may write none. */
+  onNote: (() => void) | null;
 }
 
 const MAX_LENGTH = 4_096;
@@ -44,7 +48,7 @@ const STAGE: StageTexts = {
 };
 
 /** The text box, with templates, sending later, and undo. */
-export function Composer({ store, chat, members }: ComposerProps) {
+export function Composer({ store, chat, members, isAside, onNote }: ComposerProps) {
   const { api, organization } = usePlace();
   const { member } = currentSession();
   const written = useSignal(drafts.read(chat.id) ?? "");
@@ -86,7 +90,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
     },
   };
   const { stage } = sending;
-  const isOver = useStage(stage, true);
+  const isOver = useStage(stage, !isAside);
   const answered = store.answered.value;
   const hasFiles = stage.files.length > 0;
 
@@ -137,7 +141,7 @@ export function Composer({ store, chat, members }: ComposerProps) {
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
 
   return (
-    <div class="composer">
+    <div class="composer" hidden={isAside}>
       {isClosed && (
         <div class="notice tone-warn">
           <Icon name="clock" />
@@ -216,6 +220,11 @@ export function Composer({ store, chat, members }: ComposerProps) {
           <Button class="plain" title="Templates (/)" aria-label="Templates" opens={choose}>
             <Icon name="template" />
           </Button>
+          {onNote && (
+            <Button class="plain" title="Write a note (w)" aria-label="Write a note" onClick={onNote}>
+              <Icon name="note" />
+            </Button>
+          )}
           {member === null && (
             <label class="line quiet note">
               as{" "}

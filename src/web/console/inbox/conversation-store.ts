@@ -151,6 +151,11 @@ export class ConversationStore {
     return this.byId.value.has(id);
   }
 
+  /** Says that something could not be loaded. */
+  readonly failed = (error: unknown): void => {
+    this.error.value = asParleyError(error);
+  };
+
   /** Takes what happened in any chat. */
   take(event: FollowedEvent): void {
     if (event.chatId !== this.#path.id) return;
@@ -246,6 +251,12 @@ export class ConversationStore {
       await this.load();
       throw error;
     });
+  }
+
+  /** The `seq` from which on messages are shown; 0 from the first one on. */
+  shownFrom(): number {
+    if (!this.hasOlder.value) return 0;
+    return this.messages.value.reduce((least, { seq }) => Math.min(least, seq ?? Infinity), Infinity);
   }
 
   /** The newest `seq` that the reader can have seen. */

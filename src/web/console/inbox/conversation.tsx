@@ -5,6 +5,7 @@ import type { Chat } from "../api.ts";
 import { fetchScreens, Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
+import { NotesStore } from "../notes/notes-store.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
@@ -43,16 +44,30 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const chosen = useSignal<string | null>(null);
   const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
+  const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
+  /** The chat in which somebody writes a note. It stays one, whatever changes meanwhile. */
+  const noted = useSignal<string | null>(null);
+  const isNoting = noted.value === id;
 
   useEffect(() => {
-    void store.load();
+    const load = () => {
+      void store.load();
+      notes.load().catch(store.failed);
+    };
+    load();
     return listen((event) => {
-      if (!event) return void store.load();
+      if (!event) return load();
       if (event.chatId === id && /^message\.(received|created)$/.test(event.type)) endTyping(id);
       store.take(event);
+      notes.take(event);
     });
   }, [store]);
   useRead(store);
+  const shownFrom = store.shownFrom();
+  const isReady = store.state.value === "ready";
+  useEffect(() => {
+    if (isReady) notes.older().catch(store.failed);
+  }, [notes, isReady, shownFrom]);
 
   useEffect(() => {
     const timer = setTimeout(fetchScreens, FETCH_AFTER_MS);
@@ -67,8 +82,14 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const answer = () => {
     const message = store.messages.value.find((one) => one.id === chosen.value);
     if (message && canAct(message)) store.answered.value = message;
-    document.getElementById("composer")?.focus();
+    writeMessage();
   };
+  const writeMessage = () => {
+    noted.value = null;
+    // Its box must be there first.
+    requestAnimationFrame(() => document.getElementById("composer")?.focus());
+  };
+  const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();
   const assign = (assigneeId: string | null) => {
     const name = everybody.find(({ id }) => id === assigneeId)?.name ?? "nobody";
@@ -83,6 +104,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     ...(member && may("chats:write") ? [{ keys: "a", label: "Take the chat, or free it", run: take }] : []),
+    ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
   ]);
@@ -148,7 +170,8 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
         {error && <Failure error={error} onRetry={() => void store.load()} />}
         <Messages
           store={store}
-          members={members}
+          notes={notes}
+          members={everybody}
           chosen={chosen.value}
           onChoose={(one) => {
             chosen.value = one;
@@ -162,10 +185,31 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             </>
           )}
         </p>
+        {isNoting && (
+          <div class="composer">
+            <Lazy.NoteComposer
+              key={id}
+              chatId={id}
+              store={notes}
+              members={everybody}
+              onAdded={() => store.sends.value++}
+              onClose={writeMessage}
+            />
+          </div>
+        )}
         {may("messages:send") ? (
-          <Composer key={id} store={store} chat={chat} members={members} />
+          <Composer key={id} store={store} chat={chat} members={members} isAside={isNoting} onNote={writeNote} />
         ) : (
-          <p class="composer-none">To answer, you need the permission messages:send.</p>
+          !isNoting && (
+            <p class="composer-none">
+              To answer, you need the permission messages:send.{" "}
+              {writeNote && (
+                <Button class="link" onClick={writeNote}>
+                  Write a note
+                </Button>
+              )}
+            </p>
+          )
         )}
       </section>
       {hasPanel.value && (

@@ -1,8 +1,10 @@
 import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
-import type { Member } from "../api.ts";
+import type { Member, Message } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
+import { NoteLine } from "../notes/note-line.tsx";
+import type { NotesStore } from "../notes/notes-store.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Missing } from "../parts/screen.tsx";
@@ -16,6 +18,7 @@ import { linesOf, newestSeq } from "./timeline.ts";
 
 interface MessagesProps {
   store: ConversationStore;
+  notes: NotesStore;
   members: Member[];
   chosen: string | null;
   onChoose: (messageId: string) => void;
@@ -34,34 +37,34 @@ export function Messages(props: MessagesProps) {
   );
 }
 
-function Log({ store, members, chosen, onChoose }: MessagesProps) {
+function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
   const messages = store.messages.value;
-  const lines = useMemo(() => linesOf(messages), [messages]);
+  const allNotes = notes.notes.value;
+  const from = store.shownFrom();
+  const lines = useMemo(() => linesOf(messages, allNotes, from), [messages, allNotes, from]);
   const names = useMemo(() => new Map(members.map(({ id, name }) => [id, name])), [members]);
   /** What sent each failed message again. */
   const repeats = useMemo(() => new Map(messages.map((message) => [message.resendOf, message])), [messages]);
   const newest = useMemo(() => newestSeq(messages), [messages]);
 
-  const list = useLongList(lines, newest, true, ({ key, message, isNewDay, isFirst }) => {
+  const placed = (message: Message, isFirst: boolean) => {
     const props = { message, isChosen: message.id === chosen, onChoose, store };
+    if (message.seq === null) return <ScheduledBubble {...props} />;
     // Until the names are there, they have their room.
     const unknown = members.length === 0 ? "\u00a0" : null;
     const sender = message.senderId === null ? null : (names.get(message.senderId) ?? unknown);
-    return (
-      <Fragment key={key}>
-        {isNewDay && (
-          <p class="day">
-            <span>{dayOf(Date.parse(message.createdAt), now.value)}</span>
-          </p>
-        )}
-        {message.seq === null ? (
-          <ScheduledBubble {...props} />
-        ) : (
-          <Bubble {...props} sender={sender} isFirst={isFirst} again={repeats.get(message.id)} />
-        )}
-      </Fragment>
-    );
-  });
+    return <Bubble {...props} sender={sender} isFirst={isFirst} again={repeats.get(message.id)} />;
+  };
+  const list = useLongList(lines, newest, true, ({ key, message, note, isNewDay, isFirst }) => (
+    <Fragment key={key}>
+      {isNewDay && (
+        <p class="day">
+          <span>{dayOf(Date.parse((message ?? note).createdAt), now.value)}</span>
+        </p>
+      )}
+      {note ? <NoteLine store={notes} note={note} members={members} /> : placed(message, isFirst)}
+    </Fragment>
+  ));
 
   // Who sends wants to see it.
   useLayoutEffect(() => list.toEnd(), [store.sends.value]);

@@ -1,15 +1,15 @@
 import type { Message } from "../api.ts";
 import { isSameDay } from "../format.ts";
+import type { Note } from "../notes/notes-store.ts";
 
-/** A line of the conversation. A message without a `seq` is scheduled. */
-interface Line {
+/** A line of the conversation: a message or a note. A message without a `seq` is scheduled. */
+type Line = {
   key: string;
-  message: Message;
   /** Whether it is the first of its day. */
   isNewDay: boolean;
   /** The first of its sender's run. */
   isFirst: boolean;
-}
+} & ({ message: Message; note?: undefined } | { message?: undefined; note: Note });
 
 /** Messages that are closer together than this, by the same sender, are drawn as one run. */
 const RUN_MS = 5 * 60_000;
@@ -41,26 +41,45 @@ export function tapsOf(messages: readonly Message[]): ReadonlyMap<string, string
   return new Map(taps.map(({ choice }) => [choice.messageId ?? "", choice.title]));
 }
 
-/** The lines of a conversation: placed messages by their `seq`, then the scheduled ones, soonest first. */
-export function linesOf(messages: readonly Message[]): Line[] {
+/**
+ * The lines of a conversation: placed messages by their `seq`, each note behind the message after which it was written,
+ * then the scheduled messages, soonest first.
+ * @param notes newest first
+ * @param from no notes before the message with this `seq`, which are not all loaded
+ */
+export function linesOf(messages: readonly Message[], notes: readonly Note[] = [], from = 0): Line[] {
   const placed = messages.filter(({ seq }) => seq !== null).toSorted((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
+  const waiting = notes.filter(({ afterSeq }) => afterSeq >= from).toReversed();
   const scheduled = messages
     .filter(({ status }) => status === "SCHEDULED")
     .toSorted((one, other) => dueAt(one) - dueAt(other));
   const lines: Line[] = [];
-  let before: Message | null = null;
+  const addNotesBefore = (seq: number) => {
+    while (waiting[0] && waiting[0].afterSeq < seq) {
+      const note = waiting.shift() as Note;
+      const isNewDay = isOtherDay(lines.at(-1), Date.parse(note.createdAt));
+      lines.push({ key: note.id, note, isNewDay, isFirst: true });
+    }
+  };
   for (const message of placed) {
+    addNotesBefore(message.seq ?? 0);
+    const last = lines.at(-1);
+    const before = last?.message;
     const at = Date.parse(message.createdAt);
-    const isNewDay = before === null || !isSameDay(Date.parse(before.createdAt), at);
+    const isNewDay = isOtherDay(last, at);
     const isFirst =
       isNewDay ||
       before?.direction !== message.direction ||
       before.senderId !== message.senderId ||
       at - Date.parse(before.createdAt) > RUN_MS;
     lines.push({ key: message.id, message, isNewDay, isFirst });
-    before = message;
   }
+  addNotesBefore(Infinity);
   return [...lines, ...scheduled.map((message) => ({ key: message.id, message, isNewDay: false, isFirst: true }))];
+}
+
+function isOtherDay(before: Line | undefined, at: number): boolean {
+  return !before || !isSameDay(Date.parse((before.message ?? before.note).createdAt), at);
 }
 
 /** When a contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */

@@ -28,6 +28,7 @@ const PATHS = {
   file: FILE,
   person: "M12 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8ZM4 20c0-8 16-8 16 0",
   panel: "M4 5h16v14H4V5Zm10 0v14",
+  note: "M5 4h14v10l-5 6H5V4Zm14 10h-5v6",
 } as const;
 
 export type IconName = keyof typeof PATHS;

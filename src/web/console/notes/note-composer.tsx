@@ -1,0 +1,165 @@
+import { useSignal } from "@preact/signals";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { Member } from "../api.ts";
+import { plural } from "../format.ts";
+import { drafts } from "../inbox/drafts.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { asParleyError } from "../resource.ts";
+import { matchesOf, mentionsIn, queryAt } from "./mentions.ts";
+import type { NotesStore } from "./notes-store.ts";
+
+interface NoteComposerProps {
+  chatId: string;
+  store: NotesStore;
+  members: readonly Member[];
+  onAdded: () => void;
+  onClose: () => void;
+}
+
+/** As the service. */
+const MAX_LENGTH = 4_096;
+const MAX_MATCHES = 6;
+
+/** The text box of a note. It has its own text, color and button, and never sends a message. */
+export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteComposerProps) {
+  const kept = `note ${chatId}`;
+  const id = useId();
+  const text = useSignal(drafts.read(kept) ?? "");
+  const caret = useSignal(0);
+  const at = useSignal(0);
+  const isBusy = useSignal(false);
+  const failure = useSignal("");
+  /** Of two members with one name, the one that was chosen is meant. */
+  const chosen = useRef<Member[]>([]);
+  /** The same note, sent again after its answer was lost, is stored once. */
+  const attempt = useRef({ text: "", key: "" });
+  const box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => box.current?.focus(), []);
+
+  const readers = members.filter(({ permissions }) => permissions.includes("notes:read"));
+  const query = queryAt(text.value, caret.value);
+  const found = query ? matchesOf(query.words, readers, MAX_MATCHES) : [];
+  // A name that is whole needs no help.
+  const matches = found.length === 1 && found[0]?.name === query?.words ? [] : found;
+  const current = matches[Math.min(at.value, matches.length - 1)];
+  const excess = text.value.trim().length - MAX_LENGTH;
+
+  const change = (next: string, place: number) => {
+    text.value = next;
+    caret.value = place;
+    at.value = 0;
+    failure.value = "";
+    drafts.save(kept, next);
+  };
+  const mention = (member: Member) => {
+    if (!query || !box.current) return;
+    chosen.current = [member, ...chosen.current];
+    const before = `${text.value.slice(0, query.from)}@${member.name} `;
+    const next = before + text.value.slice(caret.value).replace(/^ /, "");
+    change(next, before.length);
+    // The caret stands behind the name, also if more text follows.
+    box.current.value = next;
+    box.current.focus();
+    box.current.setSelectionRange(before.length, before.length);
+  };
+  const add = async () => {
+    const content = text.value.trim();
+    if (content === "" || excess > 0 || isBusy.value) return;
+    if (attempt.current.text !== content) attempt.current = { text: content, key: crypto.randomUUID() };
+    const mentions = mentionsIn(content, [...chosen.current, ...readers]);
+    isBusy.value = true;
+    try {
+      await store.add(content, mentions, attempt.current.key);
+      attempt.current = { text: "", key: "" };
+      if (text.value.trim() === content) change("", 0);
+      onAdded();
+    } catch (cause) {
+      const error = asParleyError(cause);
+      const refused = error.errors.flatMap(({ path }) => {
+        const member = members.find((one) => one.id === mentions[Number(/^mentions\.(\d+)$/.exec(path)?.[1])]);
+        return member ? [member.name] : [];
+      });
+      failure.value = refused.length > 0 ? `${refused.join(", ")} can’t read notes.` : error.message;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+
+  return (
+    <form
+      class="composer-box note-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label class="note-box-label small" for={id}>
+        <Icon name="note" /> Note, seen by your team only
+      </label>
+      {matches.length > 0 && (
+        <div role="listbox" id={`${id}-list`} class="note-matches" aria-label="Members">
+          {matches.map((member) => (
+            <div
+              key={member.id}
+              id={`${id}-${member.id}`}
+              class="item"
+              role="option"
+              tabIndex={-1}
+              aria-selected={member === current}
+              // The text keeps the focus.
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => mention(member)}
+              onKeyDown={(event) => event.key === "Enter" && mention(member)}
+            >
+              <bdi>{member.name}</bdi>
+            </div>
+          ))}
+        </div>
+      )}
+      <textarea
+        id={id}
+        ref={box}
+        rows={2}
+        dir={text.value === "" ? undefined : "auto"}
+        placeholder="Write a note. @ mentions somebody"
+        aria-autocomplete="list"
+        aria-controls={matches.length > 0 ? `${id}-list` : undefined}
+        aria-activedescendant={current && `${id}-${current.id}`}
+        aria-invalid={excess > 0}
+        aria-describedby={`${id}-hint`}
+        value={text.value}
+        onInput={({ currentTarget: { value, selectionEnd } }) => change(value, selectionEnd)}
+        onSelect={({ currentTarget }) => (caret.value = currentTarget.selectionEnd)}
+        onKeyDown={(event) => {
+          if (event.isComposing) return;
+          const isEnter = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+          if (isEnter) void add();
+          else if (current && event.key === "ArrowDown") at.value = (at.value + 1) % matches.length;
+          else if (current && event.key === "ArrowUp") at.value = (at.value + matches.length - 1) % matches.length;
+          else if (current && (event.key === "Enter" || event.key === "Tab")) mention(current);
+          else if (event.key === "Escape" && current) caret.value = 0;
+          else if (event.key === "Escape") onClose();
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div class="composer-bar">
+        <span id={`${id}-hint`} class={excess > 0 || failure.value ? "small failed" : "small wide-only"} role="status">
+          {excess > 0 ? `${plural(excess, "character")} too long` : failure.value || "Ctrl Enter adds the note"}
+        </span>
+        <Button class="link end" onClick={onClose}>
+          Write a message
+        </Button>
+        <button
+          type="submit"
+          class="button note-add"
+          disabled={text.value.trim() === "" || excess > 0}
+          aria-busy={isBusy.value}
+        >
+          Add note
+        </button>
+      </div>
+    </form>
+  );
+}

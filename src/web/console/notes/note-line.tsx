@@ -1,0 +1,48 @@
+import type { Member } from "../api.ts";
+import { exactTime, timeOfDay } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { currentSession, may } from "../session.ts";
+import { piecesOf } from "./mentions.ts";
+import type { Note, NotesStore } from "./notes-store.ts";
+
+interface NoteLineProps {
+  store: NotesStore;
+  note: Note;
+  members: readonly Member[];
+}
+
+/** A note among the messages. It looks like none of them, and says who sees it. */
+export function NoteLine({ store, note, members }: NoteLineProps) {
+  const { id, author, content, mentions, createdAt } = note;
+  const at = Date.parse(createdAt);
+  const isOwn = author.id === currentSession().member?.id;
+  const mentioned = members.filter((member) => mentions.includes(member.id));
+  const erase = (
+    <Confirm title="Delete this note?" submit="Delete" done="Deleted" onSubmit={() => store.delete(id)}>
+      <p>Nothing of what it says is kept. This can’t be undone.</p>
+    </Confirm>
+  );
+  return (
+    <article id={id} class="note-line">
+      <p class="line small">
+        <Icon name="note" />
+        <span class="grow">
+          <b>Note</b> by <bdi>{author.name ?? "the operator"}</bdi>, seen by your team only
+        </span>
+        <time dateTime={createdAt} title={exactTime(at)}>
+          {timeOfDay(at)}
+        </time>
+        {may("notes:write") && (isOwn || may("chats:erase")) && (
+          <Button class="plain" aria-label="Delete the note" opens={erase}>
+            <Icon name="close" />
+          </Button>
+        )}
+      </p>
+      <p class="text" dir="auto">
+        {piecesOf(content, mentioned).map(({ text, member }) => (member ? <b key={member.id}>{text}</b> : text))}
+      </p>
+    </article>
+  );
+}
