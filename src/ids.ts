@@ -1,7 +1,20 @@
 /** Where an organization's objects must be stored. It never changes, and every id has it as one letter. */
 export type Jurisdiction = "eu" | "us";
 
-export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key" | "whk" | "rpl" | "aud" | "med" | "note";
+export type IdPrefix =
+  | "org"
+  | "mbr"
+  | "chn"
+  | "tpl"
+  | "cht"
+  | "msg"
+  | "key"
+  | "whk"
+  | "rpl"
+  | "aud"
+  | "med"
+  | "note"
+  | "psk";
 
 const LETTERS = { eu: "e", us: "u" } as const;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -3,8 +3,8 @@ import type { Need } from "../keys/permissions.ts";
 
 /** What the audit log and the routes know of an action. */
 interface ActionSpec {
-  /** The permission that a key needs. */
-  needs: Need | "operator";
+  /** The permission that a key needs. Null: it acts on what is a member's own, in a session alone. */
+  needs: Need | "operator" | null;
   /** The kind of its target. Null: it has none, or only the route knows it, after the act. */
   target: IdPrefix | null;
   /** Whether it creates the target. */
@@ -28,6 +28,9 @@ export const ACTIONS = {
   "member.sign_in_link": { needs: "members:write", target: "mbr" },
   "member.end_sessions": { needs: "members:write", target: "mbr", stops: true },
   "member.delete": { needs: "members:write", target: "mbr", stops: true },
+  "passkey.create": { needs: null, target: "psk", creates: true },
+  "passkey.update": { needs: null, target: "psk" },
+  "passkey.delete": { needs: null, target: "psk" },
   "channel.create": { needs: "channels:write", target: "chn", creates: true },
   "channel.update": { needs: "channels:write", target: "chn" },
   "channel.delete": { needs: "channels:delete", target: "chn" },

@@ -111,7 +111,7 @@ export function auditedInLog(action: string): MiddlewareHandler {
 }
 
 async function runAct(c: Context<ActEnv>, access: ActorAccess, action: AuditAction, next: Next): Promise<void> {
-  const { scope: _scope, ...actor } = access.actorOf(c);
+  const { scope: _scope, passkeyId: _passkeyId, ...actor } = access.actorOf(c);
   const { creates, isSearch, isResumed, stops } = actionSpec(action);
   const { organizationId, missing } = await placeOf(c, access, action);
   const target = creates ? newTarget(action, organizationId) : targetOf(c, action, organizationId);

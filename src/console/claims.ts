@@ -7,7 +7,8 @@ const times = { jti: z.string(), iat: z.number(), seenAt: z.number(), exp: z.num
 
 /**
  * What the cookie of a session holds. Times are Unix milliseconds. `email` is set if Cloudflare Access vouched for the
- * person, `linkBy` if the session began with a sign-in link: who made it, the id of a key or a member, or `operator`.
+ * person, `passkeyId` if the session began with a passkey. `linkBy` is set if it began with a sign-in link, or with a
+ * passkey that was added in such a session: who made the link, the id of a key or a member, or `operator`.
  */
 export const claims = z.union([
   z.object({ kind: z.literal("operator"), email: z.nullable(z.string()), ...times }),
@@ -17,12 +18,13 @@ export const claims = z.union([
     organizationId: z.string(),
     email: z.nullable(z.string()),
     linkBy: z.optional(z.string()),
+    passkeyId: z.optional(z.string()),
     ...times,
   }),
 ]);
 export type Claims = z.output<typeof claims>;
 
-/** Whose session it is. `usedAt`: when its link was used up, Unix milliseconds. */
+/** Whose session it is. `usedAt`: when its link or passkey was used, Unix milliseconds. */
 export type Subject =
   | { kind: "operator"; email: string | null }
   | {
@@ -31,5 +33,6 @@ export type Subject =
       organizationId: string;
       email: string | null;
       linkBy?: string;
+      passkeyId?: string;
       usedAt?: number;
     };

@@ -7,7 +7,7 @@ import { lackOf } from "../keys/guard.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import { OPERATOR } from "../keys/scope.ts";
 import { ACCESS_HEADER } from "./access.ts";
-import type { ConsoleEnv } from "./context.ts";
+import type { ConsoleContext, ConsoleEnv } from "./context.ts";
 import { findActiveOrganization } from "./member-rows.ts";
 import { type Person, personOf } from "./people.ts";
 import { isCurrent, readSession } from "./session.ts";
@@ -51,13 +51,16 @@ export function requireOperator(): MiddlewareHandler<ConsoleEnv> {
 /**
  * Middleware for the routes of one organization, which are those of its keys: gives them the session in place of a key.
  * To a member, other organizations don't exist.
+ * @param idOf the organization's id. By itself, it is in the path
  */
-export function enterOrganization(): MiddlewareHandler<ConsoleEnv> {
+export function enterOrganization(
+  idOf: (c: ConsoleContext) => string = (c) => c.req.param("organizationId") ?? "",
+): MiddlewareHandler<ConsoleEnv> {
   return async function checkOrganization(c, next) {
     const { env } = c;
     const { claims, person } = c.var;
     const accessToken = c.req.header(ACCESS_HEADER);
-    const organizationId = c.req.param("organizationId") ?? "";
+    const organizationId = idOf(c);
     const caller = await callerIn(env, person, organizationId);
     if (!caller) throw new ApiError("organization_not_found");
     c.set("session", {
@@ -82,7 +85,8 @@ async function callerIn(env: Env, person: Person, organizationId: string): Promi
     const { id, name, permissions, region, ...member } = person.member;
     if (member.organizationId !== organizationId) return null;
     const principal = { type: "member", id, name, linkBy: person.linkBy } as const;
-    return { principal, organizationId, permissions, defaultSenderId: id, region };
+    const { passkeyId } = person;
+    return { principal, organizationId, permissions, defaultSenderId: id, region, passkeyId };
   }
   const organization = await findActiveOrganization(directory(env), organizationId);
   if (!organization) return null;

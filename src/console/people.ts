@@ -5,7 +5,9 @@ import type { Claims } from "./claims.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";
 
 /** Who is signed in. */
-export type Person = { kind: "operator" } | { kind: "member"; member: MemberRecord; linkBy: string | undefined };
+export type Person =
+  | { kind: "operator" }
+  | { kind: "member"; member: MemberRecord; linkBy: string | undefined; passkeyId: string | undefined };
 
 /**
  * The person of a session, as it is now; null if the session no longer counts. A member's costs one call of the
@@ -24,5 +26,5 @@ export async function personOf(env: Env, claims: Claims, accessToken: string | u
   const session = { memberId, sessionId, startedAt };
   const member = await callOrganization(env, organizationId, (object) => object.member(organizationId, session));
   if (!member || (email !== null && lowerCase(member.email ?? "") !== email)) return null;
-  return { kind: "member", member, linkBy: claims.linkBy };
+  return { kind: "member", member, linkBy: claims.linkBy, passkeyId: claims.passkeyId };
 }

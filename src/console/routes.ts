@@ -16,6 +16,9 @@ import type { ConsoleEnv } from "./context.ts";
 import { endSession } from "./ended-sessions.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
 import { findMember } from "./member-rows.ts";
+import { passkeyPlace } from "./passkeys/ceremony.ts";
+import { passkeyRoutes } from "./passkeys/routes.ts";
+import { signInOptions } from "./passkeys/take-passkey.ts";
 import { forgetSession, keepSession, readSession } from "./session.ts";
 import { SHELL_HEADERS, shellFor } from "./shell.ts";
 import { describeLink, linkBody, peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
@@ -51,6 +54,10 @@ consoleRoutes.post(
   async (c) => c.json(await describeLink(c, c.req.valid("json"))),
 );
 
+consoleRoutes.get("/passkey", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites(), noQuery, async (c) => {
+  return c.json({ publicKey: await signInOptions(c.env, passkeyPlace(c.env, c.req.url)) });
+});
+
 consoleRoutes.get("/access", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites(), noQuery, async (c) => {
   const { email, isOperator, people } = await peopleOfAccess(c);
   const members = people.map(({ member, organization }) => ({
@@ -83,6 +90,8 @@ consoleRoutes.get("/api/session", noQuery, async (c) => {
     },
   });
 });
+
+consoleRoutes.route("/api/passkeys", passkeyRoutes);
 
 consoleRoutes.use("/api/organizations", requireOperator());
 consoleRoutes.use("/api/organizations/:id", requireOperator());

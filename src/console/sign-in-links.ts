@@ -1,5 +1,6 @@
 import { and, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
-import { directory } from "../db/client.ts";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { type Directory, directory } from "../db/client.ts";
 import { members, organizations, signIns } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
@@ -59,26 +60,38 @@ export async function takeLink(env: Env, code: string): Promise<Subject | null> 
     const { madeBy, isAsRead } = link;
     const { id: memberId, organizationId } = link.member;
     const at = Date.now();
-    const until = at + MEMBER_LASTS_MS;
-    const row = { organizationId, madeBy, memberId, at, until };
-    const values = Object.entries(row).map(([field, value]) => [
-      field,
-      sql`${value}`.as(signIns[field as keyof typeof row].name),
-    ]);
     const [, , taken] = await db.batch([
       db.delete(signIns).where(lte(signIns.until, at)),
-      db
-        .insert(signIns)
-        .select(db.select(Object.fromEntries(values)).from(members).where(isAsRead) as never)
-        .onConflictDoUpdate({
-          target: [signIns.organizationId, signIns.madeBy, signIns.memberId],
-          set: { at, until },
-        }),
+      keepSignIn(db, { organizationId, madeBy, memberId, at }, members, isAsRead),
       db.update(members).set(NO_LINK).where(isAsRead).returning({ id: members.id }),
     ]);
     if (taken.length > 0) return { kind: "member", memberId, organizationId, email: null, linkBy: madeBy, usedAt: at };
   }
   return null;
+}
+
+/**
+ * A statement that keeps whose link led to a session that begins now. It belongs into the batch that begins the session.
+ * @param isBegun a condition: it begins, if the table has such a row
+ */
+export function keepSignIn(
+  db: Directory,
+  { at, ...signIn }: { organizationId: string; madeBy: string; memberId: string; at: number },
+  table: SQLiteTable,
+  isBegun: SQL | undefined,
+) {
+  const row = { ...signIn, at, until: at + MEMBER_LASTS_MS };
+  const values = Object.entries(row).map(([field, value]) => [
+    field,
+    sql`${value}`.as(signIns[field as keyof typeof row].name),
+  ]);
+  return db
+    .insert(signIns)
+    .select(db.select(Object.fromEntries(values)).from(table).where(isBegun) as never)
+    .onConflictDoUpdate({
+      target: [signIns.organizationId, signIns.madeBy, signIns.memberId],
+      set: { at, until: row.until },
+    });
 }
 
 function makerOf(id: string, organizationId: string): Actor {

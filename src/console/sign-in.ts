@@ -13,6 +13,8 @@ import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 import { findMembersByEmail } from "./member-rows.ts";
 import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
+import { passkeyPlace, signInAnswer } from "./passkeys/ceremony.ts";
+import { takePasskey } from "./passkeys/take-passkey.ts";
 import { personOf } from "./people.ts";
 import { beginSession, readSession } from "./session.ts";
 import { findLink, takeLink } from "./sign-in-links.ts";
@@ -24,25 +26,32 @@ const proof = z.string().check(...atMost(1_000));
 const viaAccess = z.object({ memberId: optional(z.string()) });
 
 /**
- * The body of `POST /console/session`: the operator's token, the code of a sign-in link, or `access` for the person for
- * whom Cloudflare Access vouches, with a `memberId` if several members have this person's email.
+ * The body of `POST /console/session`: the operator's token, the code of a sign-in link, what a browser answered for a
+ * passkey, or `access` for the person for whom Cloudflare Access vouches, with a `memberId` if several members have this
+ * person's email.
  */
 export const signInBody = z
-  .object({ token: optional(proof), code: optional(proof), access: optional(viaAccess) })
-  .check(z.refine((body) => proofsIn(body).length === 1, "must have one of token, code and access"));
+  .object({
+    token: optional(proof),
+    code: optional(proof),
+    passkey: optional(signInAnswer),
+    access: optional(viaAccess),
+  })
+  .check(z.refine((body) => proofsIn(body).length === 1, "must have one of token, code, passkey and access"));
 type SignInBody = z.output<typeof signInBody>;
 
 /**
  * Begins a session.
- * @throws ApiError `wrong_token`, `link_invalid`, `access_invalid`, `access_unknown`, `validation_failed` if several
+ * @throws ApiError `wrong_token`, `link_invalid`, `passkey_refused`, `passkey_host`, `access_invalid`, `access_unknown`, `validation_failed` if several
  *   members have the email
  */
 export async function startSession(c: ConsoleContext, body: SignInBody): Promise<void> {
   await beginSession(c, await subjectOf(c, body));
 }
 
-async function subjectOf(c: ConsoleContext, { token, code, access }: SignInBody): Promise<Subject> {
+async function subjectOf(c: ConsoleContext, { token, code, passkey, access }: SignInBody): Promise<Subject> {
   if (code !== undefined) return takeCode(c.env, code);
+  if (passkey !== undefined) return takePasskey(c.env, passkeyPlace(c.env, c.req.url), passkey);
   if (token !== undefined) return operatorWith(c.env, token);
   return subjectOfAccess(c, access?.memberId);
 }
@@ -69,8 +78,8 @@ async function subjectOfAccess(c: ConsoleContext, memberId: string | undefined):
   return { kind: "member", memberId: id, organizationId, email };
 }
 
-function proofsIn({ token, code, access }: SignInBody): unknown[] {
-  return [token, code, access].filter((given) => given !== undefined);
+function proofsIn({ token, code, passkey, access }: SignInBody): unknown[] {
+  return [token, code, passkey, access].filter((given) => given !== undefined);
 }
 
 async function operatorWith(env: Env, token: string): Promise<Subject> {

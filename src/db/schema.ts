@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
+import type { PublicKey } from "../console/passkeys/public-key.ts";
 import type { Jurisdiction } from "../ids.ts";
 import type { Permission } from "../keys/permissions.ts";
 import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../templates/components.ts";
@@ -85,6 +86,8 @@ export const members = sqliteTable(
     signInUntil: integer(),
     /** Who made the link: the id of a key or a member, or `operator`. */
     signInBy: text(),
+    /** How many passkeys it has. */
+    passkeys: integer().notNull().default(0),
     createdBy: createdBy(),
     /** Of its permissions. */
     setBy: setBy(),
@@ -96,6 +99,38 @@ export const members = sqliteTable(
     index("members_by_organization").on(table.organizationId, table.createdAt, table.id),
     // Finds the members whom Cloudflare Access signs in.
     index("members_by_email").on(sql`lower(${table.email})`).where(sql`${table.email} is not null`),
+  ],
+);
+
+/** What members sign in with instead of a link. The passkeys of a member are deleted with it. */
+export const passkeys = sqliteTable(
+  "passkeys",
+  {
+    id: text().primaryKey(),
+    organizationId: organizationId(),
+    memberId: text()
+      .notNull()
+      .references(() => members.id, { onDelete: "cascade" }),
+    /** The id that the authenticator gave it, in base64url. */
+    credentialId: text().notNull(),
+    /** The host name of the console that it was made for. Browsers offer it nowhere else. */
+    host: text().notNull(),
+    publicKey: text({ mode: "json" }).$type<PublicKey>().notNull(),
+    /** The highest number that the authenticator gave a signature; 0 if it does not count them. */
+    counter: integer().notNull(),
+    name: text().notNull(),
+    /** Who made the sign-in link that led to it: the id of a key or a member, or `operator`. Null if none did. */
+    linkBy: text(),
+    createdAt: integer().notNull(),
+    lastUsedAt: integer(),
+  },
+  (table) => [
+    // Finds the passkey of a sign-in.
+    uniqueIndex("passkeys_by_credential").on(table.credentialId),
+    // Lists a member's passkeys, and counts them.
+    index("passkeys_by_member").on(table.memberId, table.createdAt, table.id),
+    // Finds what a key or a member leaves behind.
+    index("passkeys_by_link").on(table.organizationId, table.linkBy).where(sql`${table.linkBy} is not null`),
   ],
 );
 
@@ -243,9 +278,9 @@ export const waitingActs = sqliteTable(
   (table) => [index("waiting_acts_by_organization").on(table.organizationId, table.id)],
 );
 
-/** The one-time codes that signed the operator in. A row is deleted once its code has expired. */
+/** The operator's one-time codes and the challenges of passkeys that were used. A row is deleted once it has expired. */
 export const usedCodes = sqliteTable("used_codes", {
-  /** SHA-256 of the code, in hex. */
+  /** SHA-256 of the code or challenge, in hex. */
   hash: text().primaryKey(),
   until: integer().notNull(),
 });

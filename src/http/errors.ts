@@ -31,6 +31,7 @@ export const ERRORS = {
       "The visitor's token is malformed, or the user's hash is wrong or has expired. Create a new token or hash",
     wrong_token: "The token is wrong. It is the service's ADMIN_TOKEN",
     link_invalid: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
+    passkey_refused: "The passkey was refused. Use a sign-in link",
     access_invalid:
       "Cloudflare Access has not signed this person in. Does ACCESS_AUD name the application that protects the console?",
     webhook_not_genuine:
@@ -38,6 +39,7 @@ export const ERRORS = {
   }),
   ...errors(403, "message", {
     access_unknown: "No member has the email of this person. Ask the organization to add it to a member",
+    sign_in_too_old: "This needs a sign-in within the last 10 minutes. Sign in again",
     cross_site: "Only the console's own pages can make this request. Programs call /api/v1 with an API key",
     handshake_refused:
       "The handshake does not have the channel's verify token. Copy it again from the channel's screen",
@@ -62,6 +64,7 @@ export const ERRORS = {
     media_expired: "The network no longer has the media",
     key_not_found: "Key not found",
     webhook_not_found: "Webhook not found",
+    passkey_not_found: "Passkey not found",
     replay_not_found: "Replay not found",
     event_not_found: "Event not found",
     not_found: "Not found",
@@ -104,6 +107,9 @@ export const ERRORS = {
       "The organization would have no key left that can manage keys. Create another one with keys:write first",
     key_limit: "The organization's keys have reached a ceiling. Revoke one, or ask the operator to raise selfService",
     key_revoked: "The key is revoked or expired. Create a new one",
+    passkey_exists: "The passkey was added already. Use it to sign in",
+    passkey_limit: "The member already has 10 passkeys. Delete one first",
+    passkey_host: "Passkeys work for host names, and the console was opened at an IP address. Use a sign-in link",
     webhook_exists: "The organization has a webhook with this URL. Change that one, or use another URL",
     webhook_limit: "The organization already has 10 webhooks. Delete one first",
     webhook_disabled: "The webhook is disabled. Enable it first",

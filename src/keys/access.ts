@@ -69,8 +69,8 @@ export const keyAccess: Access = accessOf({
     return permit(need) as MiddlewareHandler;
   },
   actorOf(c) {
-    const { organizationId, principal } = callerOf(c);
-    return { scope: { organizationId, isSession: principal.type !== "key" }, ...principal };
+    const { organizationId, principal, passkeyId } = callerOf(c);
+    return { scope: { organizationId, isSession: principal.type !== "key" }, passkeyId, ...principal };
   },
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),

@@ -9,7 +9,7 @@ export interface Principal {
   id: string;
   /** The name of the key or of the member. */
   name: string;
-  /** Who made the sign-in link with which the member's session began: an id, or `OPERATOR`. Absent if none did. */
+  /** Who made the sign-in link that led to the member's session: an id, or `OPERATOR`. Absent if none did. */
   linkBy?: string | undefined;
 }
 
@@ -23,4 +23,6 @@ export interface Caller {
   region: Region | null;
   /** Set for a key that ends or is bound to addresses: what it makes must not outlast it. */
   isBound?: true;
+  /** Set for a session that began with this passkey. */
+  passkeyId?: string | undefined;
 }

@@ -10,6 +10,8 @@ export type Scope = { organizationId: string; isSession?: boolean } | "any";
 /** Who makes a request, and what it can reach. */
 export interface Actor extends Principal {
   scope: Scope;
+  /** The passkey with which a member's session began. It stays where all others of this member are deleted. */
+  passkeyId?: string | undefined;
 }
 
 /** The `id` of the operator, and `createdBy` of what the operator created. */

@@ -2,7 +2,7 @@ import { and, eq, gt, isNotNull, isNull, or, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Directory } from "../db/client.ts";
-import { apiKeys, channels, members, signIns, webhooks } from "../db/schema.ts";
+import { apiKeys, channels, members, passkeys, signIns, webhooks } from "../db/schema.ts";
 
 /** The most entries of each list. */
 export const MAX_SHOWN = 100;
@@ -20,6 +20,8 @@ export interface LeftBehind {
   links: { memberId: string; expiresAt: string }[];
   /** Members with sessions that began with its links. */
   sessions: { memberId: string; expiresAt: string }[];
+  /** Passkeys that were added in such sessions, or in those that began with such passkeys. */
+  passkeys: { id: string; memberId: string; name: string }[];
   /** Webhooks that it created, or gave a URL or a secret. */
   webhooks: { id: string; url: string }[];
   /** Channels whose identity secret it got. */
@@ -92,6 +94,11 @@ export async function withLeftBehind<Row>(
       )
       .limit(limit),
     db
+      .select({ id: passkeys.id, memberId: passkeys.memberId, name: passkeys.name })
+      .from(passkeys)
+      .where(and(eq(passkeys.organizationId, organizationId), eq(passkeys.linkBy, id)))
+      .limit(limit),
+    db
       .select({ id: webhooks.id, url: webhooks.url })
       .from(webhooks)
       .where(and(made(webhooks, eq(webhooks.urlBy, id)), isNull(webhooks.erasingAt)))
@@ -118,7 +125,7 @@ export async function withLeftBehind<Row>(
     return results;
   };
   const [[changed], ...lists] = await run();
-  const [keys, added, links, sessions, calls, identitySecrets] = lists;
+  const [keys, added, links, sessions, ofLinks, calls, identitySecrets] = lists;
   const shown = <T>(rows: T[]): T[] => rows.slice(0, MAX_SHOWN);
   const ending = (rows: { memberId: string; until: number | null }[]) =>
     shown(rows).map(({ memberId, until }) => ({ memberId, expiresAt: new Date(until ?? now).toISOString() }));
@@ -129,6 +136,7 @@ export async function withLeftBehind<Row>(
     members: others(added),
     links: ending(links),
     sessions: ending(sessions),
+    passkeys: shown(ofLinks),
     webhooks: shown(calls),
     identitySecrets: shown(identitySecrets),
     hasMore: lists.some((list) => list.length > MAX_SHOWN),

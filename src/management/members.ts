@@ -12,9 +12,12 @@ import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
 import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
 import { type Actor, noOrganization } from "../keys/scope.ts";
 import { changeMember } from "../organizations/change-member.ts";
+import { isoTime } from "../platform/iso-time.ts";
+import { pick } from "../platform/pick.ts";
 import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { checkWithin, NO_LINK, otherManager, refuseIfLastManager } from "./member-authority.ts";
+import { countOfPasskeys, forgetPasskeys } from "./member-passkeys.ts";
 import { retryOnConflict } from "./retry-on-conflict.ts";
 import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 
@@ -69,7 +72,7 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
 /**
  * Changes a member. What the member may do in the console changes with its next request. A sign-in link that was not
  * used yet ends, because its maker might not be able to give what the member has now. For the same reason, a new
- * permission ends the member's sessions. Fields that don't change are not written, so that concurrent changes stay.
+ * permission ends the member's sessions and deletes its passkeys. Fields that don't change are not written, so that concurrent changes stay.
  * @returns the member; if it lost a permission, also what it leaves behind
  * @throws ApiError `member_not_found`; `permission_denied` if a key or a member changes a member that has or gets more
  *   permissions than it has; `last_manager` if nobody would be left who manages members
@@ -90,7 +93,7 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
       ...patch,
       permissions,
       ...(isNewEmail && { emailBy: actor.id }),
-      ...(gained.length > 0 && { setBy: actor.id, sessionsSince: now }),
+      ...(gained.length > 0 && { setBy: actor.id, sessionsSince: now, ...countOfPasskeys() }),
       ...NO_LINK,
     };
     if (authority) checkWithin(authority, [...before.permissions, ...gained]);
@@ -98,10 +101,11 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     const manager = authority ? otherManager(before, after) : undefined;
     const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead, manager);
     const change = db.update(members).set(changes).where(condition).returning();
+    const first = gained.length > 0 ? forgetPasskeys(db, actor, id, condition) : undefined;
     const { changed: member, leftBehind } = await changeMember(
       env,
       before,
-      () => withLeftBehind(db, change, before),
+      () => withLeftBehind(db, change, before, first),
       // After the commit, so that it also ends a session that began during the request.
       ({ changed }) => (changed && gained.length > 0 ? Date.now() : null),
     );
@@ -155,9 +159,11 @@ function checkGrant(authority: Authority, permissions: readonly Permission[]): v
   if (permissions.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
 }
 
-export function presentMember({ id, organizationId, name, email, permissions, createdBy, createdAt }: Member) {
-  const at = new Date(createdAt).toISOString();
-  return { id, organizationId, name, email, permissions, createdBy, createdAt: at };
+export function presentMember(member: Member) {
+  return {
+    ...pick(member, "id", "organizationId", "name", "email", "permissions", "passkeys", "createdBy"),
+    createdAt: isoTime(member.createdAt),
+  };
 }
 
 /** A new member, not stored yet. */
@@ -175,6 +181,7 @@ export function newMember(
     permissions,
     sessionsSince: 0,
     ...NO_LINK,
+    passkeys: 0,
     createdBy,
     setBy: null,
     emailBy: null,

@@ -10,6 +10,7 @@ import type { Actor } from "../keys/scope.ts";
 import { changeMember } from "../organizations/change-member.ts";
 import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
 import { checkWithin, NO_LINK } from "./member-authority.ts";
+import { countOfPasskeys, forgetPasskeys } from "./member-passkeys.ts";
 import { retryOnConflict } from "./retry-on-conflict.ts";
 
 const LASTS_MS = 24 * 3_600_000;
@@ -65,16 +66,21 @@ export async function authorityForLink(
   return authority;
 }
 
-/** Ends all sessions of a member, and its sign-in link. @throws ApiError `member_not_found` */
+/** Ends all sessions of a member, and deletes its sign-in link and passkeys. @throws ApiError `member_not_found` */
 export async function endSessions(env: Env, actor: Actor, act: RequestAct, id: string) {
   const db = directory(env);
   const before = await rowOf(db, actor.scope, members, id, "member_not_found");
-  const ended = { sessionsSince: Date.now(), ...NO_LINK };
+  const ended = { sessionsSince: Date.now(), ...NO_LINK, ...countOfPasskeys() };
   const isIt = and(eq(members.id, id), isWithin(members, actor.scope));
-  const [, [member]] = await changeMember(
+  const [, , [member]] = await changeMember(
     env,
     before,
-    () => db.batch([keepAct(db, act, members, isIt), db.update(members).set(ended).where(isIt).returning()]),
+    () =>
+      db.batch([
+        keepAct(db, act, members, isIt),
+        forgetPasskeys(db, actor, id, isIt),
+        db.update(members).set(ended).where(isIt).returning(),
+      ]),
     // After the commit, so that it also ends a session that began during the request.
     () => Date.now(),
   );

@@ -101,6 +101,7 @@ const member: Example<typeof operator.memberSchema> = {
   name: "Ada",
   email: "ada@acme.example",
   permissions: [...PRESETS.agent],
+  passkeys: 1,
   createdBy: "operator",
   createdAt: at,
 };
@@ -110,6 +111,7 @@ const leftBehind: Example<typeof operator.leftBehindSchema> = {
   members: [{ id: "mbr_gWq6pR2nVt70HsdE", name: "Ada" }],
   links: [],
   sessions: [{ memberId: "mbr_gWq6pR2nVt70HsdE", expiresAt: "2026-12-20T10:00:17.062Z" }],
+  passkeys: [{ id: "psk_g4hV8nB1zQw6Lk3T", memberId: "mbr_gWq6pR2nVt70HsdE", name: "Laptop" }],
   webhooks: [{ id: "whk_gQ7dMv2Lx0aTsE5p", url: "https://acme.example/webhooks" }],
   identitySecrets: [],
   hasMore: false,

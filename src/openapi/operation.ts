@@ -162,7 +162,7 @@ function errorsOf(operation: OperationSpec, permission: Need | null | undefined,
 /** Requests of the management that wait for no room in the audit log. */
 const STOPS = ["deleteMember", "endSessions", "revokeKey", "disableWebhook"];
 const SEARCHES = ["listChats", "listMessages"];
-const AUDITED: string[] = Object.values(ACTIONS).map(({ needs }) => needs);
+const AUDITED: string[] = Object.values(ACTIONS).flatMap(({ needs }) => needs ?? []);
 
 /** Whether an operation of keys needs room in the audit log. */
 function hasCeiling(id: string, method: string, permission: Need): boolean {

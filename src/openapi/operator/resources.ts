@@ -74,6 +74,7 @@ export const memberSchema = resource<ReturnType<typeof presentMember>>()(
     name: text("The member's name"),
     email: textOrNull("The member's email address"),
     permissions: z.array(z.enum(PERMISSIONS)).describe("What the member may do in the console"),
+    passkeys: count.describe("How many passkeys the member has added in the console"),
     createdBy: text("The id of the key or member that added the member, or `operator`"),
     createdAt: time("When the member was added"),
   }),
@@ -90,6 +91,9 @@ export const leftBehindSchema = resource<LeftBehind>()(
     members: z.array(named).describe("Members that it added, or whose email or permissions it set"),
     links: z.array(ending).describe("Its unused sign-in links. They work only while it could still make them"),
     sessions: z.array(ending).describe("Members with sessions that began with its links"),
+    passkeys: z
+      .array(z.object({ id: text("The passkey's id"), memberId: id("member"), name: text("The passkey's name") }))
+      .describe("Passkeys that its links led to. Ending the member's sessions deletes them"),
     webhooks: z
       .array(z.object({ id: id("webhook"), url: text("The URL") }))
       .describe("Webhooks that it created, or whose URL or secret it set"),

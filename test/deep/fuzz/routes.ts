@@ -10,6 +10,7 @@ import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
 import { uploadQuery } from "../../../src/chats/upload-media.ts";
+import { newPasskeyBody, passkeyPatch } from "../../../src/console/passkeys/passkeys.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
@@ -191,6 +192,12 @@ export const SHAPES: Record<string, Shape> = {
   "DELETE /console/session": {},
   "POST /console/link": { body: linkBody },
   "GET /console/access": {},
+  "GET /console/passkey": {},
+  "GET /console/api/passkeys": {},
+  "GET /console/api/passkeys/options": {},
+  "POST /console/api/passkeys": { body: newPasskeyBody },
+  "PATCH /console/api/passkeys/:id": { ids: ["psk"], body: passkeyPatch },
+  "DELETE /console/api/passkeys/:id": { ids: ["psk"] },
   "GET /console/preview": {},
   "GET /console": {},
   "GET /console/*": {},

@@ -317,5 +317,7 @@ test("each route that writes is in the list of acts, and so is each action", () 
     );
   expect([...new Set(routesBelow("/admin/v1"))].sort()).toEqual([...actsOf("operator"), "POST /reseal"].sort());
   expect([...new Set(routesBelow("/api/v1"))].sort()).toEqual([...actsOf("key"), ...DAILY].sort());
-  expect([...new Set(ACTS.map(({ action }) => action))].sort()).toEqual([...ACTION_NAMES].sort());
+  // `test/service/console/passkeys/audit.test.ts` has what members alone do.
+  const others = ACTION_NAMES.filter((action) => actionSpec(action).needs !== null);
+  expect([...new Set(ACTS.map(({ action }) => action))].sort()).toEqual(others.sort());
 });

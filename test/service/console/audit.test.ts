@@ -60,14 +60,19 @@ test("an entry names who made the sign-in link with which the member's session b
   expect(entries).toEqual([expect.objectContaining({ action: "member.sign_in_link", linkBy: null })]);
 });
 
-test("each route of the console that writes is a route of keys or one of the operator's, so it has their entry", () => {
+test("each route of the console that writes is a route of keys, the operator's or of a member's passkeys, so it has an entry", () => {
   const writing = (prefix: string, to: string) =>
     app.routes
       .filter(({ method, path }) => !["ALL", "GET"].includes(method) && path.startsWith(`${prefix}/`))
       .map(({ method, path }) => `${method} ${path.replace(prefix, to)}`);
   const inOrganizations = /^\w+ \/organizations(\/:id)?$/;
   const own = "/organizations/:organizationId";
+  const ofPasskeys = ["POST /passkeys", "PATCH /passkeys/:id", "DELETE /passkeys/:id"];
   expect(new Set(writing("/console/api", ""))).toEqual(
-    new Set([...writing("/admin/v1", "").filter((route) => inOrganizations.test(route)), ...writing("/api/v1", own)]),
+    new Set([
+      ...writing("/admin/v1", "").filter((route) => inOrganizations.test(route)),
+      ...writing("/api/v1", own),
+      ...ofPasskeys,
+    ]),
   );
 });

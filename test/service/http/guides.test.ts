@@ -35,6 +35,7 @@ import { MAX_FRAME } from "../../../src/chats/object/visitors/frames.ts";
 import { MAX_IN_WINDOW } from "../../../src/chats/object/visitors/rate-limit.ts";
 import { MAX_SOCKETS } from "../../../src/chats/object/visitors/visitor-sockets.ts";
 import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-rows.ts";
+import { MAX_PASSKEYS } from "../../../src/console/passkeys/passkeys.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
 import { MAX_FILE_BYTES } from "../../../src/files/limits.ts";
@@ -169,6 +170,7 @@ const CEILINGS: Record<string, number> = {
   "Seconds that the old secret of a key or a web channel stays valid": MAX_OVERLAP_SECONDS,
   "Entries in each list of `leftBehind`": MAX_SHOWN,
   "Sessions of a member that were signed out and are remembered": MAX_ENDED,
+  "Passkeys of a member": MAX_PASSKEYS,
   "Members with the email of one person that the console offers": MAX_CHOICES,
   "Of these, members of one organization": MAX_OF_ORGANIZATION,
   "Characters of a message": MAX_CONTENT,

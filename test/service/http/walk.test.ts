@@ -19,6 +19,8 @@ const PUBLIC = [
   // Cloudflare Access says who asks. Where it does not stand before the console, nobody is vouched for.
   // A one-time link says whom it signs in.
   "POST /console/link",
+  // A challenge for whoever has a passkey.
+  "GET /console/passkey",
   "GET /console/access",
   "GET /console/preview",
   // The page. It has nothing of anybody.
@@ -235,6 +237,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/console": { GET: 200, HEAD: 200 },
   "/console/*": { GET: 200, HEAD: 200 },
   "/console/access": { GET: 403, HEAD: 403 },
+  "/console/passkey": { GET: 403, HEAD: 403 },
   "/console/preview": { GET: 200, HEAD: 200 },
   "/console/link": { GET: 200, HEAD: 200, POST: 403 },
   "/console/session": { GET: 200, HEAD: 200, POST: 403, DELETE: 403 },

@@ -26,6 +26,7 @@ test("an organization is created with its first member, and returned with all it
       organizationId: organization.id,
       ...owner,
       permissions: PERMISSIONS,
+      passkeys: 0,
       createdBy: "operator",
       createdAt: organization.createdAt,
     },
@@ -103,6 +104,7 @@ test("a member is added at the end of the list, and returned when it is removed"
     name: "Bob",
     email: "bob@acme.test",
     permissions: PRESETS.agent,
+    passkeys: 0,
     createdBy: "operator",
     createdAt: TIME,
   });
