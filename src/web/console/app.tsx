@@ -3,6 +3,7 @@ import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
 import { Toasts } from "./parts/toast.tsx";
+import { PasskeySignIn } from "./passkeys/passkey-sign-in.tsx";
 import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
 import { Elsewhere } from "./screens/not-found.tsx";
@@ -22,7 +23,14 @@ export function App() {
       {now.isLost && (
         <Dialog title="Sign in again" isClosable={false}>
           <p class="stack">Your session has ended. What you wrote is kept.</p>
-          {now.session.type === "operator" ? <SignInForm code={null} /> : <p>Open a new sign-in link in this tab.</p>}
+          {now.session.type === "operator" ? (
+            <SignInForm code={null} />
+          ) : (
+            <>
+              <p>Open a new sign-in link in this tab.</p>
+              <PasskeySignIn />
+            </>
+          )}
           <AccessSignIn />
         </Dialog>
       )}

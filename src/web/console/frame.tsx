@@ -185,6 +185,11 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps) {
               All organizations
             </a>
           )}
+          {member && (
+            <a class="item" role="menuitem" href={to("settings")}>
+              Your passkeys
+            </a>
+          )}
           <MenuItem onChoose={onKeys}>Keyboard shortcuts</MenuItem>
           <a class="item" role="menuitem" href="/docs" target="_blank" rel="noopener">
             Documentation

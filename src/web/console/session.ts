@@ -68,10 +68,10 @@ export async function keepSession(): Promise<void> {
 }
 
 /**
- * What signs a person in: the operator's token, the code of a one-time link, or Cloudflare Access. `memberId` chooses
- * among the members with the person's email.
+ * What signs a person in: the operator's token, the code of a one-time link, the browser's answer for a passkey, or
+ * Cloudflare Access. `memberId` chooses among the members with the person's email.
  */
-export type Proof = { token: string } | { code: string } | { access: { memberId?: string } };
+export type Proof = { token: string } | { code: string } | { passkey: object } | { access: { memberId?: string } };
 
 /** Whom Cloudflare Access vouches for, as `GET /console/access` says. */
 export interface PersonOfAccess {
@@ -165,8 +165,8 @@ function post<T>(path: string, body: object): Promise<T> {
   return ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
-/** @throws ParleyError */
-async function ask<T>(path: string, init?: RequestInit): Promise<T> {
+/** Asks the service about a sign-in. @throws ParleyError */
+export async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   const request = new Request(new URL(path, location.href), init);
   markAsScript(request);
   const response = await fetch(request).catch((cause: unknown) => {

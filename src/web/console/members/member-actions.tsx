@@ -35,7 +35,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
       done="Signed out everywhere"
       onSubmit={() => api.DELETE("/members/{id}/sessions", { path })}
     >
-      <p>All sessions end, and an unused sign-in link stops working.</p>
+      <p>All sessions end. Passkeys and an unused sign-in link stop working.</p>
     </Confirm>
   );
   const remove = (

@@ -1,4 +1,5 @@
 import type { Member } from "../api.ts";
+import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -25,7 +26,7 @@ export function Members() {
   return (
     <ListScreen
       title="Members"
-      intro="Members sign in with a one-time link. Each outbound message has a member as its sender."
+      intro="Members sign in with a one-time link or a passkey. Each outbound message has a member as its sender."
       icon="members"
       pages={pages}
       create={may("members:write") ? { label: "Add a member", opens: add } : null}
@@ -47,7 +48,7 @@ interface RowProps {
 }
 
 function MemberRow({ member, isFirst, onChange }: RowProps) {
-  const { id, name, email, permissions, createdAt } = member;
+  const { id, name, email, permissions, passkeys, createdAt } = member;
   return (
     <li class="row">
       <Avatar name={name} />
@@ -72,7 +73,7 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
       <p class="row-aside">
         <span title={permissions.join("\n")}>{roleOf(permissions)}</span>
         <span class="quiet">
-          Added <Time at={createdAt} long />
+          {passkeys > 0 && `${plural(passkeys, "passkey")}, `}added <Time at={createdAt} long />
         </span>
       </p>
       {may("members:write") && <MemberActions member={member} onChange={onChange} />}

@@ -8,8 +8,7 @@ type Choice = PersonOfAccess["members"][number];
 /** Signs in with Cloudflare Access. Somebody with the email of several members chooses one. Empty without Access. */
 export function AccessSignIn() {
   const choices = useSignal<Choice[]>([]);
-  const refusal = useSignal<ParleyError | null>(null);
-  const isBusy = useSignal(false);
+  const { isBusy, error, once } = useSignIn();
   if (!hasAccess()) return null;
   const ask = async () => {
     const { members } = await readPersonOfAccess().catch((error: ParleyError) => {
@@ -20,24 +19,17 @@ export function AccessSignIn() {
     if (members.length > 1) choices.value = members;
     else await signIn({ access: {} });
   };
-  const once = async (work: () => Promise<void>) => {
-    if (isBusy.value) return;
-    isBusy.value = true;
-    refusal.value = null;
-    await work().catch((error: ParleyError) => (refusal.value = error));
-    isBusy.value = false;
-  };
   return (
     <div class="stack">
       {choices.value.length === 0 ? (
-        <Button aria-busy={isBusy.value} onClick={() => void once(ask)}>
+        <Button aria-busy={isBusy} onClick={() => once(ask)}>
           Sign in with Access
         </Button>
       ) : (
         <fieldset class="stack">
           <legend>Sign in as</legend>
           {choices.value.map(({ id, name, organization }) => (
-            <Button key={id} onClick={() => void once(() => signIn({ access: { memberId: id } }))}>
+            <Button key={id} onClick={() => once(() => signIn({ access: { memberId: id } }))}>
               <span>
                 <bdi>{name}</bdi>, <bdi>{organization.name}</bdi>
               </span>
@@ -45,9 +37,25 @@ export function AccessSignIn() {
           ))}
         </fieldset>
       )}
-      {refusal.value && <Refusal error={refusal.value} />}
+      {error && <Refusal error={error} />}
     </div>
   );
+}
+
+/** One sign-in at a time, and why the last one was refused. */
+export function useSignIn() {
+  const refusal = useSignal<ParleyError | null>(null);
+  const isBusy = useSignal(false);
+  const run = async (work: () => Promise<void>) => {
+    isBusy.value = true;
+    refusal.value = null;
+    await work().catch((error: ParleyError) => (refusal.value = error));
+    isBusy.value = false;
+  };
+  const once = (work: () => Promise<void>) => {
+    if (!isBusy.value) void run(work);
+  };
+  return { isBusy: isBusy.value, error: refusal.value, once };
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -67,7 +75,7 @@ export function Refusal({ error }: { error: ParleyError }) {
 }
 
 function textOf({ code, status, message, retryAfterSeconds }: ParleyError): string {
-  if (status === null) return "The service can’t be reached. Check your connection.";
+  if (code === "unreachable") return "The service can’t be reached. Check your connection.";
   if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
   if (status === 503) return "No one can sign in now: the service is down or not configured.";
   return TEXTS[code] ?? message;

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
+import { PasskeySignIn } from "../passkeys/passkey-sign-in.tsx";
 import { forgetLink, type LinkOffer, readLink, signIn } from "../session.ts";
 import { AccessSignIn, Refusal } from "./access.tsx";
 
@@ -20,6 +21,7 @@ export function SignIn({ code }: { code: string | null }) {
             <strong>Members</strong> sign in with a one-time link. Ask a colleague or the operator for a new one.
           </p>
         )}
+        <PasskeySignIn />
         <AccessSignIn />
         <SignInForm code={code} />
       </div>

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
+import { Passkeys } from "../passkeys/passkeys.tsx";
 import { currentSession, may } from "../session.ts";
 import { Export } from "./export.tsx";
 import {
@@ -75,6 +76,7 @@ export function Settings() {
           {!isOperator && <p class="hint">Only the operator changes these.</p>}
         </Box>
       </div>
+      {!isOperator && <Passkeys />}
       {may("channels:read") && <Retention />}
       {may("data:export") && <Export />}
       {isOperator && (

@@ -1,0 +1,199 @@
+import type { CDPSession, Page } from "playwright-core";
+import { beforeAll, expect, inject, test } from "vitest";
+import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
+import { violations } from "./violations.ts";
+
+const { base } = inject("server");
+/** The same service by a host name: browsers have no passkeys for IP addresses. */
+const here = base.replace("127.0.0.1", "localhost");
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+/** A page in a browser of its own, with a device that verifies its person. */
+async function newDevice(): Promise<{ page: Page; cdp: CDPSession; authenticatorId: string }> {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { page, cdp, authenticatorId };
+}
+
+/** A new member; its id. */
+async function newMember(name: string): Promise<string> {
+  const { organization, operator } = desk;
+  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name });
+  return member.id;
+}
+
+/** Opens the settings as a member whom a new link signs in. */
+async function openSettings(page: Page, memberId: string): Promise<void> {
+  const { url } = await desk.operator("POST", `/members/${memberId}/sign-in-link`);
+  await page.goto(url.replace(base, here));
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("button", { name: "Your account" }).click();
+  await page.getByRole("menuitem", { name: "Your passkeys" }).click();
+  await page.getByRole("heading", { name: "Your passkeys" }).waitFor();
+}
+
+async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Continue" }).click();
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Your account" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
+}
+
+const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+
+test("a member adds a passkey, signs in with it alone, renames and deletes it", async () => {
+  const memberId = await newMember("Pia Pass");
+  const { page, cdp, authenticatorId } = await newDevice();
+  await openSettings(page, memberId);
+  expect(await violations(page)).toEqual([]);
+  await addPasskey(page, "Work laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  await row(page, "Work laptop").getByText("Not used yet").waitFor();
+  const { credentials } = await cdp.send("WebAuthn.getCredentials", { authenticatorId });
+  expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }]);
+  expect(Buffer.from(credentials[0]?.userHandle ?? "", "base64").toString()).toBe(memberId);
+  await signOut(page);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("button", { name: "Your account" }).getByText("Pia Pass").waitFor();
+  await page.getByRole("button", { name: "Your account" }).click();
+  await page.getByRole("menuitem", { name: "Your passkeys" }).click();
+  await row(page, "Work laptop").getByText("Last used just now").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Rename Work laptop" }).click();
+  await page.getByLabel("Name").fill("Old laptop");
+  await page.getByRole("button", { name: "Save" }).click();
+  await row(page, "Old laptop").waitFor();
+  await page.getByRole("button", { name: "Delete Old laptop" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Deleted", { exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Delete Old laptop" }).count()).toBe(0);
+  await signOut(page);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByText("The passkey was refused: it is unknown here, or was deleted. Use a sign-in link").waitFor();
+  await page.context().close();
+});
+
+test("a device has one passkey of a member, and who is not verified adds none and does not sign in", async () => {
+  const memberId = await newMember("Vera Verified");
+  const { page, cdp, authenticatorId } = await newDevice();
+  await openSettings(page, memberId);
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  await addPasskey(page, "Laptop again");
+  await page.getByText("This device already has a passkey of yours.").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await signOut(page);
+  await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByText("No passkey was chosen. If you have none for localhost, sign in with a link.").waitFor();
+  await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("button", { name: "Your account" }).waitFor();
+  await page.context().close();
+});
+
+test("ten minutes after the sign-in, a page offers to sign in again, and a passkey does", async () => {
+  const memberId = await newMember("Lena Late");
+  const { page } = await newDevice();
+  await openSettings(page, memberId);
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  const past = new Date(Date.now() - 1_000).toISOString();
+  let isLate = true;
+  await page.route("**/console/api/passkeys", async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    await route.fulfill({ response, json: isLate ? { ...body, changeableUntil: past } : body });
+  });
+  await page.reload();
+  await page.getByText("To change them, sign in again").waitFor();
+  expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  isLate = false;
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("button", { name: "Add a passkey" }).waitFor();
+  await page.context().close();
+});
+
+test("whose session has ended goes on with a passkey, where it was", async () => {
+  const memberId = await newMember("Ron Return");
+  const { page } = await newDevice();
+  await openSettings(page, memberId);
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Rename Laptop" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Sign in again" }).waitFor();
+  await page
+    .getByRole("dialog", { name: "Sign in again" })
+    .getByRole("button", { name: "Sign in with a passkey" })
+    .click();
+  await page.getByRole("heading", { name: "Sign in again" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await page.context().close();
+});
+
+test("at an IP address the console says that the link is the way, and offers no passkeys", async () => {
+  const page = await openAsMember(browser, desk, [], screenOf(desk, "settings"));
+  await page.getByText("Passkeys work for host names, and this console was opened at an IP address.").waitFor();
+  expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+  await page.context().clearCookies();
+  await page.goto(`${base}/console`);
+  await page.getByLabel("Operator’s token").waitFor();
+  expect(await page.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(0);
+  await page.context().close();
+});
+
+test("the console says where a passkey of an earlier host works", async () => {
+  const memberId = await newMember("Mo Moved");
+  const { page } = await newDevice();
+  await openSettings(page, memberId);
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  await page.route("**/console/api/passkeys", async (route) => {
+    const response = await route.fetch();
+    const { passkeys, ...body } = await response.json();
+    const json = { ...body, passkeys: passkeys.map((one: object) => ({ ...one, host: "old.example" })) };
+    await route.fulfill({ response, json });
+  });
+  await page.reload();
+  await row(page, "Laptop").getByText("Only at old.example").waitFor();
+  await page.context().close();
+});
+
+test("the operator has no passkeys in the settings, and sees how many a member has", async () => {
+  const memberId = await newMember("Otto Other");
+  const { page } = await newDevice();
+  await openSettings(page, memberId);
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  const { organization, operator } = desk;
+  const { members } = await operator("GET", `/organizations/${organization.id}/members?limit=100`);
+  expect(members.find(({ id }: { id: string }) => id === memberId).passkeys).toBe(1);
+  await page.context().close();
+});
