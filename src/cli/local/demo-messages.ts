@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod/mini";
 
 /** A call of the demo's client: returns the parsed answer. */
-export type DemoCall = <T>(path: string, schema: z.ZodMiniType<T>, body?: object) => Promise<T>;
+export type DemoCall = <T>(path: string, schema: z.ZodMiniType<T>, body?: object, method?: string) => Promise<T>;
 
 const answer = z.object({ message: z.object({ id: z.string(), status: z.string() }) });
 const SCHEDULED_FOR_MS = 86_400_000;

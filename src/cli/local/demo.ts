@@ -19,7 +19,8 @@ const LOOK = {
 };
 
 const created = z.object({ id: z.string() });
-const organizationAnswer = z.object({ organization: created });
+const organizationAnswer = z.object({ organization: created, member: created });
+const memberAnswer = z.object({ member: created });
 const channelAnswer = z.object({ channel: created, identitySecret: z.string() });
 const chatAnswer = z.object({ chat: created });
 const keyAnswer = z.object({ secret: z.string() });
@@ -51,7 +52,7 @@ export async function findDemo(
 export async function createDemo(base: string, state: string, adminToken: string): Promise<Demo> {
   const call = caller(`${base}/admin/v1`, adminToken);
   const owner = { name: "Demo owner" };
-  const { organization } = await call("/organizations", organizationAnswer, { name: "Demo", owner });
+  const { organization, member } = await call("/organizations", organizationAnswer, { name: "Demo", owner });
   const of = `/organizations/${organization.id}`;
   const web = { kind: "web", name: "Demo web chat", settings: LOOK };
   const { channel, identitySecret } = await call(`${of}/channels`, channelAnswer, web);
@@ -71,6 +72,10 @@ export async function createDemo(base: string, state: string, adminToken: string
   const client = caller(`${base}/api/v1`, secret);
   await createDemoMessages(client, { web: web2.id, telegram: other.id });
   await createDemoConversations(client, { base, channelId: channel.id, identitySecret }, secret);
+  const { member: colleague } = await call(`${of}/members`, memberAnswer, { name: "Demo colleague" });
+  await client(`/chats/${web2.id}`, chatAnswer, { assigneeId: colleague.id }, "PATCH");
+  const note = { content: "@Demo owner, may this order leave a day late?", mentions: [member.id] };
+  await client(`/chats/${web2.id}/notes`, z.object({ note: created }), note);
   await createDemoSettings(call, of);
   const demo = {
     organizationId: organization.id,
@@ -85,7 +90,6 @@ export async function createDemo(base: string, state: string, adminToken: string
 
 /** Something for each screen of the console. The webhook is disabled, so that it calls nothing. */
 async function createDemoSettings(call: DemoCall, of: string): Promise<void> {
-  await call(`${of}/members`, z.object({ member: created }), { name: "Demo colleague" });
   await call(`${of}/templates`, z.object({ template: created }), {
     name: "order_shipped",
     language: "en",
@@ -117,10 +121,9 @@ function messagesUrl(base: string, demo: Demo): string {
   return `${base}/api/v1/chats/${demo.chatId}/messages`;
 }
 
-/** Calls the service with a secret. A call with a body is a POST. */
+/** Calls the service with a secret. A call with a body is a POST, unless it says otherwise. */
 function caller(base: string, secret: string): DemoCall {
-  return async (path, schema, body) => {
-    const method = body ? "POST" : "GET";
+  return async (path, schema, body, method = body ? "POST" : "GET") => {
     const response = await fetch(`${base}${path}`, {
       method,
       headers: { Authorization: `Bearer ${secret}` },

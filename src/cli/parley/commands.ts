@@ -13,6 +13,7 @@ import { loginCommands } from "./commands/login.ts";
 import { mediaCommands } from "./commands/media.ts";
 import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
+import { noteCommands } from "./commands/notes.ts";
 import { retentionCommands } from "./commands/retention.ts";
 import { scheduledCommands } from "./commands/scheduled.ts";
 import { searchCommands } from "./commands/search.ts";
@@ -43,6 +44,7 @@ export const COMMANDS: Command[] = [
   ...actCommands,
   ...searchCommands,
   ...scheduledCommands,
+  ...noteCommands,
   ...tailCommands,
   ...commandsOf(RESOURCES.webhooks),
   ...webhookCommands,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createKey } from "../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
 
@@ -128,6 +129,24 @@ export function chatTests(placeOf: () => Place): void {
     const wrong = await place.run(["export", chatId, "--after", "nonsense"]);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/after: is not a cursor of this export/);
+  });
+
+  test("a note is added, listed and deleted", async () => {
+    const place = placeOf();
+    const { channel, chatId } = await newChat(place);
+    const { secret } = await createKey(channel.organization, { permissions: ["notes:read", "notes:write"] });
+    const env = { PARLEY_API_KEY: secret };
+    const add = ["notes", "add", chatId, "Call back on Monday", "--idempotency-key", "monday"];
+    const { note } = await place.json<{ note: { id: string } }>(add, env);
+    expect(note).toMatchObject({ content: "Call back on Monday", mentions: [], afterSeq: 0 });
+    expect(await place.json(add, env)).toEqual({ note });
+    expect((await place.run(["notes", "list", chatId], env)).stdout).toContain("Call back on Monday");
+    const unsure = await place.run(["notes", "delete", chatId, note.id], env);
+    expect([unsure.code, unsure.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+    await place.json(["notes", "delete", chatId, note.id, "--yes"], env);
+    expect(await place.json(["notes", "list", chatId], env)).toMatchObject({ notes: [] });
+    const stranger = await place.run(["notes", "add", chatId, "Hi", "--mention", "mbr_1"], env);
+    expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("--mention")]);
   });
 
   test("a message is scheduled, moved, canceled, and its attempts are listed", async () => {

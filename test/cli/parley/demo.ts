@@ -37,6 +37,22 @@ export function demoTests(placeOf: () => Place): void {
     }
   });
 
+  test("a demo has two members, an order of one's, and a note on it that mentions the other", async () => {
+    const { place, demo } = await newDemo();
+    const get = async (path: string) => {
+      const headers = { Authorization: `Bearer ${demo.key}` };
+      return (await fetch(`${place.url()}/api/v1${path}`, { headers })).json() as Promise<Record<string, object[]>>;
+    };
+    const { members = [] } = await get("/members");
+    const [owner, colleague] = members as { id: string; name: string }[];
+    expect(members).toMatchObject([{ name: "Demo owner" }, { name: "Demo colleague" }]);
+    const { chats = [] } = await get(`/chats?assignee=${colleague?.id}`);
+    expect(chats).toMatchObject([{ contact: { name: "Demo customer" } }]);
+    const [chat] = chats as { id: string }[];
+    const { notes } = await get(`/chats/${chat?.id}/notes`);
+    expect(notes).toMatchObject([{ content: expect.stringContaining("@Demo owner"), mentions: [owner?.id] }]);
+  });
+
   test("a demo with a damaged file is replaced", async () => {
     const { state, kept } = await newDemo();
     await writeFile(demoPath(state), "{");

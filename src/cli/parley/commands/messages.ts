@@ -140,7 +140,8 @@ With --template the file stands in the template's header:
   }),
 ];
 
-function headerText(text: string): string {
+/** An idempotency key as a header can have it. @throws CommandError for another text */
+export function headerText(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
   throw new CommandError("--idempotency-key must be 1 to 255 ASCII letters, digits or symbols, without spaces.", 2);
 }
