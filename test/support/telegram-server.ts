@@ -55,7 +55,7 @@ export interface TelegramServer {
   close(): Promise<void>;
 }
 
-/** Starts the fake on a free port. With `token`, it accepts no other token. */
+/** Starts the fake on a free port. With `token`, it accepts no other token; else all but those that begin with `revoked`. */
 export async function telegramServer({ token = "" } = {}) {
   let lastUpdate = Math.floor(Math.random() * 1_000_000);
   let lastMessage = 0;
@@ -66,7 +66,7 @@ export async function telegramServer({ token = "" } = {}) {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, caller = "", method = ""] = /^\/bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
-    const known = token === "" ? /^\d+:[\w-]+$/.test(caller) : caller === token;
+    const known = token === "" ? /^\d+:(?!revoked)[\w-]+$/.test(caller) : caller === token;
     const call = callOf(method, await readBody(request));
     const fault = await self.weather?.(call);
     const reply = typeof fault === "object" ? refusal(fault) : known ? carryOut(call) : refusal({ status: 401 });

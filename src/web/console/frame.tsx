@@ -4,7 +4,7 @@ import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
-import { Lazy } from "./lazy.ts";
+import { fetchScreens, Lazy } from "./lazy.ts";
 import { currentPath, route, type ScreenParts } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext } from "./organization.ts";
@@ -34,6 +34,9 @@ const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = 
   statistics: [Lazy.Statistics, 0],
   settings: [Lazy.Settings, 0],
 };
+
+/** The screen is drawn first. */
+const FETCH_AFTER_MS = 1_000;
 
 /** So many entries of the menu have a place on the bar of a phone. */
 const ON_BAR = 2;
@@ -68,10 +71,12 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
     // It would take the place of a dialog, and what was entered there would be lost.
     if (!document.querySelector("dialog[open]")) openDialog(<Lazy.Palette entries={entries} />);
   };
+  const choose = () => openDialog(notifications);
   const showKeys = () => openDialog(<Lazy.ShortcutList />);
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },
     { keys: "?", label: "Show the keys", run: showKeys },
+    { keys: "g b", label: "Choose notifications", run: choose },
     ...entries.map(({ path, label, key }) => ({
       keys: `g ${key}`,
       label: `Go to ${label}`,
@@ -79,6 +84,10 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
     })),
   ]);
   useEffect(() => follow(place.organization.id).stop, [place.organization.id]);
+  useEffect(() => {
+    const timer = setTimeout(fetchScreens, FETCH_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div class="frame">
       <a class="skip" href="#main">
@@ -87,10 +96,11 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       <Sidebar place={place} entries={entries} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
-          <p class="offline tone-warn" role="status">
+          <p class="banner tone-warn" role="status">
             No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
           </p>
         )}
+        <Lazy.Banners />
         {refused?.permission ? (
           <NotPermitted permission={refused.permission} title={refused.label} />
         ) : (
@@ -107,6 +117,8 @@ function OpenScreen({ parts: [name = "", ...rest] }: { parts: string[] }) {
   if (!Screen || rest.length > most) return <NotFound />;
   return <Screen id={rest[0]} part={rest[1]} />;
 }
+
+const notifications = <Lazy.NotificationsDialog />;
 
 interface SidebarProps {
   place: Place;
@@ -190,6 +202,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps) {
               Your passkeys
             </a>
           )}
+          <MenuItem opens={notifications}>Notifications</MenuItem>
           <MenuItem onChoose={onKeys}>Keyboard shortcuts</MenuItem>
           <a class="item" role="menuitem" href="/docs" target="_blank" rel="noopener">
             Documentation

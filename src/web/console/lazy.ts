@@ -8,6 +8,7 @@ export const fetchScreens = screens.fetchIt;
 /** The components of `screens.ts`. */
 export const Lazy = {
   Audit: screens.part((all) => all.Audit),
+  Banners: screens.extra((all) => all.Banners),
   Channels: screens.part((all) => all.Channels),
   ChoicesDialog: screens.dialog((all) => all.ChoicesDialog),
   Keys: screens.part((all) => all.Keys),
@@ -16,6 +17,7 @@ export const Lazy = {
   MessagePanel: screens.part((all) => all.MessagePanel),
   NoteComposer: screens.part((all) => all.NoteComposer),
   NewChat: screens.dialog((all) => all.NewChat),
+  NotificationsDialog: screens.dialog((all) => all.NotificationsDialog),
   Organizations: screens.part((all) => all.Organizations),
   Palette: screens.dialog((all) => all.Palette),
   Scheduled: screens.part((all) => all.Scheduled),

@@ -19,4 +19,6 @@ export { NewChat } from "./inbox/new-chat.tsx";
 export { TemplateDialog } from "./inbox/template-dialog.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";
 export { Palette } from "./palette.tsx";
+export { Banners } from "./notifications/banners.tsx";
+export { NotificationsDialog } from "./notifications/notifications-dialog.tsx";
 export { ShortcutList } from "./shortcut-list.tsx";

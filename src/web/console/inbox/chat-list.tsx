@@ -2,8 +2,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
+import { unread } from "../notifications/unread.ts";
 import { useMembers } from "../organization.ts";
-import { Avatar } from "../parts/badge.tsx";
+import { Avatar, Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
@@ -195,8 +196,11 @@ function Row({ chat, view, isOpen, href }: RowProps) {
             </span>
           )}
         </span>
-        <span class="clip quiet small" dir="auto">
-          {channel.name}
+        <span class="between">
+          <span class="clip quiet small" dir="auto">
+            {channel.name}
+          </span>
+          {unread.value.has(chat.id) && <Badge tone="good" label="New" />}
         </span>
       </span>
     </a>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { fetchScreens, Lazy } from "../lazy.ts";
+import { Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { NotesStore } from "../notes/notes-store.ts";
@@ -30,9 +30,6 @@ interface ConversationProps {
   known: Chat | null;
   onChat: (chat: Chat) => void;
 }
-
-/** The conversation is drawn first. */
-const FETCH_AFTER_MS = 1_000;
 
 const NARROW = "(max-width: 1350px)";
 
@@ -68,11 +65,6 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   useEffect(() => {
     if (isReady) notes.older().catch(store.failed);
   }, [notes, isReady, shownFrom]);
-
-  useEffect(() => {
-    const timer = setTimeout(fetchScreens, FETCH_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, []);
 
   const chat = store.chat.value;
   const answered = () => {

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { Lazy } from "../lazy.ts";
 import { route } from "../location.ts";
+import { pageTitle } from "../notifications/unread.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession } from "../session.ts";
@@ -11,7 +12,6 @@ import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
-import { unansweredCount } from "./live.ts";
 
 /** The filter stays while other screens are open. */
 const filters = new Map<string, Filter>();
@@ -29,10 +29,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   const store = useChats(filter.value);
   store.openId = openId;
 
-  useEffect(() => {
-    const isUnanswered = unansweredCount.value !== "";
-    document.title = isUnanswered ? `(${unansweredCount.value}) Inbox · Parley` : "Inbox · Parley";
-  }, [unansweredCount.value, openId]);
+  useEffect(() => void (pageTitle.value = "Inbox"), []);
 
   useEffect(() => {
     document.querySelector(".chat-row[aria-current=true]")?.scrollIntoView({ block: "nearest" });

@@ -9,8 +9,8 @@ import { showTyping } from "./typing.ts";
 /** How the page learns what is new. */
 export type Connection = "connecting" | "live" | "polling" | "offline";
 
-/** Something happened, or it is time to ask. */
-export type Listener = (event: FollowedEvent | null) => void;
+/** Something happened, or it is time to ask. `isLeading`: this tab has the stream, and tells the browser's other tabs. */
+export type Listener = (event: FollowedEvent | null, isLeading: boolean) => void;
 
 /** People who may not read events, and all beyond the limit of streams, ask this often. */
 const POLL_MS = 3_000;
@@ -161,7 +161,7 @@ class Line {
     let isNew = this.#after === undefined;
     const tellAll = (event: FollowedEvent | null) => {
       spread({ event });
-      tell(event);
+      tell(event, true);
     };
     const onTyping = (typing: TypingEvent) => {
       spread({ typing });
@@ -215,7 +215,7 @@ class Line {
 }
 
 /** What happened right before the stream began may be in no event and not yet in the list, which lags. */
-function loadAgain(tellOf: Listener, signal: AbortSignal): void {
+function loadAgain(tellOf: (event: null) => void, signal: AbortSignal): void {
   tellOf(null);
   const timer = setTimeout(() => tellOf(null), LIST_LAG_MS);
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
@@ -241,6 +241,6 @@ async function poll(signal: AbortSignal): Promise<void> {
   }
 }
 
-function tell(event: FollowedEvent | null): void {
-  for (const listener of listeners) listener(event);
+function tell(event: FollowedEvent | null, isLeading = false): void {
+  for (const listener of listeners) listener(event, isLeading);
 }

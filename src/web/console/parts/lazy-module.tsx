@@ -20,6 +20,15 @@ export function lazyModule<M>(load: () => Promise<M>) {
   };
   return {
     fetchIt,
+    /** As `part`, for what the page can do without. It does not fetch the code. */
+    extra<P extends object>(choose: (loaded: M) => ComponentType<P>) {
+      return function LazyExtra(props: P): JSX.Element | null {
+        const now = found.value;
+        if (typeof now === "string") return null;
+        const Part = choose(now);
+        return <Part {...props} />;
+      };
+    },
     /** @param choose one component of the module */
     part<P extends object>(choose: (loaded: M) => ComponentType<P>) {
       return function LazyPart(props: P): JSX.Element {

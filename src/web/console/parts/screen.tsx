@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { pageTitle } from "../notifications/unread.ts";
 import { Empty } from "./states.tsx";
 
 interface ScreenProps {
@@ -14,9 +15,7 @@ interface ScreenProps {
 
 /** A screen with its title. The document's title follows it. */
 export function Screen({ title, intro, actions, back, children }: ScreenProps) {
-  useEffect(() => {
-    document.title = `${title} · Parley`;
-  }, [title]);
+  useEffect(() => void (pageTitle.value = title), [title]);
   return (
     <div class="screen">
       <header class="screen-header">

@@ -1,0 +1,93 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { connection, listen } from "../inbox/live.ts";
+import { currentPath } from "../location.ts";
+import { MOST, useGet, usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
+import { may } from "../session.ts";
+import { mayManage } from "../webhooks/webhook-list.tsx";
+import { shortUrl } from "../webhooks/webhook-state.ts";
+import { FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
+import { NotificationsDialog } from "./notifications-dialog.tsx";
+import { notify, show } from "./notify.ts";
+import { countUnread } from "./unread.ts";
+
+const MOST_SHOWN = 2;
+
+/**
+ * Above the screen: what is broken, for those who can mend it, and the offer of notifications. While it is shown, the
+ * person is told of what happens.
+ */
+export function Banners() {
+  const place = usePlace();
+  const { organization, to } = place;
+  const isOffered = useSignal(may("events:read") && !readChoice());
+  /** What the last event of the organization was about, until that is told. */
+  const untold = useRef<unknown>(null);
+  const query = { query: { limit: MOST } };
+  const channels = useGet(may("channels:write") ? "/channels" : null, query);
+  const webhooks = useGet(mayManage() ? "/webhooks" : null, query);
+  const troubles = [
+    ...(channels.data?.channels ?? [])
+      .filter(({ health }) => health.state === "broken")
+      .map(({ id, name }) => ({ id, name, path: to(`channels/${id}`), text: " is broken" })),
+    ...(webhooks.data?.webhooks ?? [])
+      .filter(({ state, reason }) => state === "failing" || reason === "failing" || reason === "gone")
+      .map(({ id, url, state }) => ({ id, name: shortUrl(url), path: to(`webhooks/${id}`), text: ` is ${state}` })),
+  ];
+  const reload = () => {
+    channels.reload();
+    webhooks.reload();
+  };
+  useEffect(() => {
+    countUnread(organization.id);
+    return listen((event, isLeading) => {
+      if (isLeading) notify(place, event);
+      if (event?.chatId || connection.value !== "live") return;
+      if (isLeading) untold.current = event?.channelId ?? event?.data.webhookId;
+      reload();
+    });
+  }, [organization.id]);
+  // The person may just have mended it.
+  useEffect(() => void (troubles[0] && reload()), [currentPath.value]);
+  useEffect(() => {
+    const trouble = troubles.find(({ id }) => id === untold.current);
+    if (!trouble) return;
+    untold.current = null;
+    show(trouble.id, trouble.name + trouble.text, organization.name, trouble.path);
+  });
+  return (
+    <>
+      {troubles[0] && (
+        <p class="banner tone-bad" role="status">
+          {troubles.slice(0, MOST_SHOWN).map(({ id, path, name, text }) => (
+            <span key={id}>
+              <a href={path}>
+                <bdi>{name}</bdi>
+              </a>
+              {text}.{" "}
+            </span>
+          ))}
+          {troubles.length > MOST_SHOWN && `${troubles.length - MOST_SHOWN} more need you.`}
+        </p>
+      )}
+      {isOffered.value && permission.value === "prompt" && (
+        <p class="banner tone-quiet">
+          Parley can notify you of messages.{" "}
+          <Button class="link" opens={<NotificationsDialog />}>
+            Notifications…
+          </Button>{" "}
+          <Button
+            class="link"
+            onClick={() => {
+              saveChoice(FIRST_CHOICE);
+              isOffered.value = false;
+            }}
+          >
+            Not now
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

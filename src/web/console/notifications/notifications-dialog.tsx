@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Select } from "../parts/field.tsx";
+import { chime } from "./chime.ts";
+import { askPermission, type Choice, FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
+
+const CHOICES: Record<Choice["of"], string> = {
+  all: "All chats",
+  mine: "My chats and nobody’s",
+  mentions: "Mentions, and chats I’m given",
+  none: "Nothing",
+};
+
+/** Asks what the person wants to be told of, and how. */
+export function NotificationsDialog() {
+  const choice = useSignal(readChoice() ?? FIRST_CHOICE);
+  const { of, hasSound } = choice.value;
+  const change = (part: Partial<Choice>) => {
+    choice.value = { ...choice.value, ...part };
+    saveChoice(choice.value);
+    if (part.hasSound) chime();
+  };
+  return (
+    <Dialog title="Notifications">
+      <Select
+        label="Tell me of"
+        hint="The number in the tab’s title follows it too. It is kept in this browser."
+        options={CHOICES}
+        first={of}
+        onChange={(event) => change({ of: event.currentTarget.value as Choice["of"] })}
+      />
+      <label class="beside">
+        <input
+          type="checkbox"
+          checked={hasSound}
+          onChange={(event) => change({ hasSound: event.currentTarget.checked })}
+        />
+        Play a sound
+      </label>
+      {permission.value === "granted" ? (
+        <p class="notice tone-good">Notifications are on in this browser.</p>
+      ) : permission.value === "denied" ? (
+        <p class="notice tone-warn">
+          Your browser blocks notifications from Parley. To allow them, open the settings beside the page’s address.
+        </p>
+      ) : (
+        <Button class="button button-main" onClick={() => void askPermission()}>
+          Turn on notifications
+        </Button>
+      )}
+    </Dialog>
+  );
+}

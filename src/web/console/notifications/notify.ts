@@ -1,0 +1,128 @@
+import { effect } from "@preact/signals";
+import type { FollowedEvent } from "../../../client/event.ts";
+import type { Chat } from "../api.ts";
+import { route } from "../location.ts";
+import { contactName } from "../names.ts";
+import type { Place } from "../organization.ts";
+import { asParleyError } from "../resource.ts";
+import { currentSession } from "../session.ts";
+import { chime } from "./chime.ts";
+import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
+import { markRead, markUnread, unread, type Why } from "./unread.ts";
+
+/** The person is told at most this often. */
+const EVERY_MS = 4_000;
+/** A tab in which the person looks at a chat marks it as read within this time. */
+const LOOK_MS = 300;
+/** More chats than this are told in one notification. */
+const MOST_AT_ONCE = 3;
+
+type Person = { id: string | null; name: string | null } | null;
+
+/** What the events say that are told. */
+interface Told {
+  assigneeId?: string | null;
+  by?: Person;
+  note?: { author: Person; mentions: string[] };
+}
+
+/** The chats that wait to be told of, by id and reason. */
+const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string]>();
+const shown = new Map<string, Notification>();
+let toldAt = 0;
+
+/**
+ * Tells the person of an event of a chat, as they chose. Only one tab of the browser may call it.
+ * @param event null if events may have been missed
+ */
+export function notify(place: Place, event: FollowedEvent | null): void {
+  if (!event) for (const id of unread.value) void wantedChat(place, id, "message");
+  const { type, chatId, data } = event ?? {};
+  if (!chatId) return;
+  const { assigneeId, by, note } = data as Told;
+  const own = currentSession().member?.id;
+  const wait = (why: Why, text: string) => {
+    if (waiting.size === 0) setTimeout(() => void tellWaiting(place), toldAt + EVERY_MS - Date.now());
+    waiting.set(chatId + why, [place, chatId, why, text]);
+  };
+  if (type === "message.received") wait("message", "New message");
+  if (type === "message.created") markRead(chatId, "message");
+  if (type === "chat.deleted") markRead(chatId);
+  if (type === "chat.assigned" && assigneeId !== own) void wantedChat(place, chatId, "message");
+  // Nobody is told of what they did themselves.
+  if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
+    wait("person", `${nameOf(by)} gave you this chat`);
+  if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
+    wait("person", `${nameOf(note.author)} mentioned you`);
+}
+
+async function tellWaiting({ organization, to }: Place): Promise<void> {
+  toldAt = Date.now();
+  const texts = new Map<string, [title: string, text: string]>();
+  const now = [...waiting.values()];
+  waiting.clear();
+  for (const [place, id, why, text] of now) {
+    const chat = await wantedChat(place, id, why);
+    if (!chat) continue;
+    markUnread(id, why);
+    texts.set(id, [contactName(chat), `${text} · ${chat.channel.name}`]);
+  }
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const left = [...texts].filter(([id]) => unread.value.has(id));
+  if (left.length > MOST_AT_ONCE) show("many", `${left.length} chats are new to you`, organization.name, to("inbox"));
+  else for (const [id, [title, text]] of left) show(id, title, text, to(`inbox/${id}`));
+}
+
+/** The chat, if the person wants to be told of it. Else it is not unread for this reason. */
+async function wantedChat({ api }: Place, id: string, why: Why): Promise<Chat | null> {
+  const { of } = readChoice() ?? FIRST_CHOICE;
+  try {
+    const { chat } = await api.GET("/chats/{id}", { path: { id } });
+    const { assigneeId, unansweredSince } = chat;
+    const isMine = assigneeId === null || assigneeId === currentSession().member?.id;
+    const isWanted = why === "person" ? of !== "none" : unansweredSince && (of === "all" || (of === "mine" && isMine));
+    if (isWanted) return chat;
+    markRead(id, why);
+  } catch (error) {
+    if (asParleyError(error).status === 404) markRead(id);
+  }
+  return null;
+}
+
+/**
+ * Shows a notification, if the person wants any. Its text says who and where, never what was written.
+ * @param id a newer notification with the same one takes its place
+ */
+export function show(id: string, title: string, body: string, path: string): void {
+  const { of, hasSound: silent = false } = readChoice() ?? FIRST_CHOICE;
+  if (of === "none") return;
+  if (silent) chime();
+  if (permission.value !== "granted") return;
+  try {
+    // `renotify`: a second message of a chat is told too.
+    const options = { body, tag: id, silent, renotify: true };
+    const notification = new Notification(title, options);
+    notification.onclick = () => {
+      focus();
+      route(path);
+      notification.close();
+    };
+    shown.set(id, notification);
+  } catch {
+    // Phones show none for a page without a service worker.
+  }
+}
+
+effect(() => {
+  const { value } = unread;
+  for (const [id, notification] of shown) if (id.startsWith("cht") && !value.has(id)) notification.close();
+});
+// A click on one would lead nowhere.
+addEventListener("pagehide", () => {
+  for (const notification of shown.values()) notification.close();
+});
+
+/** A name that does not change the direction of the text after it. */
+function nameOf(person: Person | undefined): string {
+  return `\u2068${person?.name ?? "The operator"}\u2069`;
+}
