@@ -76,7 +76,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },
     { keys: "?", label: "Show the keys", run: showKeys },
-    { keys: "g b", label: "Choose notifications", run: choose },
+    { keys: "b", label: "Choose notifications", run: choose },
     ...entries.map(({ path, label, key }) => ({
       keys: `g ${key}`,
       label: `Go to ${label}`,

@@ -4,7 +4,7 @@ import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { unread } from "../notifications/unread.ts";
 import { useMembers } from "../organization.ts";
-import { Avatar, Badge } from "../parts/badge.tsx";
+import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
@@ -168,6 +168,7 @@ interface RowProps {
 
 function Row({ chat, view, isOpen, href }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
+  const isNew = unread.value.has(chat.id);
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
   return (
     <a
@@ -190,17 +191,15 @@ function Row({ chat, view, isOpen, href }: RowProps) {
           <span class="grow clip note chat-row-text" dir="auto">
             {previewOf(chat)}
           </span>
+          {isNew && <span class="count">New</span>}
           {unansweredSince && (
-            <span class="dot">
+            <span class={isNew ? "hidden" : "dot"}>
               <span class="hidden">Unanswered</span>
             </span>
           )}
         </span>
-        <span class="between">
-          <span class="clip quiet small" dir="auto">
-            {channel.name}
-          </span>
-          {unread.value.has(chat.id) && <Badge tone="good" label="New" />}
+        <span class="clip quiet small" dir="auto">
+          {channel.name}
         </span>
       </span>
     </a>

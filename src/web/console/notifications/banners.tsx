@@ -49,7 +49,9 @@ export function Banners() {
     });
   }, [organization.id]);
   // The person may just have mended it.
-  useEffect(() => void (troubles[0] && reload()), [currentPath.value]);
+  useEffect(() => {
+    if (troubles[0]) reload();
+  }, [currentPath.value]);
   useEffect(() => {
     const trouble = troubles.find(({ id }) => id === untold.current);
     if (!trouble) return;
@@ -73,7 +75,7 @@ export function Banners() {
       )}
       {isOffered.value && permission.value === "prompt" && (
         <p class="banner tone-quiet">
-          Parley can notify you of messages.{" "}
+          Parley can tell you of new messages.{" "}
           <Button class="link" opens={<NotificationsDialog />}>
             Notifications…
           </Button>{" "}

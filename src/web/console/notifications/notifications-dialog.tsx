@@ -25,7 +25,7 @@ export function NotificationsDialog() {
     <Dialog title="Notifications">
       <Select
         label="Tell me of"
-        hint="The number in the tab’s title follows it too. It is kept in this browser."
+        hint="The number in the tab’s title counts the same. Kept in this browser."
         options={CHOICES}
         first={of}
         onChange={(event) => change({ of: event.currentTarget.value as Choice["of"] })}
