@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newChat, newOrganization, send } from "../../support/harness.ts";
+import { client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
 import { meter } from "./meter.ts";
@@ -52,7 +52,7 @@ async function quietChat(count: number, reply?: Reply) {
   const all = [ofChat, ofKey, ofOrganization, ...ofWebhooks];
   for (const object of all) expect(await alarmOf(object)).toBeNull();
   const assign = () => api("PATCH", `/chats/${chatId}`, { assigneeId: ownerId, ifAssigneeId: null });
-  return { assign, deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
+  return { organizationId, chatId, ownerId, assign, deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
 }
 
 /** What a single message costs in a chat with so many webhooks, from the send to the last report. */
@@ -158,4 +158,28 @@ test("an assignment costs five calls and eleven rows, and a send in an assigned 
   for (const object of [ofChat, ofKey]) await ring(object);
   // The row: the index of the member's chats.
   expect(read()).toEqual({ calls: 6, rows: 14 + 1, directory: 0 });
+});
+
+test("a note costs as much as a send, and no send costs more after it", async () => {
+  const { organizationId, chatId, ownerId, deliver, ofChat, ofKey, all } = await quietChat(0);
+  const { key, secret } = await newKey(organizationId, { permissions: ["notes:write"] });
+  const api = client(secret);
+  const ofNoteKey = env.KEYS.getByName(key.id);
+  await api("GET", "/key");
+  pass(60_000);
+  await runDurableObjectAlarm(ofNoteKey);
+  const { ring, read } = await meter([...all, ofNoteKey]);
+  const note = await api("POST", `/chats/${chatId}/notes`, { content: "For the team", mentions: [ownerId] });
+  expect(note.status).toBe(201);
+  expect(read()).toEqual({ calls: 2, rows: 6, directory: 0 });
+  for (const object of [ofChat, ofNoteKey]) {
+    pass(60_000);
+    await ring(object);
+  }
+  // With the alarms and reports after it, that is what a send costs.
+  expect(read()).toEqual({ calls: 4, rows: 8, directory: 0 });
+  await deliver();
+  pass(60_000);
+  for (const object of [ofChat, ofKey]) await ring(object);
+  expect(read()).toEqual({ calls: 6, rows: 14, directory: 0 });
 });

@@ -95,6 +95,18 @@ test("a send calls the chat only after the key admitted it", async () => {
   expect([...admitted, hops()]).toEqual([{ KEYS: 1 }, { CHATS: 1 }]);
 });
 
+test("the calls of a note are the key and the chat, and D1 for whom it mentions", async () => {
+  const { organizationId, chatId, ownerId } = await warmChat();
+  const { secret } = await newKey(organizationId, { permissions: ["notes:write"] });
+  const add = (body: object) => client(secret)("POST", `/chats/${chatId}/notes`, body);
+  expect((await add({ content: "The first finds the key" })).status).toBe(201);
+  const hops = countHops();
+  expect((await add({ content: "For all" })).status).toBe(201);
+  expect(hops()).toEqual({ KEYS: 1, CHATS: 1 });
+  expect((await add({ content: "For one", mentions: [ownerId] })).status).toBe(201);
+  expect(hops()).toEqual({ KEYS: 1, CHATS: 1, DB: 1 });
+});
+
 test("a revoked key can't read a chat that it read before", async () => {
   const { api, chatId, keyId } = await warmChat();
   await api("GET", `/chats/${chatId}/messages`);
