@@ -82,7 +82,7 @@ test("“Find” stays where it is while one types, and searches once", async ()
   await desk.chat("Zoe Zebra");
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   await page.getByRole("button", { name: "Find" }).click();
-  const field = page.getByRole("combobox");
+  const field = page.getByRole("dialog").getByRole("combobox");
   const before = await field.boundingBox();
   const searches: string[] = [];
   page.on("request", (request) => request.url().includes("search=") && searches.push(request.url()));

@@ -41,7 +41,9 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
   const wanted = text.value.trim().toLowerCase();
   const isWanted = ({ label }: { label: string }) => label.toLowerCase().includes(wanted);
   // Screens are listed, so their keys are not; nor is the key of this dialog.
-  const acts = shortcuts.value.filter((one) => !/^(g |Ctrl K)/.test(one.keys) && isWanted(one));
+  // Of two parts of the screen with one key, the key does what the last one wants.
+  const byKey = new Map(shortcuts.value.map((one) => [one.keys, one]));
+  const acts = [...byKey.values()].filter((one) => !/^(g |Ctrl K)/.test(one.keys) && isWanted(one));
   const found: Found[] = [
     ...entries.filter(isWanted).map(({ path, label, icon }) => ({
       ...{ id: path, icon, title: label, detail: "Screen" },
