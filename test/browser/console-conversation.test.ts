@@ -357,6 +357,29 @@ test("each side sees the other write, and what was in view for a second was read
   await page.context().close();
 });
 
+test("two colleagues and the contact who write at once see each other, by name", async () => {
+  const chat = await desk.chat("Tom Third");
+  await desk.writes(chat.address, "Who answers?");
+  const member = (name: string) =>
+    openAsMember(browser, desk, ["chats:read", "messages:read", "messages:send", "events:read"], path, name);
+  const path = screenOf(desk, `inbox/${chat.id}`);
+  const [mel, kim] = [await member("Mel"), await member("Kim")];
+  for (const page of [mel, kim]) await log(page).getByText("Who answers?").waitFor();
+  /** Who writes goes on until the other page shows it. */
+  const sees = (page: Page, text: string, write: () => Promise<void>) =>
+    expect
+      .poll(async () => {
+        await write();
+        return await page.locator(".typing").allTextContents();
+      })
+      .toEqual([text]);
+  await sees(kim, "Mel is typing…", () => box(mel).press("a"));
+  await sees(mel, "Kim is typing…", () => box(kim).press("b"));
+  await desk.types(chat.address);
+  await sees(mel, "Kim, Tom Third are typing…", () => box(kim).press("b"));
+  for (const page of [mel, kim]) await page.context().close();
+});
+
 test("words are found in the whole conversation, and one leads from message to message", async () => {
   const chat = await desk.chat("Sue Searches");
   await send(chat.id, { content: "The Nädel is here" });

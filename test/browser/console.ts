@@ -133,8 +133,9 @@ export async function openAsMember(
   { organization, operator }: Desk,
   permissions: string[],
   path: string,
+  name = "Mel",
 ): Promise<Page> {
-  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name: "Mel", permissions });
+  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name, permissions });
   const { url } = await operator("POST", `/members/${member.id}/sign-in-link`);
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   await page.goto(url);

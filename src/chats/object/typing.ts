@@ -4,12 +4,12 @@ import { isRecent } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption } from "./identity.ts";
 
-/** A chat tells at most so often that somebody writes. */
+/** A chat tells at most so often that one and the same writes. */
 const EVERY_MS = 5_000;
-/** And so often if no stream is open. */
+/** And so often that anybody does, if no stream is open. */
 const EVERY_UNHEARD_MS = 30_000;
 
-const NEVER = { at: Number.NEGATIVE_INFINITY, isHeard: true };
+const NEVER = Number.NEGATIVE_INFINITY;
 
 interface TypingHost {
   env: Env;
@@ -23,7 +23,9 @@ interface TypingHost {
 /** Tells the organization's streams that somebody writes. Nothing is stored, and what can't be told is dropped. */
 export class Typing {
   readonly #host: TypingHost;
-  #last = NEVER;
+  /** When each was told who wrote lately, by type and id. */
+  #toldAt = new Map<string, number>();
+  #unheardAt = NEVER;
 
   constructor(host: TypingHost) {
     this.#host = host;
@@ -31,37 +33,40 @@ export class Typing {
 
   /** The contact writes. */
   byContact(): void {
-    this.#announce(() => ({ type: "contact", id: null, name: this.#host.contactName() }));
+    this.#announce("contact", () => ({ type: "contact", id: null, name: this.#host.contactName() }));
   }
 
   /** Somebody of the company writes. Never throws, and waits for nothing. */
   announce(by: TypingBy): void {
-    this.#announce(() => by);
+    this.#announce(`${by.type} ${by.id}`, () => by);
   }
 
   /** @param who is asked only if it is told */
-  #announce(who: () => TypingBy): void {
+  #announce(writer: string, who: () => TypingBy): void {
     const identity = this.#host.adoption.identity();
     const now = Date.now();
-    const { at, isHeard } = this.#last;
-    if (!identity || isRecent(at, isHeard ? EVERY_MS : EVERY_UNHEARD_MS, now)) return;
-    this.#last = { at: now, isHeard: true };
-    this.#host.waitUntil(this.#tell(identity, who, this.#last));
+    if (!identity || isRecent(this.#unheardAt, EVERY_UNHEARD_MS, now)) return;
+    for (const [one, at] of this.#toldAt) if (!isRecent(at, EVERY_MS, now)) this.#toldAt.delete(one);
+    if (this.#toldAt.has(writer)) return;
+    this.#toldAt.set(writer, now);
+    this.#host.waitUntil(this.#tell(identity, who, now));
   }
 
   /** The storage was deleted. */
   forget(): void {
-    this.#last = NEVER;
+    this.#toldAt = new Map();
+    this.#unheardAt = NEVER;
   }
 
-  async #tell(identity: ChatIdentity, who: () => TypingBy, told: typeof NEVER): Promise<void> {
+  async #tell(identity: ChatIdentity, who: () => TypingBy, at: number): Promise<void> {
+    const toldAt = this.#toldAt;
     const { organizationId, chatId: id, life, channelId, channelKind } = identity;
     try {
       const chat = { id, life, channelId, channelKind, contactAddress: this.#host.address(identity) };
-      const news = JSON.stringify(typingNews({ organizationId, chat }, who(), told.at));
+      const news = JSON.stringify(typingNews({ organizationId, chat }, who(), at));
       const isHeard = await callOrganization(this.#host.env, organizationId, (object) => object.typing(news));
-      // The chat may have been deleted, or has told something since.
-      if (this.#last === told) this.#last = { at: told.at, isHeard };
+      // The chat may have been deleted meanwhile.
+      if (this.#toldAt === toldAt) this.#unheardAt = isHeard ? NEVER : at;
     } catch {
       // Nobody misses it. The next one is told again.
     }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts";
-import { admin, expectFaults, newKey, send } from "../../support/harness.ts";
+import { admin, client, expectFaults, newKey, send } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
 import {
@@ -57,6 +57,27 @@ test("somebody writes: the stream tells who, without id and cursor, and continue
   expect((await again.events(1))[0]).toMatchObject({ type: "message.created", number: 3 });
   await again.close();
   expect((await pageOf(api)).events.map(({ type }) => type)).not.toContain("chat.typing");
+});
+
+test("of several who write at once in a chat, each is told, once in 5 seconds", async () => {
+  const { api, secret, chat, organizationId } = await newListenerWithChat();
+  const [ann, ben] = [await newKey(organizationId, { name: "Ann" }), await newKey(organizationId, { name: "Ben" })];
+  const stream = await listening(secret);
+  const write = async () => {
+    for (const key of [ann, ben]) await client(key.secret)("POST", `/chats/${chat.id}/typing`);
+  };
+  const writer = async () => (await stream.next())?.data.data.by?.name;
+  for (let round = 0; round < 2; round++) {
+    await write();
+    expect([await writer(), await writer()]).toEqual(["Ann", "Ben"]);
+    pass(4_000);
+    await write();
+    pass(1_000);
+  }
+  await send(api, chat.id);
+  await report(chat.id);
+  expect((await stream.next())?.event).toBe("message.created");
+  await stream.close();
 });
 
 test("a chat tells it once in 5 seconds, and filters leave it out", async () => {

@@ -21,7 +21,7 @@ import { ContactPanel } from "./contact-panel.tsx";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
 import { Messages } from "./messages.tsx";
-import { endTyping, typing } from "./typing.ts";
+import { endTyping, typists } from "./typing.ts";
 import { useRead } from "./use-read.ts";
 
 interface ConversationProps {
@@ -113,7 +113,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     );
   }
   const name = contactName(chat);
-  const typist = typing.value.get(id);
+  const writers = [...typists.value.values()].filter((one) => one.chatId === id).map((one) => one.name ?? name);
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   return (
     <>
@@ -170,10 +170,10 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             hasPanel.value = true;
           }}
         />
-        <p class={typist === undefined ? "hidden" : "typing quiet small"} role="status">
-          {typist !== undefined && (
+        <p class={writers.length === 0 ? "hidden" : "typing quiet small"} role="status">
+          {writers.length > 0 && (
             <>
-              <bdi>{typist ?? name}</bdi> is typing…
+              <bdi>{writers.join(", ")}</bdi> {writers.length > 1 ? "are" : "is"} typing…
             </>
           )}
         </p>

@@ -4,8 +4,14 @@ import { ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { currentSession } from "../session.ts";
 
-/** Who writes in each chat: a name, or null for somebody who has none. */
-export const typing = signal<ReadonlyMap<string, string | null>>(new Map());
+interface Typist {
+  chatId: string;
+  /** Null for a contact without a name. */
+  name: string | null;
+}
+
+/** Who writes, by the chat and who it is. */
+export const typists = signal<ReadonlyMap<string, Typist>>(new Map());
 
 const SHOWN_MS = 6_000;
 /** The networks show it for about so long. */
@@ -16,21 +22,18 @@ const timers = new Map<string, ReturnType<typeof setTimeout>>();
 export function showTyping({ chatId, data: { by } }: TypingEvent): void {
   const { type, member } = currentSession();
   if (by.type === "operator" ? type === "operator" : by.type === "member" && by.id === member?.id) return;
-  clearTimeout(timers.get(chatId));
+  const key = `${chatId} ${by.id}`;
+  clearTimeout(timers.get(key));
   timers.set(
-    chatId,
-    setTimeout(() => endTyping(chatId), SHOWN_MS),
+    key,
+    setTimeout(() => endTyping(key), SHOWN_MS),
   );
-  typing.value = new Map(typing.value).set(chatId, by.name);
+  typists.value = new Map(typists.value).set(key, { chatId, name: by.name });
 }
 
-/** A message came, so nobody is shown any longer. */
-export function endTyping(chatId: string): void {
-  if (!typing.value.has(chatId)) return;
-  clearTimeout(timers.get(chatId));
-  const left = new Map(typing.value);
-  left.delete(chatId);
-  typing.value = left;
+/** Nobody of a chat is shown any longer, or one of them. @param key the chat's id, or what `typists` has it by */
+export function endTyping(key: string): void {
+  typists.value = new Map([...typists.value].filter(([one]) => !one.startsWith(key)));
 }
 
 /** Tells the contact of one chat that the person writes, now and then, as long as the channel can show it. */
