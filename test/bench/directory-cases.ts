@@ -37,11 +37,7 @@ export function directoryCases({ chats, manyChats }: Sizes): Case[] {
 function casesOf(count: number, first: { goal?: Goal }): Case[] {
   const ofMember = ["page 1", "page 2"].map((page) =>
     parley(`GET /chats?assignee=, ${page} among ${shown(count)}`, FLOOR, (place) =>
-      list(
-        place,
-        count,
-        ({ ofMember: { id, page2 } }) => `assignee=${id}${page === "page 2" ? `&after=${page2}` : ""}`,
-      ),
+      list(place, count, ({ ofMember: { id, page2 } }) => `assignee=${id}${page === "page 2" ? page2 : ""}`),
     ),
   );
   const pages = Object.entries(PAGES).flatMap(([page, query]) => {
@@ -68,7 +64,7 @@ async function list(place: Place, count: number, query: (walks: Walks) => string
 interface Walks {
   all: Walk;
   first: Walk & { id: string };
-  /** The cursor of its second page. */
+  /** What its second page has in the query; nothing if there is none. */
   ofMember: { id: string; page2: string };
 }
 
@@ -82,8 +78,8 @@ async function fill(place: Place, count: number): Promise<{ secret: string; walk
   const { secret } = await createKey(organization);
   const { memberId: id } = organization;
   const page1 = await place.ask(`/api/v1/chats?assignee=${id}`, { headers: { Authorization: `Bearer ${secret}` } });
-  const { pagination } = (await page1.json()) as { pagination: { cursor: string } };
-  const ofMember = { id, page2: pagination.cursor };
+  const { pagination } = (await page1.json()) as { pagination: { cursor: string | null } };
+  const ofMember = { id, page2: pagination.cursor === null ? "" : `&after=${pagination.cursor}` };
   const late = idOf(Math.floor(count / 100));
   return {
     secret,
