@@ -16,7 +16,7 @@ export function faultsOfWhatsApp(part: unknown): string[] {
   const common = [
     ...(to === undefined && recipient === undefined ? ["no recipient"] : []),
     ...text("opaque data", biz_opaque_callback_data, 512),
-    ...(JSON.stringify(part).includes("\\ud") ? ["half a surrogate pair"] : []),
+    ...(textsIn(part).every((each) => each.isWellFormed()) ? [] : ["half a surrogate pair"]),
   ];
   switch (type) {
     case "text":
@@ -156,7 +156,7 @@ export function faultsOfTelegram(part: unknown): string[] {
   const isPrivate = !String(body.chat_id).startsWith("-");
   const buttons = markup?.inline_keyboard?.flat() ?? [];
   return [
-    ...(JSON.stringify(part).includes("\\ud") ? ["half a surrogate pair"] : []),
+    ...(textsIn(part).every((each) => each.isWellFormed()) ? [] : ["half a surrogate pair"]),
     ...(method === "sendMessage" ? text("text", words, 4_096) : []),
     ...(caption === undefined ? [] : text("caption", caption, 1_024)),
     ...(markup?.inline_keyboard ? count("buttons", buttons.length, 100) : []),
