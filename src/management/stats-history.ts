@@ -1,38 +1,43 @@
 import * as z from "zod/mini";
-import type { Outcome } from "../channels/adapter.ts";
+import { type ConversationCounts, RESPONSE_CLASSES, type ResponseClass } from "../chats/conversation-counts.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
-import { apiKeys, channels } from "../db/schema.ts";
+import { apiKeys, channels, members } from "../db/schema.ts";
 import { atMost } from "../http/fields.ts";
 import { isId } from "../ids.ts";
 import type { RefusalReason } from "../keys/rpc.ts";
 import type { Scope } from "../keys/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { BUCKETS, type BucketLength, bucketsOf, type History } from "../organizations/history.ts";
+import type { ChannelCounts } from "../organizations/rpc.ts";
 import type { Counts } from "../platform/counts.ts";
-import { NO_ATTEMPTS, NO_REFUSALS } from "./stats.ts";
+import { attemptsOf, NO_REFUSALS, withZeros } from "./stats.ts";
 
 /** The query of `GET /stats/history`. */
 export const historyQuery = z.object({
   of: z.string().check(
     ...atMost(64),
-    z.refine((id) => isId("key", id) || isId("chn", id), "must be the id of a key or of a channel"),
+    z.refine(
+      (id) => isId("key", id) || isId("chn", id) || isId("mbr", id),
+      "must be the id of a key, a channel or a member",
+    ),
   ),
   by: z._default(z.enum(Object.keys(BUCKETS) as [BucketLength, ...BucketLength[]]), "hour"),
 });
 
 /**
- * The numbers of a key or of a channel over time, in one call of its organization's object.
- * @throws ApiError `key_not_found`, `channel_not_found`
+ * The numbers of a key, a channel or a member over time, in one call of its organization's object.
+ * @throws ApiError `key_not_found`, `channel_not_found`, `member_not_found`
  */
 export async function readHistory(env: Env, scope: Scope, { of, by }: z.output<typeof historyQuery>) {
   const db = directory(env);
-  const isKey = isId("key", of);
-  const row = isKey
-    ? await rowOf(db, scope, apiKeys, of, "key_not_found")
-    : await rowOf(db, scope, channels, of, "channel_not_found");
+  const [row, present] = isId("key", of)
+    ? ([await rowOf(db, scope, apiKeys, of, "key_not_found"), keyHistory] as const)
+    : isId("chn", of)
+      ? ([await rowOf(db, scope, channels, of, "channel_not_found"), channelHistory] as const)
+      : ([await rowOf(db, scope, members, of, "member_not_found"), memberHistory] as const);
   const history = await callOrganization(env, row.organizationId, (organization) => organization.history(of));
-  return isKey ? keyHistory(row, history, by, Date.now()) : channelHistory(row, history, by, Date.now());
+  return present(row, history, by, Date.now());
 }
 
 interface Owner {
@@ -59,14 +64,42 @@ export function keyHistory(
 /** A channel's history at `now`, as the API shows it. */
 export function channelHistory(
   { id, organizationId, name }: Owner,
-  history: History<Outcome["outcome"] | "received"> | null,
+  history: History<keyof ChannelCounts> | null,
   by: BucketLength,
   now: number,
 ) {
-  const buckets = bucketsOf(history, by, now).map(({ start, counts: { received = 0, ...attempts } }) => ({
+  const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
     start: new Date(start).toISOString(),
-    attempts: { ...NO_ATTEMPTS, ...attempts },
-    received,
+    attempts: attemptsOf(counts),
+    ...conversation(counts),
+    newChats: counts.newChats ?? 0,
   }));
   return { id, organizationId, name, by, buckets };
+}
+
+/** A member's history at `now`, as the API shows it. */
+export function memberHistory(
+  { id, organizationId, name }: Owner,
+  history: History<keyof ConversationCounts> | null,
+  by: BucketLength,
+  now: number,
+) {
+  const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
+    start: new Date(start).toISOString(),
+    ...conversation(counts),
+  }));
+  return { id, organizationId, name, by, buckets };
+}
+
+const NO_CLASSES = Object.fromEntries(Object.keys(RESPONSE_CLASSES).map((name) => [name, 0])) as Record<
+  ResponseClass,
+  number
+>;
+
+/** The messages, and the answers by their response times. */
+function conversation(counts: ConversationCounts) {
+  const { received = 0, messages: sent = 0 } = counts;
+  const classes = withZeros(NO_CLASSES, counts);
+  const answers = Object.values(classes).reduce((sum, count) => sum + count, 0);
+  return { received, sent, answers, classes };
 }

@@ -6,7 +6,8 @@ import { atMost, notEmpty } from "../http/fields.ts";
 import { pageQuery, pagination } from "../http/pagination.ts";
 import { noOrganization, type Scope } from "../keys/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
+import type { AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
+import type { Counts } from "../platform/counts.ts";
 import { isoTimeOrNull } from "../platform/iso-time.ts";
 import { pick } from "../platform/pick.ts";
 import { presentHealth } from "./channels.ts";
@@ -53,7 +54,6 @@ export async function readStats(env: Env, scope: Scope, id: string, page: z.outp
 export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
   const oldest = numbers?.oldest ?? null;
   const health = numbers?.health ?? null;
-  const { received = 0, ...attempts } = numbers?.attempts ?? {};
   return {
     ...pick(row, "id", "organizationId", "kind", "name"),
     health: { ...presentHealth(row, numbers), nextProbeAt: isoTimeOrNull(health?.probeAt) },
@@ -62,10 +62,22 @@ export function channelStats(row: typeof channels.$inferSelect, numbers: Channel
       oldest: isoTimeOrNull(oldest),
       ageSeconds: oldest === null ? null : Math.max(0, Math.floor((now - oldest) / 1_000)),
     },
-    attempts: { ...NO_ATTEMPTS, ...attempts },
-    received,
+    chats: numbers?.chats ?? 0,
+    unanswered: numbers?.unanswered ?? 0,
+    attempts: attemptsOf(numbers?.counts ?? {}),
+    received: numbers?.counts.received ?? 0,
     updatedAt: isoTimeOrNull(numbers?.at),
   };
+}
+
+/** How many attempts ended with each outcome. */
+export function attemptsOf(counts: ChannelCounts): Required<AttemptCounts> {
+  return withZeros(NO_ATTEMPTS, counts);
+}
+
+/** The counts that `zeros` names. */
+export function withZeros<Name extends string>(zeros: Record<Name, number>, counts: NoInfer<Counts<Name>>) {
+  return Object.fromEntries(Object.keys(zeros).map((name) => [name, counts[name as Name] ?? 0])) as typeof zeros;
 }
 
 /** A key's numbers as the API shows them. */

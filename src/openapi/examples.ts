@@ -198,6 +198,8 @@ const channelStats: Example<typeof operator.channelStatsSchema> = {
   name: channel.name,
   health: { ...channel.health, nextProbeAt: null },
   queue: { depth: 1, oldest: at, ageSeconds: 3 },
+  chats: 2_310,
+  unanswered: 4,
   attempts: { sent: 48_210, retry: 12, failed: 31, unknown: 2, moved: 0, channel_broken: 0 },
   received: 39_114,
   updatedAt: "2026-11-20T10:00:20.114Z",

@@ -1,6 +1,7 @@
 import type { Outcome } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Chat, ChatActivity } from "../chats/chat.ts";
+import type { ConversationCounts, MemberCounts } from "../chats/conversation-counts.ts";
 import type { ChatIdentity, ChatRetention } from "../chats/rpc.ts";
 import type { Metadata, Region } from "../db/schema.ts";
 import type { EventType } from "../events/event.ts";
@@ -71,15 +72,23 @@ export interface ExportedChat {
 }
 
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
-export type AttemptCounts = Counts<Outcome["outcome"] | "received">;
+export type AttemptCounts = Counts<Outcome["outcome"]>;
+
+/** What is counted of a chat: how its attempts ended, and its messages and answers. */
+export type CountedName = Outcome["outcome"] | keyof ConversationCounts;
+
+/** What is counted of a channel: the same of its chats, and how many of them began. */
+export type ChannelCounts = Counts<CountedName | "newChats">;
 
 /** What an organization knows of a chat and only the chat can change. Times are Unix milliseconds. */
 export interface ChatState extends ChatActivity {
   /** How many messages wait, and when the oldest of them was sent. */
   depth: number;
   oldest: number | null;
-  /** How all attempts of the chat ended. */
-  attempts: AttemptCounts;
+  /** How all attempts of the chat ended, and its messages and answers. */
+  attempts: Counts<CountedName>;
+  /** What members did in the chat; absent if none did anything. */
+  members?: MemberCounts;
 }
 
 /**
@@ -170,7 +179,10 @@ export interface ChannelNumbers {
   health: ChannelHealth | null;
   depth: number;
   oldest: number | null;
-  attempts: AttemptCounts;
+  /** How many chats it has, and how many of them wait for an answer. */
+  chats: number;
+  unanswered: number;
+  counts: ChannelCounts;
   /** When the depth or the attempts changed last; null if they never did. */
   at: number | null;
 }

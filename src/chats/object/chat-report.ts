@@ -1,6 +1,6 @@
 import type { Outcome } from "../../channels/adapter.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
-import type { AttemptCounts, ChatState, EventBurst } from "../../organizations/rpc.ts";
+import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../organizations/rpc.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { addCounts } from "../../platform/counts.ts";
@@ -8,6 +8,7 @@ import { withDeadline } from "../../platform/deadline.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { WebhookList } from "../../webhooks/rpc.ts";
 import type { ChatActivity } from "../chat.ts";
+import { withMembers } from "../conversation-counts.ts";
 import type { ChatIdentity, ChatRetention } from "../rpc.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
@@ -116,8 +117,8 @@ export class ChatReporter extends WriteBehind<Report> {
     return backoffMs(RETRY, this.#failures - 1, Math.random());
   }
 
-  /** An attempt at delivery is over, or a message came in. */
-  counted(what: Outcome["outcome"] | "received"): void {
+  /** An attempt at delivery is over. */
+  counted(what: Outcome["outcome"]): void {
     this.#attempts = addCounts(this.#attempts, { [what]: 1 });
   }
 
@@ -128,7 +129,7 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
   answered(): void {
-    this.#activity.answered();
+    this.#activity.answered(this.#lastReport());
     this.stateChanged();
   }
 
@@ -289,6 +290,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (this.#stored?.number === report.number) return;
     // The stored state has these attempts. Those that end during the call are counted for the next report.
     this.#attempts = {};
+    this.#activity.told();
     this.#stored = report;
     this.#host.kv.put("reported", report);
   }
@@ -296,11 +298,16 @@ export class ChatReporter extends WriteBehind<Report> {
   #state(stored: StoredReport | null): ChatState {
     const depth = this.#host.depth();
     const oldest = depth > 0 ? this.#host.log.queue.head()?.message.createdAt : undefined;
+    const activity = this.#activity.read(stored);
+    const { counts, members } = this.#activity.news(stored);
+    const before = stored?.state.members ?? {};
+    const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
-      ...this.#activity.read(stored),
+      ...activity,
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
-      attempts: addCounts(stored?.state.attempts ?? {}, this.#attempts),
+      attempts: addCounts(addCounts<CountedName>(stored?.state.attempts ?? {}, this.#attempts), counts),
+      ...(hasMembers && { members: withMembers(before, members) }),
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { ChatActivity, ChatDetails, LastMessage } from "../chat.ts";
+import { type ConversationNews, countMessage } from "../conversation-counts.ts";
 import type { Message } from "../message.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -23,11 +24,18 @@ interface Told {
   state: Pick<ChatActivity, "unansweredSince">;
 }
 
-/** A chat's activity as it is now, as its organization lists it. */
+/** What happened up to the message `seq`. */
+interface Walked extends ConversationNews {
+  seq: number;
+}
+
+/**
+ * A chat's activity as it is now, as its organization lists it. What was counted since the last report is read from the
+ * messages themselves, so that a crash loses none and counts none twice.
+ */
 export class CurrentActivity {
   readonly #sources: ActivitySources;
-  /** Since when the contact waits for an answer, up to the message `seq`. */
-  #unanswered: { seq: number; since: number | null } | undefined;
+  #walked: Walked | undefined;
 
   constructor(sources: ActivitySources) {
     this.#sources = sources;
@@ -41,7 +49,7 @@ export class CurrentActivity {
     return {
       lastMessageAt: hasLast ? at : null,
       lastMessage: hasLast ? shortened(JSON.parse(log.documents.joined({ low: seq, high: seq })) as Message) : null,
-      unansweredSince: this.#unansweredSince(told),
+      unansweredSince: this.news(told).unansweredSince,
       nextScheduledAt: this.#sources.nextDueAt(),
       readUpTo: this.#sources.readUpTo(),
       assigneeId: this.#sources.assigneeId(),
@@ -49,33 +57,38 @@ export class CurrentActivity {
     };
   }
 
-  /** The contact waits for no answer: only messages from now on count. It holds once the organization is told. */
-  answered(): void {
-    this.#unanswered = { seq: this.#sources.log.newest().seq, since: null };
+  /**
+   * The contact waits for no answer: only messages from now on count. It holds once the organization is told.
+   * @param told null if nothing was told
+   */
+  answered(told: Told | null): void {
+    this.news(told).unansweredSince = null;
+  }
+
+  /** The counts so far are in a stored report. */
+  told(): void {
+    if (this.#walked) this.#walked = { ...this.#walked, counts: {}, members: {} };
   }
 
   /** The storage was deleted. */
   forget(): void {
-    this.#unanswered = undefined;
+    this.#walked = undefined;
   }
 
-  /** When the contact wrote the first message since the organization's last one; null if the contact wrote none. */
-  #unansweredSince(told: Told | null): number | null {
+  /** What happened in the conversation since `told`; null if nothing was told. */
+  news(told: Told | null): ConversationNews {
     const { log } = this.#sources;
-    this.#unanswered ??= { seq: told?.seq ?? 0, since: told?.state.unansweredSince ?? null };
-    const before = this.#unanswered;
-    let earliest: number | null = null;
-    let isAnswered = false;
-    for (const { isInbound, at } of log.directionsDownTo(before.seq)) {
-      if (!isInbound) {
-        isAnswered = true;
-        break;
-      }
-      earliest = at;
-    }
-    const since = isAnswered ? earliest : (before.since ?? earliest);
-    this.#unanswered = { seq: log.newest().seq, since: log.isEmpty ? null : since };
-    return this.#unanswered.since;
+    const walked = (this.#walked ??= {
+      seq: told?.seq ?? 0,
+      unansweredSince: told?.state.unansweredSince ?? null,
+      counts: {},
+      members: {},
+    });
+    const assigneeId = this.#sources.assigneeId();
+    for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeId);
+    walked.seq = log.newest().seq;
+    if (log.isEmpty) walked.unansweredSince = null;
+    return walked;
   }
 }
 

@@ -91,7 +91,8 @@ export class MessageStore {
     const text = file.text ?? draft.prepared.text;
     const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
     const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender);
-    const accepted = { ...shown, ...pick(file, "media", "takeFile") };
+    const isNamed = senderName !== undefined;
+    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed };
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -104,7 +105,7 @@ export class MessageStore {
     const position = nextPosition(log.newest(), identity, now);
     const message = outboundMessage(accepted, prepared, position, isDelivered(identity));
     const { template } = prepared;
-    const row = { message, dedupe, fingerprint, template, ...pick(file, "media", "takeFile") };
+    const row = { message, dedupe, fingerprint, template, isNamed, ...pick(file, "media", "takeFile") };
     const doc = this.#append(identity, row, depth);
     this.#calls.stored(draft, message.seq);
     return { outcome: "stored", doc, replayed: false };
@@ -205,7 +206,6 @@ export class MessageStore {
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
     const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
-    this.#host.report.counted("received");
     return { outcome: "stored", doc };
   }
 

@@ -16,7 +16,7 @@ import type { presentOrganization } from "../../management/organizations.ts";
 import type { registerChannel } from "../../management/register-webhook.ts";
 import type { Resealed } from "../../management/reseal.ts";
 import type { channelStats, keyStats } from "../../management/stats.ts";
-import type { channelHistory, keyHistory } from "../../management/stats-history.ts";
+import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 
 import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../templates/components.ts";
@@ -208,6 +208,25 @@ const refused = z
   })
   .describe("The number of refused requests by error code");
 
+const received = count.describe("The messages from contacts");
+
+/** What is counted of conversations. */
+const conversation = {
+  sent: count.describe("The messages to contacts, whatever became of them"),
+  answers: count.describe("The first answers to contacts: the sum of `classes`"),
+  classes: z
+    .object({
+      within1m: count.describe("Less than 1 minute"),
+      within5m: count.describe("1 minute to less than 5"),
+      within15m: count.describe("5 minutes to less than 15"),
+      within1h: count.describe("15 minutes to less than 1 hour"),
+      within4h: count.describe("1 hour to less than 4"),
+      within24h: count.describe("4 hours to less than 24"),
+      later: count.describe("24 hours or more"),
+    })
+    .describe("The number of answers by response time: from the first unanswered message to the first answer"),
+};
+
 export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
   "ChannelStats",
   "How a channel delivers. Counts start when the channel is created, and never fall.",
@@ -226,8 +245,10 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
         ageSeconds: countOrNull("The age of that message in seconds"),
       })
       .describe("The messages that wait for delivery"),
+    chats: count.describe("The number of the channel's chats now"),
+    unanswered: count.describe("The number of chats now whose contact waits for an answer"),
     attempts,
-    received: count.describe("The messages from contacts"),
+    received,
     updatedAt: timeOrNull("When these numbers were written. Null before the first message"),
   }),
 );
@@ -250,14 +271,42 @@ const by = oneOf(["hour", "day"], "How long a bucket is, in UTC");
 
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
-  "How a channel's attempts ended, by the hour or the day.",
+  "What happened in a channel's chats, by the hour or the day.",
   z.object({
     id: id("channel"),
     organizationId: id("organization"),
     name: text("The channel's name"),
     by,
     buckets: z
-      .array(z.object({ start, attempts, received: count.describe("The messages from contacts") }))
+      .array(
+        z.object({
+          start,
+          attempts,
+          received,
+          ...conversation,
+          newChats: count.describe("The chats that began"),
+        }),
+      )
+      .describe("Every hour or day of the window, oldest first"),
+  }),
+);
+
+export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
+  "MemberHistory",
+  "What a member did in chats, by the hour or the day. A message counts if the member's session sent it, or if the request named the member in `senderId`.",
+  z.object({
+    id: id("member"),
+    organizationId: id("organization"),
+    name: text("The member's name"),
+    by,
+    buckets: z
+      .array(
+        z.object({
+          start,
+          received: count.describe("The messages from contacts whose chat was the member's"),
+          ...conversation,
+        }),
+      )
       .describe("Every hour or day of the window, oldest first"),
   }),
 );

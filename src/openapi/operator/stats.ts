@@ -5,7 +5,13 @@ import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { paginationSchema } from "../resources.ts";
 import { pages } from "./lists.ts";
-import { channelHistorySchema, channelStatsSchema, keyHistorySchema, keyStatsSchema } from "./resources.ts";
+import {
+  channelHistorySchema,
+  channelStatsSchema,
+  keyHistorySchema,
+  keyStatsSchema,
+  memberHistorySchema,
+} from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { channelStats, keyHistory, keyStats, pagination } = examples;
@@ -17,7 +23,7 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       route: "GET /stats",
       id: "readStats",
       summary: "Read statistics",
-      description: `Returns the waiting messages and the delivery attempts of each of ${whose} channels, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. \`page\` and \`limit\` apply to both lists, and \`pagination\` describes the longer one.`,
+      description: `Returns the waiting messages, the unanswered chats and the delivery attempts of each of ${whose} channels, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. \`page\` and \`limit\` apply to both lists, and \`pagination\` describes the longer one.`,
       query: isOperator
         ? { schema: statsQuery, descriptions: { ...pages.descriptions, organization: "The organization's id." } }
         : pages,
@@ -40,20 +46,20 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       id: "readStatsHistory",
       summary: "Read statistics over time",
       description:
-        "Returns the accepted and refused requests of a key, or the delivery attempts of a channel, for each of the last 48 hours or 92 days, with zeros if nothing happened. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",
+        "Returns the accepted and refused requests of a key, what happened in the chats of a channel, or what a member did in chats, for each of the last 48 hours or 92 days, with zeros if nothing happened. A response time runs from the first message that nobody has answered to the next message to the contact. It is not counted if the chat is marked as answered before. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",
       query: {
         schema: historyQuery,
-        descriptions: { of: "The id of a key or of a channel.", by: "The length of a bucket: `hour` or `day`." },
+        descriptions: { of: "The id of a key, a channel or a member.", by: "The length of a bucket: `hour` or `day`." },
       },
       responses: [
         jsonResponse(
           200,
           "The numbers over time.",
-          z.object({ history: z.union([keyHistorySchema, channelHistorySchema]) }),
+          z.object({ history: z.union([keyHistorySchema, channelHistorySchema, memberHistorySchema]) }),
           { history: keyHistory },
         ),
       ],
-      errors: ["missing_field", "key_not_found", "channel_not_found"],
+      errors: ["missing_field", "key_not_found", "channel_not_found", "member_not_found"],
     },
   ]);
 }

@@ -3,7 +3,7 @@ import type { ChatRetention } from "../../chats/rpc.ts";
 import type { Limits } from "../../db/schema.ts";
 import { addCounts } from "../../platform/counts.ts";
 import { addToHistory, type History } from "../history.ts";
-import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../rpc.ts";
+import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../rpc.ts";
 
 /** A channel's row in D1. */
 interface DirectoryChannel {
@@ -18,10 +18,10 @@ interface DirectoryChannel {
 }
 
 type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: number; retention: string | null };
-type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
+type NumbersRow = Omit<ChannelNumbers, "health" | "counts"> & { health: string | null; counts: string };
 
-/** How the sums of a channel change. `depth`: the messages that wait; the others: the chats in `Waiting`. */
-type ChannelChanges = Record<"depth" | Waiting, number>;
+/** How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; the others: those in `Waiting`. */
+type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>>;
 
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
@@ -111,10 +111,6 @@ export class ChannelTable {
     return changed.map(({ id }) => id);
   }
 
-  addChats(id: string, chats: number): void {
-    this.#sql.exec("update channels set chats = chats + ? where id = ?", chats, id);
-  }
-
   /** How many chats the given channels have; or how many wait for an answer, or have a scheduled message. */
   countChats(ids: string[], what: "chats" | Waiting = "chats"): number {
     const query = `select coalesce(sum(${what}), 0) as total from channels
@@ -122,21 +118,22 @@ export class ChannelTable {
     return this.#sql.exec<{ total: number }>(query, JSON.stringify(ids)).one().total;
   }
 
-  /** Adds to what a channel's chats report, and to how its attempts ended. Writes nothing if nothing changes. */
-  count(id: string, changes: ChannelChanges, attempts: AttemptCounts, now: number): void {
-    const { depth, unanswered, scheduled } = changes;
-    const hasCounts = [depth, ...Object.values(attempts)].some((count) => count !== 0);
-    if (!hasCounts && unanswered === 0 && scheduled === 0) return;
+  /** Adds to a channel's sums, and to what is counted of it. Writes nothing if nothing changes. */
+  count(id: string, changes: ChannelChanges, counts: ChannelCounts, now: number): void {
+    const { chats = 0, depth = 0, unanswered = 0, scheduled = 0 } = changes;
+    const { newChats: _, ...ofMessages } = counts;
+    const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
+    if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0) return;
     const [row] = this.#sql
-      .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
+      .exec<{ counts: string; history: string | null }>("select counts, history from channels where id = ?", id)
       .toArray();
     if (!row) return;
     this.#sql.exec(
-      `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
-         history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
-      ...[depth, unanswered, scheduled],
-      JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
-      ...[addToHistory(row.history, attempts, now), hasCounts ? now : null, id],
+      `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,
+         counts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
+      ...[chats, depth, unanswered, scheduled],
+      JSON.stringify(addCounts(JSON.parse(row.counts) as ChannelCounts, counts)),
+      ...[addToHistory(row.history, counts, now), hasCounts ? now : null, id],
     );
   }
 
@@ -153,21 +150,21 @@ export class ChannelTable {
     return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString() };
   }
 
-  /** How a channel's attempts ended, by the time of the report; null if none did. */
+  /** A channel's counts, by the time of the report; null if it has none. */
   history(id: string): History | null {
     const [row] = this.#sql.exec<{ history: string | null }>("select history from channels where id = ?", id).toArray();
     return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const query = `select id, health, depth, attempts, counted_at as at,
+    const query = `select id, health, chats, unanswered, depth, counts, counted_at as at,
         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
       from channels where id in (select value from json_each(?))`;
     const rows = this.#sql.exec<NumbersRow>(query, JSON.stringify(ids)).toArray();
-    return rows.map(({ health, attempts, ...numbers }) => ({
+    return rows.map(({ health, counts, ...numbers }) => ({
       ...numbers,
       health: health === null ? null : (JSON.parse(health) as ChannelHealth),
-      attempts: JSON.parse(attempts) as AttemptCounts,
+      counts: JSON.parse(counts) as ChannelCounts,
     }));
   }
 }

@@ -1,11 +1,13 @@
 import type { ChannelKind } from "../../channels/descriptions.ts";
 import type { Chat } from "../../chats/chat.ts";
+import type { MemberCounts } from "../../chats/conversation-counts.ts";
 import type { ChatIdentity } from "../../chats/rpc.ts";
 import { subtractCounts } from "../../platform/counts.ts";
-import type { AttemptCounts, ChatReport, KnownChannel, OpenRequest } from "../rpc.ts";
+import type { ChannelCounts, ChatReport, CountedName, KnownChannel, OpenRequest } from "../rpc.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
+import type { MemberNumbers } from "./member-numbers.ts";
 
 /** A chat's row. Times are Unix milliseconds. */
 export type ChatRow = {
@@ -48,12 +50,20 @@ export class ChatTable {
   readonly #channels: ChannelTable;
   readonly #feed: Feed;
   readonly #contacts: ContactTable;
+  readonly #members: MemberNumbers;
 
-  constructor(storage: DurableObjectStorage, channels: ChannelTable, feed: Feed, contacts: ContactTable) {
+  constructor(
+    storage: DurableObjectStorage,
+    channels: ChannelTable,
+    feed: Feed,
+    contacts: ContactTable,
+    members: MemberNumbers,
+  ) {
     this.#storage = storage;
     this.#channels = channels;
     this.#feed = feed;
     this.#contacts = contacts;
+    this.#members = members;
   }
 
   get(id: string): ChatRow | undefined {
@@ -85,7 +95,7 @@ export class ChatTable {
       ...[proposedId, channel.id, life, address, name, JSON.stringify(metadata), life, life],
     );
     this.#claim(channel.id, proposedId, [address]);
-    this.#channels.addChats(channel.id, 1);
+    this.#channels.count(channel.id, { chats: 1 }, { newChats: 1 }, now);
     const row = this.get(proposedId) as ChatRow;
     this.#contacts.add(row);
     return this.learn(row, others);
@@ -136,17 +146,18 @@ export class ChatTable {
 
   #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { depth, oldest, attempts, number, events } = report;
+    const { depth, oldest, attempts, members, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
       this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
     }
     if (details) this.#contacts.rename(row, details.name);
+    if (members) this.#members.count(members, this.#membersOf(row.id), now);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
          unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
-         events = ?, told_after = ? where id = ?`,
+         members = coalesce(?, members), events = ?, told_after = ? where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
       Math.max(row.created_at, lastMessageAt ?? 0),
@@ -161,17 +172,25 @@ export class ChatTable {
       depth,
       depth > 0 ? oldest : null,
       JSON.stringify(attempts),
+      members ? JSON.stringify(members) : null,
       Math.max(row.events, events?.last ?? 0),
       toldAfter,
       row.id,
     );
-    const before = JSON.parse(row.attempts) as AttemptCounts;
+    const before = JSON.parse(row.attempts) as ChannelCounts;
     const changes = {
       depth: depth - row.depth,
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
     };
-    this.#channels.count(row.channel_id, changes, subtractCounts(attempts, before), now);
+    this.#channels.count(row.channel_id, changes, subtractCounts<CountedName>(attempts, before), now);
+  }
+
+  /** What the chat last said of members. */
+  #membersOf(id: string): MemberCounts {
+    const query = "select members from chats where id = ?";
+    const { members } = this.#sql.exec<{ members: string | null }>(query, id).one();
+    return members === null ? {} : (JSON.parse(members) as MemberCounts);
   }
 
   /** Takes a chat off the lists. Its addresses stay until it is deleted. */
@@ -184,8 +203,8 @@ export class ChatTable {
         row.id,
       );
       this.#contacts.remove(row);
-      this.#channels.addChats(row.channel_id, -1);
       const changes = {
+        chats: -1,
         depth: -row.depth,
         unanswered: -Number(row.unanswered_since !== null),
         scheduled: -Number(row.next_scheduled_at !== null),

@@ -17,6 +17,8 @@ type LeavingMember = { id: string; at: number; isRemoved: number };
 interface FreeingHost {
   /** Calls the object of a chat, which is nobody's then, unless it has become another member's. */
   free(chat: HeldChat): Promise<unknown>;
+  /** A member was removed a day ago. */
+  forget(memberId: string): void;
   /** Whether the directory has the member. @throws if it does not answer */
   hasMember(id: string): Promise<boolean>;
   /** Ensures an alarm at `at` or before, Unix milliseconds. */
@@ -85,6 +87,7 @@ export class FreedChats implements DuePart {
     const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
     for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {
       if (isRemoved === 1) {
+        this.#host.forget(id);
         this.#forgetMember(id);
         continue;
       }

@@ -216,9 +216,11 @@ export class OrganizationObject extends PeopleObject {
     return { channels: this.#parts.channels.numbers(channelIds), keys: this.#parts.keys.numbers(keyIds) };
   }
 
-  /** The history of a channel or a key; null if it has none. */
+  /** The history of a channel, a key or a member; null if it has none. */
   history(id: string): History | null {
-    return this.#isReady() ? (this.#parts.channels.history(id) ?? this.#parts.keys.history(id)) : null;
+    if (!this.#isReady()) return null;
+    const { channels, keys, memberNumbers } = this.#parts;
+    return channels.history(id) ?? keys.history(id) ?? memberNumbers.history(id);
   }
 
   /** The operator changed a name, a limit or a retention. @throws if D1 does not answer */

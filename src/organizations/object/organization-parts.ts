@@ -14,6 +14,7 @@ import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
 import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
+import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
 import { OwnLines } from "./own-lines.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -29,6 +30,7 @@ export class OrganizationParts {
   readonly contacts: ContactTable;
   readonly chats: ChatTable;
   readonly keys: KeyTable;
+  readonly memberNumbers: MemberNumbers;
   readonly list: ChatList;
   readonly settings: Settings;
   readonly existence: Existence;
@@ -61,7 +63,8 @@ export class OrganizationParts {
       standBy,
     });
     this.contacts = new ContactTable(storage, isReady);
-    this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts);
+    this.memberNumbers = new MemberNumbers(sql);
+    this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts, this.memberNumbers);
     this.keys = new KeyTable(sql);
     this.list = new ChatList(sql, this.channels, this.contacts);
     this.settings = new Settings(env, storage, this.channels, {
@@ -107,6 +110,7 @@ export class OrganizationParts {
       standBy,
       free: ({ id, life, assignee }) =>
         callObject(env.CHATS, id, (chat) => chat.free(organizationId(), life, assignee)),
+      forget: (id) => this.memberNumbers.remove(id),
       hasMember: (id) => hasMember(env, organizationId(), id),
     });
     const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;

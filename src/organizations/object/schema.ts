@@ -22,13 +22,13 @@ export const ORGANIZATION_SCHEMA = [
      scheduled integer not null default 0,
      -- How many messages wait in its chats.
      depth integer not null default 0,
-     -- AttemptCounts as JSON.
-     attempts text not null default '{}',
+     -- ChannelCounts as JSON.
+     counts text not null default '{}',
      -- ChannelHealth as JSON; null until the channel's object reports it.
      health text,
-     -- When the depth or the attempts changed last.
+     -- When the depth or the counts changed last.
      counted_at integer,
-     -- Its attempts by hour and by day: History as JSON.
+     -- Its counts by hour and by day: History as JSON.
      history text,
      -- ChatRetention as JSON; null if the channel never had one.
      retention text,
@@ -66,6 +66,8 @@ export const ORGANIZATION_SCHEMA = [
      depth integer not null default 0,
      oldest integer,
      attempts text not null default '{}',
+     -- The counts of members that it said: MemberCounts as JSON; null if it never said any.
+     members text,
      -- The last of its events that the feed points to.
      events integer not null default 0,
      -- The same when the chat was first told of a list of webhooks; null once it has the list.
@@ -101,6 +103,11 @@ export const ORGANIZATION_SCHEMA = [
      at integer not null,
      -- Its requests by hour and by day: History as JSON.
      history text
+   ) without rowid;
+   create table members (
+     id text primary key,
+     -- What it did by hour and by day: History as JSON.
+     history text not null
    ) without rowid;
    -- The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a number: a
    -- further table of a day has the next one.

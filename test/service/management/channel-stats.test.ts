@@ -65,6 +65,8 @@ test("a channel that has sent nothing has statistics", async () => {
     name: "telegram",
     health: { state: "ok", reason: null, since: new Date().toISOString(), isVerified: false, nextProbeAt: null },
     queue: NO_QUEUE,
+    chats: 1,
+    unanswered: 0,
     attempts: NO_ATTEMPTS,
     received: 0,
     updatedAt: null,

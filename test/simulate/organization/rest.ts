@@ -1,3 +1,4 @@
+import { type ConversationNews, countMessage, RESPONSE_CLASSES } from "../../../src/chats/conversation-counts.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import type { ChatState } from "../../../src/organizations/rpc.ts";
 import { addCounts, type Counts } from "../../../src/platform/counts.ts";
@@ -114,29 +115,38 @@ function checkReport(
   world.check("report", wanted === found, () => `${row.id} is known as ${found}, not ${wanted}`);
   // A report has what was counted when it was made. The counts of a lost instance may be missing.
   const isRight = (counted: number, happened: number) => (losses === 0 ? counted === happened : counted <= happened);
-  const { received = 0, ...others } = JSON.parse(row.attempts) as Counts<string>;
-  const inbound = messages.filter(({ direction }) => direction === "INBOUND").length;
-  world.check("report", isRight(received, inbound), () => `${row.id} reports ${received} of ${inbound} messages in`);
+  const counted = JSON.parse(row.attempts) as Counts<string>;
+  const news: ConversationNews = { unansweredSince: null, counts: {}, members: {} };
+  for (const { direction, createdAt } of messages) {
+    const message = { isInbound: direction === "INBOUND", at: Date.parse(createdAt), namedSenderId: null };
+    countMessage(news, message, null);
+  }
+  // These are read from the messages, so that a lost instance loses none.
+  for (const name of ["received", "messages", ...Object.keys(RESPONSE_CLASSES)]) {
+    const [reported, happened] = [counted[name] ?? 0, (news.counts as Counts<string>)[name] ?? 0];
+    world.check("report", reported === happened, () => `${row.id} reports ${name}: ${reported}, not ${happened}`);
+    delete counted[name];
+  }
   // A web chat makes no attempts: each of its messages counts as sent.
-  const attempts = sum(others);
-  const made = row.channel_id.includes("web") ? messages.length - inbound : networkCalls;
+  const attempts = sum(counted);
+  const made = row.channel_id.includes("web") ? (news.counts.messages ?? 0) : networkCalls;
   world.check("report", isRight(attempts, made), () => `${row.id} reports ${attempts} attempts and made ${made}`);
 }
 
 function checkChannels(world: OrganizationWorld, organization: SimulatedObject, rows: ReportedRow[]): void {
-  const channels = organization.storage.read<{ id: string; depth: number; attempts: string; closed: number }>(
+  const channels = organization.storage.read<{ id: string; depth: number; counts: string; closed: number }>(
     "channels",
     "select * from channels",
   );
-  for (const { id, depth, attempts, closed } of channels) {
+  for (const { id, depth, counts, closed } of channels) {
     const chats = rows.filter(({ channel_id }) => channel_id === id);
     const depths = chats.reduce((total, chat) => total + chat.depth, 0);
     world.check("numbers", depth === depths, () => `${id} has depth ${depth}, and its chats ${depths}`);
     const reported = chats.reduce<Counts<string>>((all, chat) => addCounts(all, JSON.parse(chat.attempts)), {});
-    const counted = JSON.parse(attempts) as Counts<string>;
+    const counted = JSON.parse(counts) as Counts<string>;
     // Those of deleted chats stay.
     const hasAll = Object.entries(reported).every(([name, count]) => (counted[name] ?? 0) >= (count ?? 0));
-    world.check("numbers", hasAll, () => `${id} has attempts ${attempts}, and its chats ${JSON.stringify(reported)}`);
+    world.check("numbers", hasAll, () => `${id} counts ${counts}, and its chats ${JSON.stringify(reported)}`);
     world.check("erased", closed === 0 || chats.length === 0, () => `${id} is closed and has chats`);
   }
 }

@@ -235,7 +235,7 @@ export class LineChat {
       },
       newest: () => ({ seq: 0, at: 0 }),
       isEmpty: true,
-      directionsDownTo: () => [],
+      messagesAfter: () => [],
     };
     return log as unknown as MessageLog;
   }

@@ -1,5 +1,6 @@
 import { isMessageId, seqOf } from "../../../ids.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
+import type { CountedMessage } from "../../conversation-counts.ts";
 import { expiryOf, type Message } from "../../message.ts";
 import type { Media, UsedTemplate } from "../../rpc.ts";
 import { type StatusChange, updated, withStatus } from "../message-status.ts";
@@ -15,6 +16,8 @@ import { redacted } from "./redaction.ts";
 import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
+
+const MESSAGES_A_READ = 250;
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
@@ -150,11 +153,19 @@ export class MessageLog {
     }
   }
 
-  /** Walks from the newest message back to the one after `seq`: who wrote each, and when (Unix milliseconds). */
-  *directionsDownTo(seq: number): Generator<{ isInbound: boolean; at: number }> {
-    const columns = "doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt";
-    for (const row of newestFirst<{ direction: string; createdAt: string }>(this.#sql, columns, seq)) {
-      yield { isInbound: row.direction === "INBOUND", at: Date.parse(row.createdAt) };
+  /** Walks the messages after `seq`, oldest first: who wrote each, and when. */
+  *messagesAfter(seq: number): Generator<CountedMessage> {
+    const query = `select seq, doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
+        case when named = 1 then doc ->> '$.senderId' end as namedSenderId
+      from messages where seq > ? order by seq limit ?`;
+    type Row = { seq: number; direction: string; createdAt: string; namedSenderId: string | null };
+    for (let after = seq, isMore = true; isMore; ) {
+      const rows = this.#sql.exec<Row>(query, after, MESSAGES_A_READ).toArray();
+      for (const { direction, createdAt, namedSenderId } of rows) {
+        yield { isInbound: direction === "INBOUND", at: Date.parse(createdAt), namedSenderId };
+      }
+      after = rows.at(-1)?.seq ?? after;
+      isMore = rows.length === MESSAGES_A_READ;
     }
   }
 

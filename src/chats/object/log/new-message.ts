@@ -13,6 +13,8 @@ export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
   media?: FileMedia | null;
   /** Takes the file, in the commit that stores the message. */
   takeFile?: (() => void) | undefined;
+  /** See `NewMessage`. */
+  isNamed?: boolean | undefined;
 };
 
 /** The chat, number and time of a new message. */

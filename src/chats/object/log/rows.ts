@@ -12,6 +12,8 @@ export interface NewMessage {
   /** JSON of `delivery/row.ts`; null if no network delivers the message. */
   delivery: string | null;
   media: Media | null;
+  /** A member's session sent it, or the request named its sender. */
+  isNamed?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
   /** Set for a message that was scheduled: its id does not end with its seq. */
@@ -51,13 +53,14 @@ export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): 
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */
 export function insertRow(
   sql: SqlStorage,
-  { message, dedupe, fingerprint, template, delivery, media, scheduled }: NewMessage,
+  { message, dedupe, fingerprint, template, delivery, media, isNamed, scheduled }: NewMessage,
   doc: string,
   queued: number,
 ): void {
   sql.exec(
-    `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at, scheduled_id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
+       scheduled_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     message.seq,
     doc,
     dedupe,
@@ -65,6 +68,7 @@ export function insertRow(
     template && JSON.stringify(template),
     delivery,
     media && JSON.stringify(media),
+    isNamed ? 1 : null,
     queued,
     expiryOf(message),
     scheduled ? message.id : null,

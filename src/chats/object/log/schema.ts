@@ -17,6 +17,8 @@ export const CHAT_SCHEMA = [
      -- JSON of delivery/row.ts; null if no network delivers the message.
      delivery text,
      media text,
+     -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
+     named integer,
      -- The id of a message that was scheduled. It does not end with the message's seq.
      scheduled_id text,
      -- From then on no attempt begins, in Unix milliseconds; null for never.
@@ -50,7 +52,9 @@ export const CHAT_SCHEMA = [
      fingerprint text,
      template text,
      -- JSON of the file that it sends; null if it sends none.
-     media text
+     media text,
+     -- As in messages.
+     named integer
    ) without rowid;
    -- Messages that ended without a place, oldest first. They are kept for 30 days.
    create table unplaced (

@@ -2,21 +2,19 @@ const FIRST_READ = 10;
 const MAX_READ = 1_000;
 
 /**
- * Walks the messages from the newest back to the one after `downTo`, a few at first and then more at a time. Not one
+ * Walks the messages from the newest back to the oldest, a few at first and then more at a time. Not one
  * cursor: while a cursor is open that is not read to its end, SQLite can't drop the table, and the chat can't be deleted.
  * @param columns SQL of the columns besides `seq`
  */
 export function* newestFirst<Row extends Record<string, SqlStorageValue>>(
   sql: SqlStorage,
   columns: string,
-  downTo = 0,
 ): Generator<Row & { seq: number }> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let limit = FIRST_READ; ; limit = Math.min(MAX_READ, limit * 2)) {
     const rows = sql
       .exec<Row & { seq: number }>(
-        `select seq, ${columns} from messages where seq > ? and seq < ? order by seq desc limit ?`,
-        downTo,
+        `select seq, ${columns} from messages where seq < ? order by seq desc limit ?`,
         before,
         limit,
       )

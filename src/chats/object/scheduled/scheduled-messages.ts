@@ -135,8 +135,8 @@ export class ScheduledMessages implements DuePart {
     if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const { fingerprint, media = null } = draft;
-    const row = { message, dedupe, fingerprint, template: prepared.template, media };
+    const { fingerprint, media = null, isNamed } = draft;
+    const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
     const turn = this.#host.log.events.newest + 1;
     this.#commit([scheduledEvent(message)], () => {

@@ -8,6 +8,8 @@ export interface UnplacedRow {
   fingerprint: string | null;
   template: UsedTemplate | null;
   media: Media | null;
+  /** See `NewMessage`. */
+  isNamed?: boolean | undefined;
 }
 
 /** What an instance keeps in memory of a scheduled message. */
@@ -22,6 +24,7 @@ type Columns = {
   fingerprint: string | null;
   template: string | null;
   media: string | null;
+  named?: number | null;
 };
 
 /**
@@ -53,16 +56,16 @@ export class ScheduledRows {
 
   read({ id }: ScheduledEntry): UnplacedRow {
     const [row] = this.#sql
-      .exec<Columns>("select doc, dedupe, fingerprint, template, media from scheduled where id = ?", id)
+      .exec<Columns>("select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?", id)
       .toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return unplacedRow(row);
   }
 
-  insert({ message, dedupe, fingerprint, template, media }: UnplacedRow, { dueAt, turn }: Due): void {
+  insert({ message, dedupe, fingerprint, template, media, isNamed }: UnplacedRow, { dueAt, turn }: Due): void {
     const { id } = message;
     this.#sql.exec(
-      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media) values (?, ?, ?, ?, ?, ?, ?, ?)",
+      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       id,
       JSON.stringify(message),
       dueAt,
@@ -71,6 +74,7 @@ export class ScheduledRows {
       fingerprint,
       template && JSON.stringify(template),
       media && JSON.stringify(media),
+      isNamed ? 1 : null,
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe });
   }
@@ -106,12 +110,13 @@ export class ScheduledRows {
   }
 }
 
-export function unplacedRow({ doc, dedupe, fingerprint, template, media }: Columns): UnplacedRow {
+export function unplacedRow({ doc, dedupe, fingerprint, template, media, named }: Columns): UnplacedRow {
   return {
     message: JSON.parse(doc) as UnplacedMessage,
     dedupe,
     fingerprint,
     template: template === null ? null : (JSON.parse(template) as UsedTemplate),
     media: media === null ? null : (JSON.parse(media) as Media),
+    isNamed: named === 1,
   };
 }

@@ -1,0 +1,234 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { browser, signInMember } from "../../support/console.ts";
+import { admin, client, created, expectError, newChat, newKey, newOrganization, send, statsOf } from "../../support/harness.ts";
+import { objectWrites } from "../../support/object-writes.ts";
+import { report, writeAsContact } from "../chats/inbound.ts";
+import { conversation, crash, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NO_CLASSES = { within1m: 0, within5m: 0, within15m: 0, within1h: 0, within4h: 0, within24h: 0, later: 0 };
+
+stopTheClock();
+
+/** A chat of a web channel with two members, and what is counted. */
+async function desk() {
+  const organization = await newOrganization();
+  const { organizationId, channelId, api } = organization;
+  const { id: chatId } = await newChat(api, channelId);
+  const member = async (name: string): Promise<string> =>
+    created(await admin("POST", `/organizations/${organizationId}/members`, { name })).member.id;
+  return {
+    ...organization,
+    ...{ chatId, ann: await member("Ann"), bob: await member("Bob") },
+    write: () => writeAsContact(organizationId, chatId),
+    send: (body: object = {}) => send(api, chatId, { ...body }),
+    assign: (assigneeId: string | null) => api("PATCH", `/chats/${chatId}`, { assigneeId }),
+    report: () => report(chatId),
+    /** The sums over the last 48 hours, without those that are 0. */
+    sums: async (of: string) => {
+      await report(chatId);
+      const { status, body, text } = await admin("GET", `/stats/history?of=${of}&by=hour`);
+      expect(status, text).toBe(200);
+      const sums: Record<string, number> = {};
+      for (const { start: _, attempts: __, classes, ...counts } of body.history.buckets) {
+        const all = Object.entries({ ...counts, ...classes }) as [string, number][];
+        for (const [name, count] of all) if (count > 0) sums[name] = (sums[name] ?? 0) + count;
+      }
+      return sums;
+    },
+  };
+}
+
+test("each answered run of the contact's messages counts once, by the time from its first message to the first answer", async () => {
+  const { write, send, sums, channelId } = await desk();
+  await write();
+  pass(30_000);
+  await write();
+  pass(29_999);
+  await send();
+  await send();
+  await write();
+  pass(MINUTE);
+  await send();
+  await write();
+  pass(23 * HOUR);
+  await write();
+  pass(HOUR);
+  await send();
+  await write();
+  expect(await sums(channelId)).toEqual({
+    ...{ received: 6, sent: 4, newChats: 1 },
+    ...{ answers: 3, within1m: 1, within5m: 1, later: 1 },
+  });
+});
+
+test("a run that is marked as answered is not counted, and the one after it is", async () => {
+  const { write, send, sums, channelId, chatId, api } = await desk();
+  await write();
+  pass(HOUR);
+  expect((await api("POST", `/chats/${chatId}/answered`)).status).toBe(200);
+  await send();
+  expect(await sums(channelId)).toEqual({ received: 1, sent: 1, newChats: 1 });
+  await write();
+  pass(MINUTE);
+  await send();
+  expect(await sums(channelId)).toMatchObject({ answers: 1, within5m: 1 });
+});
+
+test("an answer counts for the member whose session sent it or whom the request named, and for nobody else", async () => {
+  const { write, send, sums, chatId, ann, bob, channelId, organizationId, ownerId } = await desk();
+  await write();
+  await send();
+  expect([await sums(ann), await sums(bob), await sums(ownerId)]).toEqual([{}, {}, {}]);
+  await write();
+  pass(2 * HOUR);
+  await send({ senderId: ann });
+  await send({ senderId: bob });
+  await write();
+  const path = `/organizations/${organizationId}/chats/${chatId}/messages`;
+  created(await browser(await signInMember(bob))("POST", path, { content: "It is Bob" }));
+  expect(await sums(ann)).toEqual({ sent: 1, answers: 1, within4h: 1 });
+  expect(await sums(bob)).toEqual({ sent: 2, answers: 1, within1m: 1 });
+  expect(await sums(channelId)).toMatchObject({ sent: 4, answers: 3 });
+});
+
+test("a scheduled message of a member answers when it takes its place", async () => {
+  const { write, send, sums, ann } = await desk();
+  await write();
+  await send({ senderId: ann, scheduledAt: new Date(Date.now() + HOUR).toISOString() });
+  expect(await sums(ann)).toEqual({});
+  pass(HOUR);
+  expect(await sums(ann)).toEqual({ sent: 1, answers: 1, within4h: 1 });
+});
+
+test("what comes in counts for the member whose chat it is", async () => {
+  const { write, assign, sums, report, ann, bob, channelId } = await desk();
+  await write();
+  await report();
+  await assign(ann);
+  await write();
+  await write();
+  await report();
+  await assign(bob);
+  await write();
+  expect([await sums(ann), await sums(bob)]).toEqual([{ received: 2 }, { received: 1 }]);
+  expect(await sums(channelId)).toMatchObject({ received: 4 });
+});
+
+test("a chat that crashed before it reported loses no message and no answer", async () => {
+  const { write, send, sums, chatId, ann, channelId } = await desk();
+  await write();
+  pass(5 * MINUTE);
+  await send({ senderId: ann });
+  await crash(env.CHATS.getByName(chatId));
+  const all = { sent: 1, answers: 1, within15m: 1 };
+  expect(await sums(channelId)).toEqual({ ...all, received: 1, newChats: 1 });
+  expect(await sums(ann)).toEqual(all);
+  await crash(env.CHATS.getByName(chatId));
+  expect(await sums(ann)).toEqual(all);
+});
+
+test("a report that comes twice counts once for a member too", async () => {
+  const { send, sums, ann, organizationId, report } = await desk();
+  const object = () => env.ORGANIZATIONS.getByName(organizationId);
+  const reports: Parameters<ReturnType<typeof object>["report"]>[0][] = [];
+  const getByName = env.ORGANIZATIONS.getByName.bind(env.ORGANIZATIONS);
+  vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation((...given) => {
+    const stub = getByName(...given);
+    const told: typeof stub.report = (sent) => {
+      reports.push(sent);
+      return stub.report(sent);
+    };
+    return new Proxy(stub, { get: (target, name) => (name === "report" ? told : Reflect.get(target, name)) });
+  });
+  await send({ senderId: ann });
+  await report();
+  pass(10_000);
+  await send({ senderId: ann });
+  await report();
+  vi.restoreAllMocks();
+  expect(reports.filter(({ members }) => members)).toHaveLength(2);
+  for (const each of reports) await object().report(each);
+  expect(await sums(ann)).toEqual({ sent: 2 });
+});
+
+test("a send that names no member writes the rows that it wrote without response times, and one that does writes one more", async () => {
+  const { write, send, report, ann, organizationId } = await desk();
+  const object = () => env.ORGANIZATIONS.getByName(organizationId);
+  const rows = async (body: object) => {
+    await write();
+    await report();
+    pass(10_000);
+    const sendAndReport = async () => {
+      await send(body);
+      pass(10_000);
+      await report();
+    };
+    const { rows } = await objectWrites({ object }, sendAndReport);
+    vi.restoreAllMocks();
+    expect(rows).toBeGreaterThan(0);
+    return rows;
+  };
+  await rows({ senderId: ann });
+  const plain = await rows({});
+  expect(await rows({ senderId: ann })).toBe(plain + 1);
+});
+
+test("statistics say how many chats a channel has and how many wait for an answer", async () => {
+  const { write, report, send, api, channelId, organizationId } = await desk();
+  await newChat(api, channelId);
+  const now = async () => {
+    await report();
+    const { channels } = await statsOf(organizationId);
+    const { chats, unanswered } = channels.find(({ id }: { id: string }) => id === channelId);
+    return { chats, unanswered };
+  };
+  expect(await now()).toEqual({ chats: 2, unanswered: 0 });
+  await write();
+  expect(await now()).toEqual({ chats: 2, unanswered: 1 });
+  await send();
+  expect(await now()).toEqual({ chats: 2, unanswered: 0 });
+});
+
+test("a chat of a network counts the same, whatever became of the message", async () => {
+  const chat = await conversation("telegram");
+  await writeAsContact(chat.organizationId, chat.chatId);
+  pass(20 * MINUTE);
+  await send(chat.api, chat.chatId, { senderId: chat.ownerId });
+  await report(chat.chatId);
+  for (const id of [chat.channelId, chat.ownerId]) {
+    const { body } = await admin("GET", `/stats/history?of=${id}`);
+    expect(body.history.buckets.at(-1)).toMatchObject({ sent: 1, answers: 1, classes: { ...NO_CLASSES, within1h: 1 } });
+  }
+});
+
+test("a member's history has every bucket; a removed or foreign member has none, and their numbers are gone after a day", async () => {
+  const { ann, send, report, organizationId } = await desk();
+  const other = await desk();
+  const { secret } = await newKey(organizationId, { permissions: ["stats:read"] });
+  const of = (id: string) => client(secret)("GET", `/stats/history?of=${id}&by=day`);
+  const { history } = (await of(ann)).body;
+  expect(history).toMatchObject({ id: ann, organizationId, name: "Ann", by: "day" });
+  expect(history.buckets).toHaveLength(92);
+  expect(history.buckets[0]).toEqual({
+    start: expect.any(String),
+    ...{ received: 0, sent: 0, answers: 0, classes: NO_CLASSES },
+  });
+  expectError(await of(other.ann), 404, "member_not_found");
+  expectError(await of(newId("mbr", null)), 404, "member_not_found");
+  await send({ senderId: ann });
+  await report();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const stored = () =>
+    runInDurableObject(object, (_object, { storage }) => [...storage.sql.exec("select id from members")].length);
+  expect(await stored()).toBe(1);
+  expect((await admin("DELETE", `/members/${ann}`)).status).toBe(200);
+  expectError(await of(ann), 404, "member_not_found");
+  pass(25 * HOUR);
+  await runInDurableObject(object, (instance) => instance.alarm());
+  expect(await stored()).toBe(0);
+});
