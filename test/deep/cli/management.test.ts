@@ -131,12 +131,27 @@ test.for([
   expect(more).toEqual([]);
 });
 
-test("parley stats history of a channel shows how its attempts ended", async () => {
+test("parley stats history of a channel and of a member shows messages and response times", async () => {
   const attempts = { sent: 5, retry: 1, failed: 2, unknown: 0, moved: 0, channel_broken: 0 };
-  const buckets = [{ start: "2026-11-20T09:00:00.000Z", attempts, received: 3 }];
-  const history = { history: { by: "hour", buckets } };
-  const { stdout } = await requestsOf(["stats", "history", "chn_g1"], BY_KEY, history);
-  expect(stdout).toMatch(/^HOUR +SENT +RECEIVED +RETRY +FAILED +UNKNOWN\n2026-11-20 09:00 +5 +3 +1 +2 +0\n$/);
+  const classes = { within1m: 4, within5m: 0, within15m: 0, within1h: 2, within4h: 0, within24h: 0, later: 1 };
+  const ofMember = { start: "2026-11-20T09:00:00.000Z", received: 3, sent: 8, answers: 7, classes };
+  const linesOf = async (id: string, bucket: object) => {
+    const history = { history: { by: "hour", buckets: [bucket] } };
+    const { stdout } = await requestsOf(["stats", "history", id], BY_KEY, history);
+    return stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/));
+  };
+  const times = { "<1M": "4", "<5M": "0", "<15M": "0", "<1H": "2", "<4H": "0", "<24H": "0", LATER: "1" };
+  const counts = { HOUR: "2026-11-20 09:00", RECEIVED: "3", SENT: "8", ANSWERS: "7", ...times };
+  const [head = [], row] = await linesOf("mbr_g1", ofMember);
+  expect([head, row]).toEqual([Object.keys(counts), Object.values(counts)]);
+  const [heads = [], cells = []] = await linesOf("chn_g1", { ...ofMember, attempts, newChats: 6 });
+  expect(Object.fromEntries(heads.map((name, n) => [name, cells[n]]))).toEqual({
+    ...counts,
+    ...{ "NEW CHATS": "6", ACCEPTED: "5", RETRY: "1", FAILED: "2", UNKNOWN: "0" },
+  });
 });
 
 const ORGANIZATION = {

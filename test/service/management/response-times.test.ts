@@ -3,7 +3,17 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { browser, signInMember } from "../../support/console.ts";
-import { admin, client, created, expectError, newChat, newKey, newOrganization, send, statsOf } from "../../support/harness.ts";
+import {
+  admin,
+  client,
+  created,
+  expectError,
+  newChat,
+  newKey,
+  newOrganization,
+  send,
+  statsOf,
+} from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { report, writeAsContact } from "../chats/inbound.ts";
 import { conversation, crash, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";

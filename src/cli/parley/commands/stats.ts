@@ -20,6 +20,28 @@ const OF_REQUESTS = {
   INVALID: "refused.invalid_api_key",
 };
 
+const OF_CONVERSATIONS = {
+  RECEIVED: "received",
+  SENT: "sent",
+  ANSWERS: "answers",
+  "<1M": "classes.within1m",
+  "<5M": "classes.within5m",
+  "<15M": "classes.within15m",
+  "<1H": "classes.within1h",
+  "<4H": "classes.within4h",
+  "<24H": "classes.within24h",
+  LATER: "classes.later",
+};
+
+const OF_CHANNELS = {
+  "NEW CHATS": "newChats",
+  ...OF_CONVERSATIONS,
+  ACCEPTED: "attempts.sent",
+  RETRY: "attempts.retry",
+  FAILED: "attempts.failed",
+  UNKNOWN: "attempts.unknown",
+};
+
 /** The statistics of an organization's channels and keys. */
 export const statsCommands = [
   command({
@@ -44,6 +66,8 @@ export const statsCommands = [
         NAME: "name",
         KIND: "kind",
         HEALTH: "health.state",
+        CHATS: "chats",
+        UNANSWERED: "unanswered",
         WAITING: "queue.depth",
         OLDEST: "queue.oldest",
         ...OF_ATTEMPTS,
@@ -61,7 +85,7 @@ export const statsCommands = [
   }),
   command({
     name: "stats history",
-    about: "Show a key's requests or a channel's attempts for each of the last 48 hours or 92 days",
+    about: "Show the numbers of a key, a channel or a member for each of the last 48 hours or 92 days",
     details: "Uses the operator's token if it is known, else the API key, which needs stats:read. Times are in UTC.",
     operands: ["id"],
     options: { by: option("hour|day", "The length of a row; hour by default") },
@@ -71,13 +95,14 @@ export const statsCommands = [
         out.document(body);
         return;
       }
-      const history = body.history as { by: string; buckets: { start: string; attempts?: object }[] };
+      const history = body.history as { by: string; buckets: { start: string; attempts?: object; refused?: object }[] };
       const isByDay = history.by === "day";
       const rows = history.buckets.map(({ start, ...counts }) => ({
         start: isByDay ? start.slice(0, 10) : start.slice(0, 16).replace("T", " "),
         ...counts,
       }));
-      const counts = history.buckets[0]?.attempts ? OF_ATTEMPTS : OF_REQUESTS;
+      const [{ attempts, refused } = {}] = history.buckets;
+      const counts = refused ? OF_REQUESTS : attempts ? OF_CHANNELS : OF_CONVERSATIONS;
       out.list({ buckets: rows }, "buckets", { [isByDay ? "DAY" : "HOUR"]: "start", ...counts });
     },
   }),

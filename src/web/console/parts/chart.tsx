@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { number, plural } from "../format.ts";
+import { number } from "../format.ts";
+import { CsvButton } from "./csv.tsx";
 import { Table } from "./table.tsx";
 
 /** One part of each bar. */
@@ -13,17 +14,20 @@ export interface Series {
 
 interface ChartProps {
   title: string;
-  by: "hour" | "day";
-  /** When each bar begins, RFC 3339. */
-  starts: string[];
+  /** What a bar stands for, as the head of a column. */
+  unit: string;
+  /** The names of the bars, and what a file has in their place. */
+  names: string[];
+  inFile?: string[];
+  /** All bars, in words. */
+  span: string;
+  /** The table begins with the last bar, and leaves out those that are 0. */
+  isOverTime?: boolean;
   /** From the bottom of a bar to its top. */
   series: Series[];
   /** Beside the title. */
   actions?: ComponentChildren;
 }
-
-const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
-const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
 
 const HEIGHT = 100;
 const STEP = 10;
@@ -31,14 +35,15 @@ const WIDTH = 8;
 /** What is not zero can be seen. */
 const LEAST = 2;
 
-/** Stacked bars over time. The pointer shows a bar's numbers, and a table shows all of them. */
-export function Chart({ title, by, starts, series, actions }: ChartProps) {
+/** Stacked bars. The pointer shows a bar's numbers, a table shows all of them, and a file has them. */
+export function Chart({ title, unit, names, inFile = names, span, isOverTime, series, actions }: ChartProps) {
   const at = useSignal<number | null>(null);
   const isOpen = useSignal(false);
-  const totals = starts.map((_, n) => sumOf(series.map(({ values }) => values[n] ?? 0)));
+  const totals = names.map((_, n) => sumOf(series.map(({ values }) => values[n] ?? 0)));
   const top = Math.max(1, ...totals);
   const total = sumOf(totals);
   const seen = at.value;
+  const rows = names.map((name, n) => [name, series.map(({ values }) => values[n] ?? 0), n] as const);
   const parts = series.map(({ label, values }) => ({
     label,
     count: seen === null ? sumOf(values) : (values[seen] ?? 0),
@@ -56,7 +61,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps) {
             {label} <strong>{number(count)}</strong>
           </li>
         ))}
-        <li class="end">{seen === null ? `In ${plural(starts.length, by)}` : bucketName(starts[seen] ?? "", by)}</li>
+        <li class="end">{seen === null ? span : names[seen]}</li>
       </ul>
       <div class="chart-plot">
         {total === 0 ? (
@@ -68,48 +73,50 @@ export function Chart({ title, by, starts, series, actions }: ChartProps) {
         )}
         <svg
           class="chart-bars"
-          viewBox={`0 0 ${starts.length * STEP} ${HEIGHT}`}
+          viewBox={`0 0 ${names.length * STEP} ${HEIGHT}`}
           preserveAspectRatio="none"
           aria-hidden="true"
           onPointerMove={({ currentTarget, clientX }) => {
             const { left, width } = currentTarget.getBoundingClientRect();
-            const bar = Math.floor(((clientX - left) / width) * starts.length);
-            at.value = Math.min(Math.max(bar, 0), starts.length - 1);
+            const bar = Math.floor(((clientX - left) / width) * names.length);
+            at.value = Math.min(Math.max(bar, 0), names.length - 1);
           }}
           onPointerLeave={() => (at.value = null)}
         >
           {seen !== null && <rect class="chart-seen" x={seen * STEP} y={0} width={STEP} height={HEIGHT} />}
-          {starts.map((start, n) => (
-            <Bar key={start} at={n} top={top} series={series} />
+          {names.map((_, n) => (
+            <Bar key={n} at={n} top={top} series={series} />
           ))}
         </svg>
       </div>
       <div class="between quiet small" aria-hidden="true">
-        <span>{bucketName(starts[0] ?? "", by)}</span>
-        <span>{bucketName(starts.at(-1) ?? "", by)}</span>
+        <span>{names[0]}</span>
+        <span>{names.at(-1)}</span>
       </div>
       <details hidden={total === 0} onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
         <summary>As a table</summary>
         {isOpen.value && (
-          <Table
-            caption={title}
-            columns={[by === "day" ? "Day (UTC)" : "Hour", ...series.map(({ label }) => ({ number: label }))]}
-          >
-            {starts
-              .map((start, n) => ({ start, n }))
-              .filter(({ n }) => totals[n])
-              .reverse()
-              .map(({ start, n }) => (
-                <tr key={start}>
-                  <th scope="row">{bucketName(start, by)}</th>
-                  {series.map(({ label, values }) => (
-                    <td key={label} class="number">
-                      {number(values[n] ?? 0)}
+          <>
+            <Table caption={title} columns={[unit, ...series.map(({ label }) => ({ number: label }))]}>
+              {(isOverTime ? rows.filter(([, , n]) => totals[n]).reverse() : rows).map(([name, numbers, at]) => (
+                <tr key={at}>
+                  <th scope="row">{name}</th>
+                  {numbers.map((count, n) => (
+                    <td key={n} class="number">
+                      {number(count)}
                     </td>
                   ))}
                 </tr>
               ))}
-          </Table>
+            </Table>
+            <CsvButton
+              name={title}
+              rows={() => [
+                [unit, ...series.map(({ label }) => label)],
+                ...rows.map(([, numbers, n]) => [inFile[n] ?? "", ...numbers]),
+              ]}
+            />
+          </>
         )}
       </details>
     </figure>
@@ -162,9 +169,4 @@ export function Sparkline({ values, label }: { values: number[]; label: string }
 
 function sumOf(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
-}
-
-/** The name of an hour here, or of a day in UTC, which is how the service counts days. */
-function bucketName(start: string, by: "hour" | "day"): string {
-  return (by === "day" ? utcDay : hour).format(Date.parse(start));
 }

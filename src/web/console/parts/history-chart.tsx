@@ -1,11 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
+import { plural } from "../format.ts";
 import { useGet } from "../organization.ts";
 import { Chart, type Series, Sparkline } from "./chart.tsx";
 import { Loaded } from "./states.tsx";
 import { Tabs } from "./tabs.tsx";
 
 type History = Schemas["KeyHistory"] | Schemas["ChannelHistory"];
+
+const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
 
 const PERIODS = [
   { value: "day", label: "92 days" },
@@ -22,20 +26,14 @@ interface HistoryChartProps {
 /** The requests of a key or the attempts of a channel, by the hour or the day. */
 export function HistoryChart({ title, of }: HistoryChartProps) {
   const by = useSignal<"hour" | "day">("day");
-  const history = useGet("/stats/history", { query: { of, by: by.value } });
+  const loaded = useGet("/stats/history", { query: { of, by: by.value } });
   const periods = (
     <Tabs label={`Period of ${title}`} choices={PERIODS} chosen={by.value} onChoose={(period) => (by.value = period)} />
   );
   return (
-    <Loaded resource={history} rows={3}>
-      {({ history: data }) => (
-        <Chart
-          title={title}
-          by={data.by}
-          starts={data.buckets.map(({ start }) => start)}
-          series={seriesOf(data)}
-          actions={periods}
-        />
+    <Loaded resource={loaded} rows={3}>
+      {({ history }) => (
+        <Chart title={title} {...barsOf(history)} series={seriesOf(history as History)} actions={periods} />
       )}
     </Loaded>
   );
@@ -44,8 +42,20 @@ export function HistoryChart({ title, of }: HistoryChartProps) {
 /** A small chart of the last days: the accepted requests of a key, or the messages that a channel sent. */
 export function LastDays({ of, label }: { of: string; label: string }) {
   const { data } = useGet("/stats/history", { query: { of, by: "day" } });
-  const values = data && seriesOf(data.history)[0]?.values.slice(-DAYS);
+  const values = data && seriesOf(data.history as History)[0]?.values.slice(-DAYS);
   return values ? <Sparkline values={values} label={`${label} on each of the last ${DAYS} days`} /> : null;
+}
+
+/** What the bars of a history are called. Hours are those here; days are in UTC, which is how the service counts them. */
+export function barsOf({ by, buckets }: { by: "hour" | "day"; buckets: { start: string }[] }) {
+  const format = by === "day" ? utcDay : hour;
+  return {
+    unit: by === "day" ? "Day (UTC)" : "Hour",
+    names: buckets.map(({ start }) => format.format(Date.parse(start))),
+    inFile: buckets.map(({ start }) => start),
+    span: `In ${plural(buckets.length, by)}`,
+    isOverTime: true,
+  };
 }
 
 /** What is counted of a key: what each number means to a person, and the color of its bars. */

@@ -3,6 +3,7 @@ import { exportPart } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
+import { saveFile } from "../parts/save-file.ts";
 import { sayError } from "../parts/toast.tsx";
 
 /** Downloads everything as one file. The service exports in parts, whose last lines say how to go on. */
@@ -23,11 +24,7 @@ export function Export() {
         parts.push(after === null ? part : part.slice(0, end));
         count.value++;
       }
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob(parts));
-      link.download = `${organization.id}.ndjson`;
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile(`${organization.id}.ndjson`, parts);
     } catch (error) {
       if (!controller.signal.aborted) sayError(error);
     } finally {

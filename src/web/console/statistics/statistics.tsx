@@ -10,6 +10,7 @@ import { Empty, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
+import { Conversations } from "./conversations.tsx";
 
 type ChannelStats = Schemas["ChannelStats"];
 type KeyStats = Schemas["KeyStats"];
@@ -45,8 +46,9 @@ export function Statistics() {
             </Empty>
           ) : (
             <>
-              {channels.length > 0 && <Channels channels={channels} />}
-              {keys.length > 0 && <Keys keys={keys} />}
+              {channels.length > 0 && <Conversations channels={channels} version={String(stats.loadedAt)} />}
+              {channels.length > 0 && <Channels key={stats.loadedAt} channels={channels} />}
+              {keys.length > 0 && <Keys key={stats.loadedAt} keys={keys} />}
             </>
           )
         }

@@ -1,0 +1,211 @@
+import { useSignal } from "@preact/signals";
+import type { Schemas } from "../api.ts";
+import { number } from "../format.ts";
+import { MOST, useGet, usePlace } from "../organization.ts";
+import { Chart } from "../parts/chart.tsx";
+import { CsvButton } from "../parts/csv.tsx";
+import { barsOf } from "../parts/history-chart.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { useResource } from "../resource.ts";
+import { may } from "../session.ts";
+
+type ChannelStats = Schemas["ChannelStats"];
+type Bucket = Pick<Schemas["MemberHistory"]["buckets"][number], "received" | "sent" | "answers" | "classes"> & {
+  start: string;
+  newChats?: number;
+};
+type ResponseClass = keyof Bucket["classes"];
+
+/** A channel or a member, with its numbers in each hour or day. */
+interface Row {
+  id: string;
+  name: string;
+  /** The channel's chats now that wait for an answer; null for a member. */
+  unanswered: number | null;
+  buckets: Bucket[];
+}
+
+const PERIODS = [
+  { value: { by: "hour", buckets: 48 }, label: "48 hours" },
+  { value: { by: "day", buckets: 7 }, label: "7 days" },
+  { value: { by: "day", buckets: 30 }, label: "30 days" },
+  { value: { by: "day", buckets: 92 }, label: "92 days" },
+] as const;
+
+const CLASSES: Record<ResponseClass, string> = {
+  within1m: "Under 1 min",
+  within5m: "1–5 min",
+  within15m: "5–15 min",
+  within1h: "15–60 min",
+  within4h: "1–4 h",
+  within24h: "4–24 h",
+  later: "Over 24 h",
+};
+const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
+const COLUMNS = ["Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
+/** So many requests are under way at once. */
+const AT_ONCE = 6;
+
+/**
+ * How much is written, and how fast the contacts are answered, by channel and by member.
+ * @param version of the numbers: another one loads them again
+ */
+export function Conversations({ channels, version }: { channels: ChannelStats[]; version: string }) {
+  const { organization, api } = usePlace();
+  const period = useSignal<(typeof PERIODS)[number]["value"]>(PERIODS[1].value);
+  const { by, buckets } = period.value;
+  const known = useGet(may("members:read") ? "/members" : null, { query: { limit: MOST } });
+  const members = known.data?.members ?? [];
+  const ids = [...channels, ...members].map(({ id }) => id);
+  const key = known.isLoading ? null : `get conversations ${organization.id} ${by} ${ids.join()}`;
+  // Another period of days needs no other request.
+  const load = (signal: AbortSignal) =>
+    eachOf(ids, async (of) => {
+      const { history } = await api.GET("/stats/history", { query: { of, by }, signal });
+      return history.buckets as Bucket[];
+    });
+  const histories = useResource(key, load, version);
+  return (
+    <section class="section">
+      <h2>Conversations</h2>
+      <Tabs
+        label="Period of the conversations"
+        choices={PERIODS}
+        chosen={period.value}
+        onChoose={(chosen) => (period.value = chosen)}
+      />
+      <Loaded resource={histories} rows={6}>
+        {(all) => {
+          const rows = [...channels, ...members].map(({ id, name, ...row }): Row => {
+            const unanswered = "unanswered" in row ? row.unanswered : null;
+            return { id, name, unanswered, buckets: (all.get(id) ?? []).slice(-buckets) };
+          });
+          return <Team channels={rows.slice(0, channels.length)} members={rows.slice(channels.length)} by={by} />;
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: "hour" | "day" }) {
+  const starts = channels[0]?.buckets ?? [];
+  const overTime = (count: (bucket: Bucket) => number) =>
+    starts.map((_, n) => sumOf(channels.map(({ buckets }) => (buckets[n] ? count(buckets[n]) : 0))));
+  const all = channels.flatMap(({ buckets }) => buckets);
+  const groups = [
+    { head: "Channels", rows: channels },
+    { head: "Members", rows: members },
+  ];
+  return (
+    <>
+      <div class="grid">
+        <div class="box chart-box">
+          <Chart
+            title="Messages"
+            {...barsOf({ by, buckets: starts })}
+            series={[
+              { label: "Received", tone: "received", values: overTime(({ received }) => received) },
+              { label: "Sent", tone: "good", values: overTime(({ sent }) => sent) },
+            ]}
+          />
+        </div>
+        <div class="box chart-box">
+          <Chart
+            title="New chats"
+            {...barsOf({ by, buckets: starts })}
+            series={[{ label: "Chats", tone: "received", values: overTime(({ newChats = 0 }) => newChats) }]}
+          />
+        </div>
+        <div class="box chart-box">
+          <Chart
+            title="Response times"
+            unit="Time to the first answer"
+            names={Object.values(CLASSES)}
+            span=""
+            series={[
+              {
+                label: "Answers",
+                tone: "good",
+                values: CLASS_NAMES.map((name) => sumOf(all.map(({ classes }) => classes[name]))),
+              },
+            ]}
+          />
+        </div>
+      </div>
+      <Table
+        caption="Conversations by channel and member"
+        columns={["Channel or member", ...COLUMNS.map((column) => ({ number: column }))]}
+      >
+        {groups.map(
+          ({ head, rows }) =>
+            rows.length > 0 && (
+              <>
+                <tr key={head}>
+                  <th scope="rowgroup" colSpan={COLUMNS.length + 1} class="quiet">
+                    {head}
+                  </th>
+                </tr>
+                {rows.map((row) => (
+                  <tr key={row.id}>
+                    <th scope="row">
+                      <bdi>{row.name}</bdi>
+                    </th>
+                    {numbersOf(row).map((count, n) => (
+                      <td key={n} class="number">
+                        {count === null ? "–" : number(count)}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </>
+            ),
+        )}
+      </Table>
+      <div class="between">
+        <p class="quiet note">
+          A response time runs from the first message that nobody answered to the first answer. A member’s numbers have
+          what the member sent, and what came in while the chat was the member’s.
+        </p>
+        <CsvButton
+          name="Conversations"
+          rows={() => [
+            ["Kind", "Id", "Name", ...COLUMNS],
+            ...channels.map((row) => ["Channel", row.id, row.name, ...numbersOf(row)]),
+            ...members.map((row) => ["Member", row.id, row.name, ...numbersOf(row)]),
+          ]}
+        />
+      </div>
+      {members.length === MOST && <p class="quiet">Only the first {MOST} members are shown.</p>}
+    </>
+  );
+}
+
+/** The numbers of a row, in the order of the columns. */
+function numbersOf({ unanswered, buckets }: Row): (number | null)[] {
+  const sum = (count: (bucket: Bucket) => number) => sumOf(buckets.map(count));
+  return [
+    unanswered,
+    unanswered === null ? null : sum(({ newChats = 0 }) => newChats),
+    sum(({ received }) => received),
+    sum(({ sent }) => sent),
+    sum(({ answers }) => answers),
+    ...CLASS_NAMES.map((name) => sum(({ classes }) => classes[name])),
+  ];
+}
+
+function sumOf(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Loads something for each id, a few at once. */
+async function eachOf<T>(ids: string[], load: (id: string) => Promise<T>): Promise<Map<string, T>> {
+  const loaded = new Map<string, T>();
+  const left = [...ids];
+  const work = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) loaded.set(id, await load(id));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return loaded;
+}

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
+
+/** A chat reports what is counted of it within seconds. */
+const REPORTED = { timeout: 25_000, interval: 500 };
+
+const NAMES = ["Received", "Sent", "Answers", "Under 1 min"];
+
+test("the conversations are counted by channel and by member, drawn, and saved as CSV", async () => {
+  const desk = await openDesk("Team");
+  const made = await desk.operator("POST", `/organizations/${desk.organization.id}/members`, { name: "=SUM(1,2)" });
+  const { id, address } = await desk.chat("Fay");
+  await desk.chat("Gus");
+  await desk.writes(address, "Anybody there?");
+  await desk.writes(address, "Hello?");
+  await desk.api("POST", `/chats/${id}/messages`, { content: "Yes", senderId: made.member.id });
+  await desk.writes(address, "Good");
+  const page = await openConsole(browser, screenOf(desk, "statistics"));
+  const table = page.getByRole("region", { name: "Conversations by channel and member" });
+  const numbersOf = async (name: string) => {
+    const heads = await table.getByRole("columnheader").allTextContents();
+    const cells = await table.getByRole("row", { name }).getByRole("cell").allTextContents();
+    return Object.fromEntries(heads.slice(1).map((head, n) => [head, cells[n]]));
+  };
+  const counted = async () => {
+    await page.getByRole("button", { name: "Refresh" }).click();
+    return (await numbersOf("Site")).Received;
+  };
+  await expect.poll(counted, REPORTED).toBe("3");
+  expect(await numbersOf("Site")).toMatchObject({
+    ...{ "Unanswered now": "1", "New chats": "2", Received: "3", Sent: "1", Answers: "1" },
+    ...{ "Under 1 min": "1", "1–5 min": "0", "Over 24 h": "0" },
+  });
+  expect(await numbersOf("=SUM(1,2)")).toMatchObject({
+    ...{ "Unanswered now": "–", "New chats": "–", Received: "0", Sent: "1", Answers: "1", "Under 1 min": "1" },
+  });
+  expect(await numbersOf("Ann")).toMatchObject(Object.fromEntries(NAMES.map((name) => [name, "0"])));
+
+  const chart = page.getByRole("figure").filter({ hasText: "Response times" });
+  await chart.getByText("As a table").click();
+  expect(await chart.getByRole("row").nth(1).textContent()).toBe("Under 1 min1");
+  const messages = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: "Messages" }) });
+  await messages.getByText("Received 3").waitFor();
+  await page.getByRole("button", { name: "48 hours" }).first().click();
+  await messages.getByText("In 48 hours").waitFor();
+  await messages.getByText("Received 3").waitFor();
+
+  const downloads = page.waitForEvent("download");
+  await table.locator("xpath=following-sibling::*").getByRole("button", { name: "Download as CSV" }).click();
+  const download = await downloads;
+  expect(download.suggestedFilename()).toBe("Conversations.csv");
+  const lines = (await readFile(await download.path(), "utf8")).split("\r\n");
+  expect(lines[0]).toMatch(/^\ufeffKind,Id,Name,Unanswered now,New chats,Received,Sent,Answers,Under 1 min,/);
+  expect(lines[1]).toBe(`Channel,${desk.channel.id},Site,1,2,3,1,1,1,0,0,0,0,0,0`);
+  // A spreadsheet would run the name as a formula.
+  expect(lines.find((line) => line.includes("SUM"))).toBe(
+    `Member,${made.member.id},"'=SUM(1,2)",,,0,1,1,1,0,0,0,0,0,0`,
+  );
+  await page.context().close();
+});
