@@ -20,7 +20,7 @@ export function CsvButton({ name, rows }: CsvProps) {
  * would run as a formula begins with an apostrophe.
  * @see https://www.rfc-editor.org/rfc/rfc4180 @see https://owasp.org/www-community/attacks/CSV_Injection
  */
-export function csv(rows: Cell[][]): string {
+function csv(rows: Cell[][]): string {
   return `\ufeff${rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("")}`;
 }
 
