@@ -52,6 +52,8 @@ export const organizations = sqliteTable("organizations", {
   limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
   /** Null: only the operator manages the keys. */
   selfService: text({ mode: "json" }).$type<SelfService>(),
+  /** In the console, a chat that is nobody's becomes the chat of the member who answers it. */
+  assignOnAnswer: integer({ mode: "boolean" }).notNull().default(false),
   createdAt: integer().notNull(),
   erasingAt: integer(),
 });

@@ -32,7 +32,7 @@ export const organizationRoutes = new Hono<AdminEnv>()
     return c.json({ organization: presentOrganization(await findOrganization(c.env, "any", c.req.param("id"))) });
   })
   .patch("/organizations/:id", acts("organization.update", { body: organizationPatch }), async (c) => {
-    return c.json({ organization: await patchOrganization(c.env, c.req.param("id"), c.req.valid("json")) });
+    return c.json({ organization: await patchOrganization(c.env, "any", c.req.param("id"), c.req.valid("json")) });
   })
   .delete("/organizations/:id", acts("organization.delete"), async (c) => {
     return c.json({ organization: await eraseOrganization(c.env, c.req.param("id")) });

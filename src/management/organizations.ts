@@ -37,8 +37,11 @@ export const newOrganizationBody = z.object({
   selfService: optional(selfServiceBody),
 });
 
+/** The body of `PATCH /organization`: what an organization sets itself. */
+export const ownOrganizationPatch = z.object({ assignOnAnswer: z.optional(z.boolean()) });
+
 /** The body of `PATCH /organizations/{id}`. */
-export const organizationPatch = z.object({
+export const organizationPatch = z.extend(ownOrganizationPatch, {
   name: z.optional(requiredText(MAX_NAME)),
   limits: z.nullish(limitsBody),
   selfService: z.nullish(selfServiceBody),
@@ -60,6 +63,7 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
     region: body.region ?? null,
     limits: mergeLimits({}, body.limits ?? {}),
     selfService: body.selfService ? mergeSelfService(null, body.selfService) : null,
+    assignOnAnswer: false,
     createdAt,
     erasingAt: null,
   };
@@ -91,15 +95,16 @@ async function removeNew(env: Env, id: string): Promise<void> {
 }
 
 /**
- * Changes an organization, for the operator. Absent fields and limits stay as they are. If another request changes the
+ * Changes an organization. Absent fields and limits stay as they are. If another request changes the
  * organization in between, it is read again, so that no change is lost.
  */
-export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
+export async function patchOrganization(env: Env, scope: Scope, id: string, patch: z.output<typeof organizationPatch>) {
   const db = directory(env);
   const changed = await retryOnConflict(id, async () => {
-    const before = await activeOrganization(db, "any", id);
-    const { name, limits, selfService } = patch;
+    const before = await activeOrganization(db, scope, id);
+    const { assignOnAnswer, name, limits, selfService } = patch;
     const values = {
+      ...(assignOnAnswer !== undefined && { assignOnAnswer }),
       ...(name !== undefined && { name }),
       ...(limits !== undefined && { limits: mergeLimits(before.limits, limits) }),
       ...(selfService !== undefined && { selfService: mergeSelfService(before.selfService, selfService) }),
@@ -134,11 +139,12 @@ export async function activeOrganization(db: Directory, scope: Scope, id: string
 }
 
 export function presentOrganization(organization: Organization) {
-  const { limits, selfService, createdAt } = organization;
+  const { limits, selfService, assignOnAnswer, createdAt } = organization;
   return {
     ...pick(organization, "id", "name", "jurisdiction", "region"),
     limits: presentLimits(limits),
     selfService: selfService && presentSelfService(selfService),
+    assignOnAnswer,
     createdAt: isoTime(createdAt),
   };
 }

@@ -10,18 +10,22 @@ import { channelRoutesFor } from "./channel-routes.ts";
 import { chatErasureRoutesFor } from "./chat-routes.ts";
 import { keyRoutesFor } from "./key-routes.ts";
 import { memberRoutesFor } from "./member-routes.ts";
-import { findOrganization, presentOrganization } from "./organizations.ts";
+import { findOrganization, ownOrganizationPatch, patchOrganization, presentOrganization } from "./organizations.ts";
 import { readStats } from "./stats.ts";
 import { historyRoutesFor } from "./stats-routes.ts";
 import { templateRoutesFor } from "./template-routes.ts";
 
-const { needs, actorOf, organizationOf } = keyAccess;
+const { acts, needs, actorOf, organizationOf } = keyAccess;
 
 /** The routes of keys that manage their organization. The operator has the same under `/admin/v1`. */
 export const ownManagementRoutes = new Hono<AdminEnv>()
   .get("/organization", needs(null), noQuery, async (c) => {
     const organization = await findOrganization(c.env, actorOf(c).scope, organizationOf(c));
     return c.json({ organization: presentOrganization(organization) });
+  })
+  .patch("/organization", acts("organization.update", { body: ownOrganizationPatch }), async (c) => {
+    const { scope } = actorOf(c);
+    return c.json({ organization: await patchOrganization(c.env, scope, organizationOf(c), c.req.valid("json")) });
   })
   .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
     return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));

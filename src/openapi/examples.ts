@@ -92,6 +92,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   region: "weur",
   limits: { chats: null, ...ROW_CEILINGS },
   selfService: { maxKeys: 10, maxPerSecond: 100, monthlyQuota: 1_000_000 },
+  assignOnAnswer: false,
   createdAt: at,
 };
 

@@ -17,6 +17,7 @@ import { noteCommands } from "./commands/notes.ts";
 import { retentionCommands } from "./commands/retention.ts";
 import { scheduledCommands } from "./commands/scheduled.ts";
 import { searchCommands } from "./commands/search.ts";
+import { settingsCommands } from "./commands/settings.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
 import { templateCommands } from "./commands/templates.ts";
@@ -31,6 +32,7 @@ export const COMMANDS: Command[] = [
   ...memberCommands,
   ...commandsOf(RESOURCES.channels),
   ...channelCommands,
+  ...settingsCommands,
   ...retentionCommands,
   ...commandsOf(RESOURCES.templates),
   ...templateCommands,

@@ -21,6 +21,12 @@ const ceilingsOf = {
   "selfService.monthlyQuota":
     "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
 };
+/** What an organization sets itself. */
+export const ownSettings = {
+  assignOnAnswer:
+    "Whether a chat without an assignee is assigned to the member who answers it in the console. `false` at first.",
+};
+
 const oneOrganization = z.object({ organization: organizationSchema });
 
 /** Organizations, for the operator. */
@@ -84,6 +90,7 @@ export const organizationOperations = tagged("Organizations", [
       description: "The fields to change.",
       schema: organizationPatch,
       descriptions: {
+        ...ownSettings,
         name: "The organization's name.",
         limits: "The limits to change. Others stay. Null resets them all.",
         ...limitsOf,

@@ -61,6 +61,11 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       })
       .nullable()
       .describe("What keys with `keys:write` may give to keys. Null: only the operator manages keys"),
+    assignOnAnswer: z
+      .boolean()
+      .describe(
+        "Whether a chat without an assignee is assigned to the member who answers it in the console. Sending with the API assigns nothing",
+      ),
     createdAt: time("When it was created"),
   }),
 );

@@ -154,6 +154,21 @@ test("parley stats history of a channel and of a member shows messages and respo
   });
 });
 
+test("parley settings shows and changes what an organization decides itself", async () => {
+  const answer = { organization: { id: "org_g1", assignOnAnswer: true } };
+  const shown = await requestsOf(["settings"], BY_KEY, answer);
+  expect(shown.asked.map(([method, path]) => [method, path])).toEqual([["GET", "/api/v1/organization"]]);
+  expect(shown.stdout).toMatch(/^assignOnAnswer +true\n$/);
+  const operator = { PARLEY_ADMIN_TOKEN: ADMIN_TOKEN };
+  const argv = ["settings", "--assign-on-answer", "off", "--organization", "org_g1"];
+  const changed = await requestsOf(argv, operator, answer);
+  const body = { assignOnAnswer: false };
+  expect(changed.asked).toMatchObject([["PATCH", "/admin/v1/organizations/org_g1", body]]);
+  const wrong = await requestsOf(["settings", "--assign-on-answer", "maybe"], BY_KEY, answer);
+  expect([wrong.code, wrong.asked]).toEqual([2, []]);
+  expect(wrong.stderr).toContain("--assign-on-answer must be on or off");
+});
+
 const ORGANIZATION = {
   limits: { chats: 5_000, members: 1_000, templates: 1_000, channels: 200 },
   selfService: { maxKeys: 10, maxPerSecond: null, monthlyQuota: 1_000 },

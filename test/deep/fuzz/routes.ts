@@ -18,7 +18,7 @@ import { afterQuery, pageQuery } from "../../../src/http/pagination.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
-import { newOrganizationBody, organizationPatch } from "../../../src/management/organizations.ts";
+import { newOrganizationBody, organizationPatch, ownOrganizationPatch } from "../../../src/management/organizations.ts";
 import { overlapBody } from "../../../src/management/overlap.ts";
 import { statsQuery } from "../../../src/management/stats.ts";
 import { historyQuery } from "../../../src/management/stats-history.ts";
@@ -163,6 +163,7 @@ const PUBLIC: Record<string, Shape> = {
   ...webhookShapes("/api/v1", "/webhooks", []),
   ...managementShapes("/api/v1", "", []),
   "GET /api/v1/organization": {},
+  "PATCH /api/v1/organization": { body: ownOrganizationPatch, weight: 2 },
   "GET /api/v1/stats": { query: pageQuery },
   "GET /api/v1/stats/history": { query: historyQuery },
 };

@@ -54,7 +54,8 @@ export const ACTORS = {
   key: {
     prefix: "/api/v1",
     client: ({ manager }: Everything): Client => manager,
-    pathOf: (path: string) => path.replace(/^\/organizations\/[^/]+/, ""),
+    pathOf: (path: string) =>
+      path.replace(/^\/organizations\/[^/]+$/, "/organization").replace(/^\/organizations\/[^/]+/, ""),
   },
 } as const;
 export type ActorName = keyof typeof ACTORS;
@@ -118,8 +119,7 @@ export const ACTS: Act[] = [
     actors: ["operator"],
   }),
   act("organization.update", "PATCH /organizations/:organizationId", {
-    body: { limits: { chats: 5 } },
-    actors: ["operator"],
+    body: { assignOnAnswer: true },
   }),
   act("organization.delete", "DELETE /organizations/:organizationId", { actors: ["operator"] }),
   act("organization.export", "GET /organizations/:organizationId/export"),

@@ -87,6 +87,7 @@ const NEEDS: Record<string, Need | null> = {
   "DELETE /api/v1/chats/:id": "chats:erase",
   "POST /api/v1/chats/:id/messages/:messageId/redact": "chats:erase",
   "GET /api/v1/organization": null,
+  "PATCH /api/v1/organization": "members:write",
   "GET /api/v1/stats": "stats:read",
   "GET /api/v1/stats/history": "stats:read",
   "GET /api/v1/audit": "audit:read",

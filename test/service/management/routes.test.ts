@@ -9,6 +9,7 @@ import {
   client,
   created,
   expectError,
+  expectFaults,
   newChat,
   newKey,
   newTemplate,
@@ -98,15 +99,26 @@ test("the lists have only what belongs to the organization, and the operator see
   expectError(await ours.api("GET", `/stats?organization=${theirs.organizationId}`), 400, "validation_failed");
 });
 
-test("a key reads its organization, and no route lets it change the organization", async () => {
+test("a key reads its organization and changes its settings, but not what the operator decides", async () => {
   const { organizationId, api } = await newManager({}, { maxKeys: 3 });
   const bare = client((await newKey(organizationId, { permissions: [] })).secret);
   const { organization } = (await bare("GET", "/organization")).body;
   expect(organization).toEqual((await admin("GET", `/organizations/${organizationId}`)).body.organization);
   expect(organization.selfService).toEqual({ maxKeys: 3, maxPerSecond: null, monthlyQuota: null });
-  for (const method of ["PATCH", "DELETE", "POST", "PUT"]) {
+  for (const method of ["DELETE", "POST", "PUT"]) {
     expectError(await api(method, "/organization", { selfService: {} }), 405, "method_not_allowed");
   }
+  expectError(await bare("PATCH", "/organization", { assignOnAnswer: true }), 403, "permission_denied");
+  expectFaults(await api("PATCH", "/organization", { assignOnAnswer: "yes" }), "assignOnAnswer");
+  const other = await newManager();
+  const beyond = { assignOnAnswer: true, name: "Mine", limits: { chats: 1 }, selfService: null };
+  const changed = await api("PATCH", "/organization", beyond);
+  expect([changed.status, changed.body]).toEqual([200, { organization: { ...organization, assignOnAnswer: true } }]);
+  expect((await bare("GET", "/organization")).body.organization).toEqual(changed.body.organization);
+  expect((await other.api("GET", "/organization")).body.organization.assignOnAnswer).toBe(false);
+  expect((await api("PATCH", "/organization", {})).body).toEqual(changed.body);
+  const path = `/organizations/${organizationId}`;
+  expect((await admin("PATCH", path, { assignOnAnswer: false })).body.organization).toEqual(organization);
 });
 
 test("a key creates, changes and deletes templates, members and channels of its organization", async () => {

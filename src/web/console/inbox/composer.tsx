@@ -16,7 +16,7 @@ import { Menu, MenuItem } from "../parts/menu.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { now } from "../parts/time.tsx";
 import { SCRIPT_HEADERS } from "../request.ts";
-import { currentSession } from "../session.ts";
+import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -79,6 +79,7 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
   sending.state = {
     sender,
     members: member ? [...members, member] : members,
+    takesFor: organization.assignOnAnswer && may("chats:write") ? (member?.id ?? null) : null,
     undoMs: undoMs(chat.channel.kind),
     onSent: (sent) => written.peek().trim() === sent && change(""),
     onUndone(parts) {

@@ -1,6 +1,6 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
+import { type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
@@ -250,6 +250,15 @@ export class ConversationStore {
       // The person decides again, by what is so now.
       await this.load();
       throw error;
+    });
+  }
+
+  /** Takes a chat that is nobody's for its writer. If somebody else has taken it meanwhile, it stays theirs. */
+  async takeIfFree(memberId: string): Promise<void> {
+    if (this.chat.value?.assigneeId !== null) return;
+    await this.change({ assigneeId: memberId, ifAssigneeId: null }).catch(async (error: unknown) => {
+      if (!(error instanceof ParleyError && error.code === "chat_reassigned")) throw error;
+      await this.load();
     });
   }
 

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
+import { say, sayError } from "../parts/toast.tsx";
 import { Passkeys } from "../passkeys/passkeys.tsx";
 import { currentSession, may } from "../session.ts";
 import { Export } from "./export.tsx";
@@ -76,6 +77,7 @@ export function Settings() {
           {!isOperator && <p class="hint">Only the operator changes these.</p>}
         </Box>
       </div>
+      <Team />
       {!isOperator && <Passkeys />}
       {may("channels:read") && <Retention />}
       {may("data:export") && <Export />}
@@ -91,6 +93,36 @@ export function Settings() {
         </section>
       )}
     </Screen>
+  );
+}
+
+/** What the organization decides about its work. */
+function Team() {
+  const { organization, set, api } = usePlace();
+  const { assignOnAnswer } = organization;
+  const change = async (body: { assignOnAnswer: boolean }) => {
+    set((await api.PATCH("/organization", { body })).organization);
+    say("Saved");
+  };
+  return (
+    <section class="section">
+      <h2>Team</h2>
+      <label class="beside">
+        <input
+          type="checkbox"
+          checked={assignOnAnswer}
+          disabled={!may("members:write")}
+          onChange={({ currentTarget }) => {
+            change({ assignOnAnswer: currentTarget.checked }).catch((error: unknown) => {
+              currentTarget.checked = assignOnAnswer;
+              sayError(error);
+            });
+          }}
+        />
+        Assign a chat to the member who answers it
+      </label>
+      <p class="hint">Only in the console, and only a chat that is nobody’s.</p>
+    </section>
   );
 }
 

@@ -133,8 +133,11 @@ test("a late refusal does not discard refusals that were made from memory in the
   const object = key.object();
   await key.api("GET", "/key");
   const gate = Promise.withResolvers<void>();
-  aroundCall("KEYS", "admit", { after: () => gate.promise });
+  const before = vi.fn<() => void>();
+  aroundCall("KEYS", "admit", { before, after: () => gate.promise });
   const late = key.api("GET", "/key");
+  // The next request could overtake it, and would wait for the gate in its place.
+  await vi.waitFor(() => expect(before).toHaveBeenCalled());
   expect((await key.api("GET", "/key")).status).toBe(429);
   expect((await key.api("GET", "/key")).status).toBe(429);
   gate.resolve();

@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `assign_on_answer` integer DEFAULT false NOT NULL;

@@ -1,0 +1,36 @@
+import { CommandError } from "../../command-error.ts";
+import { command, ORGANIZATION_OPTION, option } from "../command.ts";
+import type { JsonObject } from "../service.ts";
+
+/** What an organization decides itself. */
+export const settingsCommands = [
+  command({
+    name: "settings",
+    about: "Show the settings of an organization, or change them",
+    details: `Uses the operator's token if it is known, else the API key, which needs members:write for a change.
+--assign-on-answer on: a chat that is nobody's is assigned to the member who answers it in the console.`,
+    options: {
+      "assign-on-answer": option("on|off", "Whether who answers a chat gets it"),
+      ...ORGANIZATION_OPTION,
+    },
+    async run({ options, service, out }) {
+      const { adminToken, apiKey } = service.connection;
+      const isClient = adminToken === null && apiKey !== null && options.organization === undefined;
+      const path = isClient ? "/organization" : `/organizations/${await service.organization(options.organization)}`;
+      const call = isClient ? service.asClient.bind(service) : service.asOperator.bind(service);
+      const given = options["assign-on-answer"];
+      const { body } =
+        given === undefined
+          ? await call("GET", path)
+          : await call("PATCH", path, { body: { assignOnAnswer: isOn(given) } });
+      const { assignOnAnswer } = body.organization as JsonObject;
+      out.record(body, { assignOnAnswer });
+    },
+  }),
+];
+
+function isOn(given: string): boolean {
+  if (given === "on") return true;
+  if (given === "off") return false;
+  throw new CommandError("--assign-on-answer must be on or off", 2);
+}
