@@ -64,6 +64,73 @@ test("of two who assign a chat at once the later one is told, and sees whose it 
   await page.context().close();
 });
 
+test("a chat is dragged on somebody's name, on nobody's, and by who may not change chats on nothing", async () => {
+  const chat = await desk.chat("Dee Dragged");
+  const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, "inbox"));
+  await whose(mel).selectOption({ label: "Everybody’s" });
+  const targets = mel.locator(".drop-targets");
+  const drop = async (name: string) => {
+    await row(mel, "Dee Dragged").hover();
+    await mel.mouse.down();
+    await mel.mouse.move(40, 300);
+    await mel.mouse.move(44, 304);
+    await targets.getByText(name, { exact: true }).hover();
+    await mel.mouse.up();
+    await targets.waitFor({ state: "detached" });
+  };
+  await drop("Ann");
+  await mel.getByText("Assigned to Ann").waitFor();
+  expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
+  await drop("Nobody’s");
+  await expect.poll(() => assigneeOf(chat.id)).toBeNull();
+  await drop("Mine");
+  await mel.getByText("Assigned to Mel").waitFor();
+  expect(await assigneeOf(chat.id)).toMatch(/^mbr_/);
+  await mel.context().close();
+  const viewer = AGENT.filter((permission) => permission !== "chats:write");
+  const page = await openAsMember(browser, desk, viewer, screenOf(desk, "inbox"));
+  await whose(page).selectOption({ label: "Everybody’s" });
+  await row(page, "Dee Dragged").hover();
+  await page.mouse.down();
+  await page.mouse.move(40, 300);
+  await page.mouse.move(44, 304);
+  expect(await page.locator(".drop-targets").count()).toBe(0);
+  await page.mouse.up();
+  await page.context().close();
+});
+
+test("who answers a chat gets it, if the organization has chosen so and the chat is nobody's", async () => {
+  const own = await openDesk("Takers");
+  const [free, held] = [await own.chat("Fia Free"), await own.chat("Hal Held")];
+  await own.api("PATCH", `/chats/${held.id}`, { assigneeId: own.organization.memberId });
+  const ownerOf = async (id: string) => (await own.api("GET", `/chats/${id}`)).chat.assigneeId;
+  const manager = await openConsole(browser, screenOf(own, "settings"));
+  const box = manager.getByRole("checkbox", { name: "Assign a chat to the member who answers it" });
+  expect(await box.isChecked()).toBe(false);
+  const answerIn = async (id: string, text: string) => {
+    const page = await openAsMember(browser, own, AGENT, screenOf(own, `inbox/${id}`));
+    await page.getByLabel("Message", { exact: true }).fill(text);
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("log", { name: "Messages" }).getByText(text).waitFor();
+    return page;
+  };
+  const before = await answerIn(free.id, "Not yet mine");
+  expect(await ownerOf(free.id)).toBeNull();
+  await box.check();
+  await manager.getByText("Saved", { exact: true }).waitFor();
+  await manager.reload();
+  await expect.poll(() => box.isChecked()).toBe(true);
+  const taken = await answerIn(free.id, "Mine");
+  await taken.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
+  expect(await ownerOf(free.id)).toMatch(/^mbr_/);
+  const other = await answerIn(held.id, "Not mine");
+  await other.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
+  expect(await ownerOf(held.id)).toBe(own.organization.memberId);
+  await other.goto(new URL(screenOf(own, "settings"), other.url()).href);
+  await expect.poll(() => other.getByRole("checkbox").isDisabled()).toBe(true);
+  for (const page of [manager, before, taken, other]) await page.context().close();
+});
+
 test("who may not change chats sees whose a chat is, and can't assign it", async () => {
   const chat = await desk.chat("Vic Viewer");
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });

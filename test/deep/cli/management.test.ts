@@ -163,7 +163,9 @@ test("parley settings shows and changes what an organization decides itself", as
   const argv = ["settings", "--assign-on-answer", "off", "--organization", "org_g1"];
   const changed = await requestsOf(argv, operator, answer);
   const body = { assignOnAnswer: false };
-  expect(changed.asked).toMatchObject([["PATCH", "/admin/v1/organizations/org_g1", body]]);
+  expect(changed.asked.map((request) => request.slice(0, 3))).toEqual([
+    ["PATCH", "/admin/v1/organizations/org_g1", body],
+  ]);
   const wrong = await requestsOf(["settings", "--assign-on-answer", "maybe"], BY_KEY, answer);
   expect([wrong.code, wrong.asked]).toEqual([2, []]);
   expect(wrong.stderr).toContain("--assign-on-answer must be on or off");

@@ -2,6 +2,7 @@ import type { Member } from "../api.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { say } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
 
 interface AssigneeProps {
@@ -10,6 +11,11 @@ interface AssigneeProps {
   members: readonly Pick<Member, "id" | "name">[];
   /** Null if the person may not assign it. */
   onAssign: ((memberId: string | null) => void) | null;
+}
+
+/** Says whose the chat is now. @param name null for nobody */
+export function sayAssigned(name: string | null): void {
+  say(name === null ? "The chat is nobody’s" : `Assigned to ${name}`);
 }
 
 /** Whose chat it is, and a menu that gives it to somebody else. */

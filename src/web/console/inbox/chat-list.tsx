@@ -14,6 +14,7 @@ import { currentSession, may } from "../session.ts";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
+import { DropTargets } from "./drop-targets.tsx";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
@@ -39,6 +40,8 @@ interface ChatListProps {
 export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps) {
   const { member } = currentSession();
   const others = useMembers().filter(({ id }) => id !== member?.id);
+  /** The chat that is dragged, to give it to somebody. */
+  const dragged = useSignal<Chat | null>(null);
   const whose = [...(member ? [{ id: member.id, name: "Mine" }] : []), { id: NOBODY, name: "Nobody’s" }, ...others];
   return (
     <section class="chats" aria-label="Chats">
@@ -90,7 +93,15 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
           )}
         </div>
       </div>
-      <Rows store={store} filter={filter} openId={openId} addressOf={addressOf} onFilter={onFilter} />
+      <Rows
+        store={store}
+        filter={filter}
+        openId={openId}
+        addressOf={addressOf}
+        onFilter={onFilter}
+        onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
+      />
+      {dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}
     </section>
   );
 }
@@ -122,7 +133,12 @@ function Select({ label, value, all, options, onChange }: SelectProps) {
   );
 }
 
-function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps, "channels" | "onNew">) {
+interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
+  /** A chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
+  onDrag?: ((chat: Chat | null) => void) | undefined;
+}
+
+function Rows({ store, filter, openId, addressOf, onFilter, onDrag }: RowsProps) {
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
@@ -144,7 +160,7 @@ function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps
       <ul>
         {rows.map((chat) => (
           <li key={chat.id}>
-            <Row chat={chat} view={filter.view} isOpen={chat.id === openId} href={addressOf(chat.id)} />
+            <Row chat={chat} view={filter.view} isOpen={chat.id === openId} href={addressOf(chat.id)} onDrag={onDrag} />
           </li>
         ))}
       </ul>
@@ -159,14 +175,14 @@ function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<RowsProps, "onDrag"> {
   chat: Chat;
   view: View;
   isOpen: boolean;
   href: string;
 }
 
-function Row({ chat, view, isOpen, href }: RowProps) {
+function Row({ chat, view, isOpen, href, onDrag }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
@@ -175,6 +191,9 @@ function Row({ chat, view, isOpen, href }: RowProps) {
       class={`chat-row${unansweredSince ? " chat-row-waits" : ""}`}
       href={href}
       aria-current={isOpen ? "true" : undefined}
+      // Chromium ends a drag whose first event changes the page.
+      onDragStart={onDrag && (() => setTimeout(onDrag, 0, chat))}
+      onDragEnd={onDrag && (() => setTimeout(onDrag, 0, null))}
     >
       <Avatar {...contact} />
       <span class="grow">

@@ -14,7 +14,7 @@ import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Assignee } from "./assignee.tsx";
+import { Assignee, sayAssigned } from "./assignee.tsx";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
@@ -84,10 +84,8 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();
   const assign = (assigneeId: string | null) => {
-    const name = everybody.find(({ id }) => id === assigneeId)?.name ?? "nobody";
-    store
-      .assign(assigneeId)
-      .then(() => say(assigneeId === null ? "The chat is nobody’s" : `Assigned to ${name}`), sayError);
+    const name = everybody.find(({ id }) => id === assigneeId)?.name ?? null;
+    store.assign(assigneeId).then(() => sayAssigned(name), sayError);
   };
   const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
   const take = () => member && assign(chat?.assigneeId === member.id ? null : member.id);
