@@ -125,12 +125,15 @@ export class ChannelTable {
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
     if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0) return;
     const [row] = this.#sql
-      .exec<{ counts: string; history: string | null }>("select counts, history from channels where id = ?", id)
+      .exec<{ counts: string; history: string | null }>(
+        "select attempts as counts, history from channels where id = ?",
+        id,
+      )
       .toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,
-         counts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
+         attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
       ...[chats, depth, unanswered, scheduled],
       JSON.stringify(addCounts(JSON.parse(row.counts) as ChannelCounts, counts)),
       ...[addToHistory(row.history, counts, now), hasCounts ? now : null, id],
@@ -157,7 +160,7 @@ export class ChannelTable {
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const query = `select id, health, chats, unanswered, depth, counts, counted_at as at,
+    const query = `select id, health, chats, unanswered, depth, attempts as counts, counted_at as at,
         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
       from channels where id in (select value from json_each(?))`;
     const rows = this.#sql.exec<NumbersRow>(query, JSON.stringify(ids)).toArray();

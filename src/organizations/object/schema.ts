@@ -23,7 +23,7 @@ export const ORGANIZATION_SCHEMA = [
      -- How many messages wait in its chats.
      depth integer not null default 0,
      -- ChannelCounts as JSON.
-     counts text not null default '{}',
+     attempts text not null default '{}',
      -- ChannelHealth as JSON; null until the channel's object reports it.
      health text,
      -- When the depth or the counts changed last.
@@ -59,30 +59,22 @@ export const ORGANIZATION_SCHEMA = [
      next_scheduled_at integer,
      -- The seq up to which a client has read; null if none has.
      read_up_to integer,
-     -- The member whose chat it is; null for nobody.
-     assignee text,
      -- The number of the chat's last report, and what it said of its queue.
      report integer not null default 0,
      depth integer not null default 0,
      oldest integer,
      attempts text not null default '{}',
-     -- The counts of members that it said: MemberCounts as JSON; null if it never said any.
-     members text,
      -- The last of its events that the feed points to.
      events integer not null default 0,
      -- The same when the chat was first told of a list of webhooks; null once it has the list.
      told_after integer
    ) without rowid;
    -- GET /chats, latest activity first.
-   -- The last columns are in it so that a filter reads no row of a chat.
-   create index chats_by_activity on chats (active_at, id, assignee, channel_id) where active_at is not null;
+   create index chats_by_activity on chats (active_at, id) where active_at is not null;
    -- GET /chats of a channel; also finds the chats of a channel that is being deleted.
    create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
-   -- GET /chats?unanswered=true and ?scheduled=true, with the columns of filters.
-   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
-   -- GET /chats?assignee= of a member. A chat that is nobody's costs no row.
-   create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
-     where assignee is not null and active_at is not null;
+   -- GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads no row of a chat.
+   create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
    create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
    -- Finds the chats that no object has adopted yet.
    create index chats_created on chats (created_at) where state = 'created';
@@ -103,11 +95,6 @@ export const ORGANIZATION_SCHEMA = [
      at integer not null,
      -- Its requests by hour and by day: History as JSON.
      history text
-   ) without rowid;
-   create table members (
-     id text primary key,
-     -- What it did by hour and by day: History as JSON.
-     history text not null
    ) without rowid;
    -- The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a number: a
    -- further table of a day has the next one.
@@ -186,13 +173,6 @@ export const ORGANIZATION_SCHEMA = [
      since integer not null,
      at integer not null
    ) without rowid;
-   -- Members that were removed, or are about to be, so that their chats are freed.
-   create table leaving_members (
-     id text primary key,
-     -- When the directory is asked whether the member was removed, or the row goes.
-     at integer not null,
-     is_removed integer not null
-   ) without rowid;
    -- Sessions of members that ended before their time.
    create table session_ends (
      member_id text not null,
@@ -205,4 +185,28 @@ export const ORGANIZATION_SCHEMA = [
    ) without rowid;
    -- Finds the rows that no longer mean anything.
    create index session_ends_by_time on session_ends (until);`,
+  `-- The member whose chat it is; null for nobody.
+   alter table chats add column assignee text;
+   -- The counts of members that it said: MemberCounts as JSON; null if it never said any.
+   alter table chats add column members text;
+   -- The last columns are in the indexes so that a filter reads no row of a chat.
+   drop index chats_by_activity;
+   create index chats_by_activity on chats (active_at, id, assignee, channel_id) where active_at is not null;
+   drop index chats_unanswered;
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
+   -- GET /chats?assignee= of a member. A chat that is nobody's costs no row.
+   create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
+     where assignee is not null and active_at is not null;
+   -- Members that were removed, or are about to be, so that their chats are freed.
+   create table leaving_members (
+     id text primary key,
+     -- When the directory is asked whether the member was removed, or the row goes.
+     at integer not null,
+     is_removed integer not null
+   ) without rowid;
+   create table members (
+     id text primary key,
+     -- What it did by hour and by day: History as JSON.
+     history text not null
+   ) without rowid;`,
 ];

@@ -19,6 +19,7 @@ test("an organization is created with its first member, and returned with all it
       region: "weur",
       limits: { chats: null, members: 1_000, templates: 1_000, channels: 200 },
       selfService: null,
+      assignOnAnswer: false,
       createdAt: TIME,
     },
     member: {

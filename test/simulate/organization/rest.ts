@@ -134,11 +134,11 @@ function checkReport(
 }
 
 function checkChannels(world: OrganizationWorld, organization: SimulatedObject, rows: ReportedRow[]): void {
-  const channels = organization.storage.read<{ id: string; depth: number; counts: string; closed: number }>(
+  const channels = organization.storage.read<{ id: string; depth: number; attempts: string; closed: number }>(
     "channels",
     "select * from channels",
   );
-  for (const { id, depth, counts, closed } of channels) {
+  for (const { id, depth, attempts: counts, closed } of channels) {
     const chats = rows.filter(({ channel_id }) => channel_id === id);
     const depths = chats.reduce((total, chat) => total + chat.depth, 0);
     world.check("numbers", depth === depths, () => `${id} has depth ${depth}, and its chats ${depths}`);

@@ -17,8 +17,6 @@ export const CHAT_SCHEMA = [
      -- JSON of delivery/row.ts; null if no network delivers the message.
      delivery text,
      media text,
-     -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
-     named integer,
      -- The id of a message that was scheduled. It does not end with the message's seq.
      scheduled_id text,
      -- From then on no attempt begins, in Unix milliseconds; null for never.
@@ -52,9 +50,7 @@ export const CHAT_SCHEMA = [
      fingerprint text,
      template text,
      -- JSON of the file that it sends; null if it sends none.
-     media text,
-     -- As in messages.
-     named integer
+     media text
    ) without rowid;
    -- Messages that ended without a place, oldest first. They are kept for 30 days.
    create table unplaced (
@@ -71,19 +67,6 @@ export const CHAT_SCHEMA = [
      ended_at integer not null
    );
    create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;
-   -- Notes of the company. They are no messages.
-   create table notes (
-     n integer primary key,
-     id text not null unique,
-     -- The note's public JSON; blank once it is deleted.
-     doc text not null,
-     dedupe text,
-     fingerprint text,
-     -- Unix milliseconds.
-     created_at integer not null,
-     deleted_at integer
-   );
-   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;
    -- Files that no message shows, and those that several do. Their bytes are in R2.
    create table files (
      id text primary key,
@@ -100,4 +83,20 @@ export const CHAT_SCHEMA = [
      -- What the client was answered; null while the upload is under way.
      doc text
    ) without rowid;`,
+  `-- Notes of the company. They are no messages.
+   create table notes (
+     n integer primary key,
+     id text not null unique,
+     -- The note's public JSON; blank once it is deleted.
+     doc text not null,
+     dedupe text,
+     fingerprint text,
+     -- Unix milliseconds.
+     created_at integer not null,
+     deleted_at integer
+   );
+   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;
+   -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
+   alter table messages add column named integer;
+   alter table scheduled add column named integer;`,
 ];
