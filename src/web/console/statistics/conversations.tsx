@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Schemas } from "../api.ts";
+import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Chart } from "../parts/chart.tsx";
@@ -63,7 +63,11 @@ export function Conversations({ channels, version }: { channels: ChannelStats[];
   // Another period of days needs no other request.
   const load = (signal: AbortSignal) =>
     eachOf(ids, async (of) => {
-      const { history } = await api.GET("/stats/history", { query: { of, by }, signal });
+      const { history } = await api.GET("/stats/history", { query: { of, by }, signal }).catch((error: unknown) => {
+        // It was deleted meanwhile.
+        if (error instanceof ParleyError && error.status === 404) return { history: { buckets: [] } };
+        throw error;
+      });
       return history.buckets as Bucket[];
     });
   const histories = useResource(key, load, version);
@@ -90,7 +94,7 @@ export function Conversations({ channels, version }: { channels: ChannelStats[];
 }
 
 function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: "hour" | "day" }) {
-  const starts = channels[0]?.buckets ?? [];
+  const starts = channels.find(({ buckets }) => buckets.length > 0)?.buckets ?? [];
   const overTime = (count: (bucket: Bucket) => number) =>
     starts.map((_, n) => sumOf(channels.map(({ buckets }) => (buckets[n] ? count(buckets[n]) : 0))));
   const all = channels.flatMap(({ buckets }) => buckets);
