@@ -71,7 +71,7 @@ test("a note is written in a box of its own, which shares nothing with the messa
   expect(await violations(page)).toEqual([]);
   await page.getByRole("button", { name: "Write a message" }).click();
   await expect.poll(() => messageBox(page).inputValue()).toBe("Dear Nora,");
-  await page.keyboard.press("Control+Enter");
+  await messageBox(page).press("Control+Enter");
   await expect.poll(async () => (await stored(chat.id)).messages).toEqual(["Dear Nora,", "My order is late"]);
   await page.context().close();
 });

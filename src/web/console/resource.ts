@@ -19,9 +19,11 @@ export interface Resource<T> {
   set: (data: T) => void;
 }
 
-/** How the load of a key ended, and when one succeeded last, Unix milliseconds. */
+/** How the last load ended, and when one succeeded last, Unix milliseconds. */
 interface LoadState {
   key: string | null;
+  /** Which load of the screen it was: each reload is a new one. */
+  turn: number;
   error: ParleyError | null;
   loadedAt: number;
 }
@@ -36,14 +38,14 @@ export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   version?: string | null,
 ): Resource<T> {
-  const state = useSignal<LoadState>({ key: null, error: null, loadedAt: 0 });
+  const state = useSignal<LoadState>({ key: null, turn: 0, error: null, loadedAt: 0 });
   const turn = useSignal(0);
   const loading = useRef(load);
   loading.current = load;
 
   const take = (of: string, data: T) => {
     remember(of, data);
-    state.value = { key: of, error: null, loadedAt: Date.now() };
+    state.value = { key: of, turn: turn.peek(), error: null, loadedAt: Date.now() };
   };
 
   useEffect(() => {
@@ -56,7 +58,7 @@ export function useResource<T>(
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        state.value = { key, error: asParleyError(error), loadedAt: state.peek().loadedAt };
+        state.value = { key, turn: turn.peek(), error: asParleyError(error), loadedAt: state.peek().loadedAt };
       },
     );
     return () => controller.abort();
@@ -66,7 +68,7 @@ export function useResource<T>(
   return {
     data: key === null ? undefined : (known.get(key) as T | undefined),
     error: isCurrent ? state.value.error : null,
-    isLoading: key !== null && !isCurrent,
+    isLoading: key !== null && !(isCurrent && state.value.turn === turn.value),
     loadedAt: state.value.loadedAt,
     reload: () => void turn.value++,
     set: (data) => key !== null && take(key, data),

@@ -35,7 +35,7 @@ type Proof = Record<string, string>;
 const KEPT = 60;
 /** What a browser says of a request that a page of the console makes. */
 const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
-const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key", "whk"];
+const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "note", "key", "whk"];
 const encoder = new TextEncoder();
 
 /** Two organizations with resources of each kind. The first one makes the requests. Their ids fill the drawn requests. */

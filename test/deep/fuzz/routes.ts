@@ -9,6 +9,7 @@ import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
+import { noteBody, notesQuery } from "../../../src/chats/notes.ts";
 import { uploadQuery } from "../../../src/chats/upload-media.ts";
 import { newPasskeyBody, passkeyPatch } from "../../../src/console/passkeys/passkeys.ts";
 import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
@@ -153,6 +154,9 @@ const PUBLIC: Record<string, Shape> = {
   "POST /api/v1/chats/:id/typing": { ids: chat, body: typingBody, weight: 2 },
   "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
+  "GET /api/v1/chats/:id/notes": { ids: chat, query: notesQuery, weight: 3 },
+  "POST /api/v1/chats/:id/notes": { ids: chat, body: noteBody, weight: 3 },
+  "DELETE /api/v1/chats/:id/notes/:noteId": { ids: ["cht", "note"], weight: 2 },
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: afterQuery, weight: 3 },
   "GET /api/v1/chats/:id/export": { ids: chat, query: exportQuery },
   "GET /api/v1/export": { query: exportQuery },
