@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A key, or two keys one after the other, and what they do. */
 export interface Shortcut {
@@ -41,7 +41,8 @@ addEventListener("keydown", (event) => {
 export function useShortcuts(own: Shortcut[]): void {
   const latest = useRef(own);
   latest.current = own;
-  useEffect(() => {
+  // A key works as soon as the part is seen.
+  useLayoutEffect(() => {
     const mine = latest.current.map(({ keys, label }, n) => ({ keys, label, run: () => latest.current[n]?.run() }));
     shortcuts.value = [...shortcuts.value, ...mine];
     return () => {
