@@ -26,6 +26,7 @@ const TINY: Sizes = {
   chats: 20,
   manyChats: 30,
   keys: 3,
+  asleep: 2,
   visitors: 3,
   activeChats: 5,
   reportSeconds: 2,
@@ -35,10 +36,11 @@ const TINY: Sizes = {
 const GOALS = [
   "list, page 1 of 10,000",
   "list, last page of 100,000",
-  "one send among nine lists",
-  "list, 100 keys and chats",
+  "spread: list, 1,000 keys and chats",
+  "mixed: one send among nine lists",
   "list, one connection",
   "send",
+  "send, one connection",
   "send with a template",
   "send, with a webhook beside it",
   "send, with a webhook beside it at 500 a second",
@@ -47,10 +49,12 @@ const GOALS = [
   "429: over the limit",
   "401: a forged key",
   "401: a revoked key",
+  "list, key and chat were asleep",
+  "list, a key that was not used for an hour",
   "GET /chats, page 1 of 10,000",
 ];
 
-const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, log: () => undefined };
+const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, afterSeconds: 0.1, log: () => undefined };
 
 test("every case is prepared, counted and timed, and gets the expected responses", {
   timeout: 240_000,
@@ -76,6 +80,9 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(counts["401: a forged key"]?.written).toBeLessThan(0.1);
   // Statements: the key, the chat, the count and the page. The limiter writes a row.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
+
+  const followed = rows.filter(({ after }) => after !== null).map(({ name }) => name);
+  expect(followed).toEqual(cases.filter((each) => each.followed).map(({ name }) => name));
 
   // In two seconds, each of the five chats reports.
   const listened = rows.filter(({ name }) => name.endsWith("5 chats are active each second"));
@@ -152,7 +159,12 @@ test("the scrolling of a conversation is measured in a browser", { timeout: 240_
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {
-  const names = [BARE, "poll of an unchanged page", "one send among nine lists", "list, 3 keys and chats"];
+  const names = [
+    BARE,
+    "poll of an unchanged page",
+    "mixed: one send among nine lists",
+    "spread: list, 3 keys and chats",
+  ];
   const all = selectCases(TINY, { only: null, goals: false, scale: false });
   const cases = all.filter(({ name }) => [...names, "429: over the limit", "inbound WhatsApp webhook"].includes(name));
   const { rows } = await bench(cases, { ...SETTINGS, seconds: 0.02, wrk: await findWrk(), memory: [] });
@@ -175,13 +187,19 @@ test("a case runs with the cases that it is compared to, and the largest cases r
 });
 
 test("--goals runs only the cases with a goal, and the cases that they are compared to", () => {
-  const compared = ["bare: one Hono route", "two at once, one connection", "send, one connection"];
+  const compared = [
+    "bare: one Hono route",
+    "one call that writes a row, one connection",
+    "two at once, one connection",
+    "two objects that were asleep, and a D1 query between them",
+    "two objects that were asleep, one after the other",
+  ];
   expect(named(null, { goals: true }).toSorted()).toEqual([...GOALS, ...compared].toSorted());
 });
 
 test("the case of a profile is given by its name or a part of it", () => {
   expect(findCase(FULL, "send").name).toBe("send");
-  expect(findCase(FULL, "nine").name).toBe("one send among nine lists");
+  expect(findCase(FULL, "nine").name).toBe("mixed: one send among nine lists");
   expect(() => findCase(FULL, "list, 100")).toThrow(/names \d cases.*\n {2}list, 100 callers\n/s);
   expect(() => findCase(FULL, "no such case")).toThrow("names 0 cases");
 });

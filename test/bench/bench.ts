@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { newSecrets } from "../support/world/workers.ts";
+import { measureAftermath } from "./aftermath.ts";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case } from "./cases.ts";
 import { countCase, countReports } from "./counts.ts";
@@ -35,6 +36,8 @@ export interface RunSettings {
 
 export interface BenchSettings extends RunSettings {
   rounds: number;
+  /** For how long the server is watched after the requests of a case with `followed`. */
+  afterSeconds: number;
   startUp: boolean;
   /** The lengths, in messages, of the chats whose objects' memory is measured. */
   memory: number[];
@@ -45,7 +48,7 @@ export interface BenchSettings extends RunSettings {
  * service as it is deployed starts on the same data, and is timed.
  */
 export async function bench(cases: Case[], settings: BenchSettings): Promise<Outcome> {
-  const { rounds, seconds, memory, log } = settings;
+  const { rounds, seconds, afterSeconds, memory, log } = settings;
   return withSetup(settings, { minify: true }, async (setup, drive) => {
     const startUp = settings.startUp ? await startUpTime(join(setup.folder, "startup.cpuprofile")) : null;
     const prepared = await prepare(setup, cases, log);
@@ -53,12 +56,14 @@ export async function bench(cases: Case[], settings: BenchSettings): Promise<Out
     const counted = await withServer(setup, { counted: true, showErrors: false }, (server) =>
       count(server, prepared, log),
     );
-    const results = await withServer(setup, { counted: false, showErrors: false }, (server) => {
+    const timed = await withServer(setup, { counted: false, showErrors: false }, async (server) => {
       const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
-      return runRounds(server, prepared, { drive, rounds, seconds }, onRound);
+      const results = await runRounds(server, prepared, { drive, rounds, seconds }, onRound);
+      log("Measuring what follows");
+      return { results, after: await measureAftermath(server, prepared, { drive, seconds, afterSeconds }) };
     });
     return {
-      rows: rowsOf(counted, results),
+      rows: rowsOf(counted, timed.results, timed.after),
       gzippedBytes: await gzippedSize(setup.scripts.parley),
       startUp,
       memory: await measureMemory(setup, memory, log),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Load, Measured } from "./driver.ts";
+import { Mistake } from "../support/mistake.ts";
+import { drive, type Load, type Measured } from "./driver.ts";
 import type { Place } from "./fixtures.ts";
 import type { Front } from "./server.ts";
 
@@ -14,6 +15,10 @@ export interface Case {
   goal?: Goal;
   /** Milliseconds to wait after a turn, if its alarms would slow down the turn of the next case. */
   rest?: number;
+  /** So many requests are sent before each turn, because objects that were not called for ten seconds are not in memory. */
+  warmUp?: number;
+  /** What the service does after its requests is measured too: reports, alarms, counts. */
+  followed?: boolean;
   /** It leaves the process slower than before, so it has its turns after all others, and no ratios. */
   last?: boolean;
   /** For so many seconds it is counted how often its chats report to their organization's object. */
@@ -48,6 +53,8 @@ export interface CaseTurn {
 }
 
 export const CONNECTIONS = 16;
+/** For how many turns there are requests that are sent once in a run. */
+const MAX_TURNS = 20;
 
 /** Traffic of one request that is sent again and again. */
 export function same(request: string, status: number): Traffic {
@@ -64,6 +71,24 @@ export function eachOnce(request: () => string, status: number): Traffic {
   return { request, different: Number.POSITIVE_INFINITY, statuses: [status] };
 }
 
+/** Traffic of which each request is sent once in a run, a part of them in each turn. */
+export function onceInARun(requests: string[], status: number): Traffic {
+  const inATurn = Math.ceil(requests.length / MAX_TURNS);
+  let sent = 0;
+  return {
+    request: (n) => requests[n % requests.length] as string,
+    different: requests.length,
+    statuses: [status],
+    run: (url) => {
+      const some = requests.slice(sent, (sent += inATurn));
+      if (some.length === 0)
+        throw new Mistake(`The cold cases have objects for ${MAX_TURNS} turns. Use fewer --rounds`);
+      const load = { url, connections: 1, request: (n: number) => some[n] as string, different: some.length };
+      return drive({ ...load, statuses: [status] }, { requests: some.length });
+    },
+  };
+}
+
 /** An id that is never used again. */
 export function unique(): string {
   return randomUUID();
@@ -72,7 +97,7 @@ export function unique(): string {
 /** A case of the service with 16 connections. */
 export function parley(
   name: string,
-  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "last">,
+  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "last" | "warmUp" | "followed">,
   make: Case["make"],
 ): Case {
   return { name, front: "parley", connections: CONNECTIONS, ...compared, make };

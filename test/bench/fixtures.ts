@@ -78,20 +78,25 @@ export class Place implements World {
     return (await this.ask("/bench/channel-rows", { method: "POST", body })).json() as Promise<ChannelRows>;
   }
 
+  /** Makes these keys unused for more than an hour. */
+  async ageKeys(keyIds: string[]): Promise<void> {
+    await this.#fill("aged-keys", keyIds);
+  }
+
   /** Runs statements on the D1 database of a service. */
   sql(front: "floors" | "literal" | "parley", statements: Statement[]): Promise<void> {
     return this.#server.sql(front, statements);
   }
 
-  async #fill(what: "chats" | "messages", filling: Chats | Messages): Promise<void> {
+  async #fill(what: "aged-keys" | "chats" | "messages", filling: string[] | Chats | Messages): Promise<void> {
     const response = await this.ask(`/bench/${what}`, { method: "POST", body: JSON.stringify(filling) });
     const text = await response.text();
     if (!response.ok) throw new Error(`/bench/${what}: got ${response.status}: ${text}`);
   }
 
-  /** Sends one request to the service. */
-  async ask(path: string, init: RequestInit): Promise<Response> {
-    return fetch(new URL(path, this.#server.url("parley")), init);
+  /** Sends one request to the service, or to the Worker of the floors. */
+  async ask(path: string, init: RequestInit, front: "parley" | "floors" = "parley"): Promise<Response> {
+    return fetch(new URL(path, this.#server.url(front)), init);
   }
 }
 

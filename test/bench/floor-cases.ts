@@ -1,6 +1,8 @@
-import { type Case, CONNECTIONS, type Goal, same } from "./cases.ts";
+import { type Case, CONNECTIONS, type Goal, onceInARun, same } from "./cases.ts";
+import type { Place } from "./fixtures.ts";
 import { CALLS } from "./many-calls.ts";
 import { get, post } from "./request.ts";
+import type { Sizes } from "./sizes.ts";
 
 export const BARE = "bare: one Hono route";
 /** The most that a refusal can reach: nothing is checked, and only the headers are those of the service. */
@@ -11,7 +13,10 @@ export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
 export const MANY_CALLS = `${CALLS} empty object calls at once`;
 export const ONE_WRITE = "one call that writes a row";
+export const WRITE_ALONE = "one call that writes a row, one connection";
 const ONE_QUERY = "one D1 query";
+export const ASLEEP = "two objects that were asleep, one after the other";
+export const ASLEEP_AND_QUERY = "two objects that were asleep, and a D1 query between them";
 
 /** The bare route that a case with this number of connections is compared to. */
 export function bareOf(connections: number): string {
@@ -23,7 +28,12 @@ export function toBare(must: number, aim?: number): Goal {
   return { to: BARE, of: "rate", must, ...(aim !== undefined && { aim }) };
 }
 
-export const FLOORS: Case[] = [
+/** What the platform takes for a part of what the service does. */
+export function floorCases({ asleep }: Sizes): Case[] {
+  return [...FLOORS, sleepers(ASLEEP, "read", asleep), sleepers(ASLEEP_AND_QUERY, "read-and-query", asleep)];
+}
+
+const FLOORS: Case[] = [
   floor(BARE, get("/bare", "")),
   { ...floor(REFUSAL, get("/refusal", "")), make: async () => same(get("/refusal", ""), 401) },
   floor(BARE_ALONE, get("/bare", ""), 1),
@@ -32,24 +42,38 @@ export const FLOORS: Case[] = [
   floor(TWO_ALONE, get("/two", ""), 1),
   floor(MANY_CALLS, get("/many", ""), 4),
   floor(ONE_WRITE, post("/write", "")),
-  floor(ONE_QUERY, get("/query", ""), CONNECTIONS, async (sql) => {
-    await sql([{ sql: "create table rows (id integer primary key)", values: [] }]);
-  }),
+  floor(WRITE_ALONE, post("/write", ""), 1),
+  {
+    ...floor(ONE_QUERY, get("/query", "")),
+    make: async (place) => {
+      await makeTable(place);
+      return same(get("/query", ""), 200);
+    },
+  },
 ];
 
-function floor(
-  name: string,
-  bytes: string,
-  connections = CONNECTIONS,
-  prepare: (sql: (statements: { sql: string; values: [] }[]) => Promise<void>) => Promise<void> = async () => {},
-): Case {
+/** Objects with a row each, two for a request: the call of the second needs what the first says. */
+function sleepers(name: string, route: string, count: number): Case {
   return {
     name,
     front: "floors",
-    connections,
+    connections: 1,
     make: async (place) => {
-      await prepare((statements) => place.sql("floors", statements));
-      return same(bytes, 200);
+      await makeTable(place);
+      const names = Array.from({ length: 2 * count }, (_, n) => `${route}-${n}`);
+      for (const each of names) await (await place.ask(`/write/${each}`, { method: "POST" }, "floors")).text();
+      const requests = names.slice(count).map((other, n) => get(`/${route}/${names[n]}/${other}`, ""));
+      return onceInARun(requests, 200);
     },
   };
+}
+
+/** Makes the table of the D1 queries. */
+function makeTable(place: Place): Promise<void> {
+  const sql = "create table rows (id integer primary key)";
+  return place.once("the floors' table", () => place.sql("floors", [{ sql, values: [] }]));
+}
+
+function floor(name: string, bytes: string, connections = CONNECTIONS): Case {
+  return { name, front: "floors", connections, make: async () => same(bytes, 200) };
 }

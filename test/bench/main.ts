@@ -19,6 +19,9 @@ import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table
 import { FULL_UPLOADS, isWithinGoal, measureUploads, uploadsText } from "./uploads.ts";
 import { findWrk } from "./wrk.ts";
 
+/** An alarm rings within two seconds of a send, an idle key within five. */
+const AFTER_SECONDS = 10;
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
@@ -81,7 +84,8 @@ async function main(argv: string[]): Promise<number> {
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
   const startUp = given.only === null && !given.goals;
-  const measured = await bench(selectCases(FULL, given), { ...given, wrk, startUp, memory, log });
+  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, memory, log };
+  const measured = await bench(selectCases(FULL, given), settings);
   const driver = wrk === null ? "Node" : "wrk";
   const slowBare = slowBareRoute(measured.rows, driver);
   const outcome = slowBare && !wrk ? { ...measured, rows: withoutRatios(measured.rows) } : measured;

@@ -20,6 +20,8 @@ export interface Row extends Ratios {
   p50: number;
   p99: number;
   cpu: number | null;
+  /** What follows a request in the next seconds, in µs of CPU. Null if it was not measured. */
+  after: number | null;
   /** For each request, as counted. */
   counts: Tally | null;
   /** Reports of chats to their organization's object in a second. */
@@ -47,7 +49,7 @@ export interface Counted {
   reports: number | null;
 }
 
-export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
+export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = new Map<Case, number>()): Row[] {
   const turnsOf = new Map(cases.map(({ each }) => [each.name, validTurns(results.get(each))]));
   return cases.map(({ each, counts, reports }) => {
     const turns = turnsOf.get(each.name) ?? [];
@@ -71,6 +73,7 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       p50: median(of(({ p50 }) => p50)),
       p99: median(of(({ p99 }) => p99)),
       cpu,
+      after: after.get(each) ?? null,
       toBare: ratioTo(bare),
       cpuToBare: cpuRatioTo(bare),
       toFloor: ratioTo(each.floor),

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { cpuTime } from "../support/world/processes.ts";
 import type { Case, Traffic } from "./cases.ts";
-import type { Driver, Measured } from "./driver.ts";
+import { type Driver, type Measured, drive as nodeDrive } from "./driver.ts";
 import type { Server } from "./server.ts";
 
 /** One turn of a case. `cpu` is the server's CPU time for a request in microseconds, and null outside Linux. */
@@ -55,6 +55,9 @@ export async function runRounds(
 /** One turn of a case, and its first response with a wrong status. */
 export async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
   const url = server.url(each.front);
+  if (each.warmUp) {
+    await nodeDrive({ url, connections: each.connections, ...traffic }, { requests: each.warmUp });
+  }
   const before = await cpuTime(server.pid);
   const { requests, seconds: took, ...measured } = await runOnce(url, drive, { each, traffic }, seconds);
   const after = await cpuTime(server.pid);

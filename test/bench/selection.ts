@@ -1,9 +1,10 @@
 import { Mistake } from "../support/mistake.ts";
 import type { BenchArguments } from "./arguments.ts";
 import type { Case } from "./cases.ts";
+import { coldCases } from "./cold-cases.ts";
 import { directoryCases } from "./directory-cases.ts";
 import { eventCases } from "./event-cases.ts";
-import { BARE, bareOf, FLOORS } from "./floor-cases.ts";
+import { BARE, bareOf, floorCases } from "./floor-cases.ts";
 import { listeningCases } from "./listening-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
@@ -40,10 +41,11 @@ export function findCase(sizes: Sizes, text: string): Case {
 
 function allCases(sizes: Sizes): Case[] {
   return [
-    ...FLOORS,
+    ...floorCases(sizes),
     ...literalCases(sizes),
     ...listCases(sizes),
     ...sendCases(sizes),
+    ...coldCases(sizes),
     ...REFUSALS,
     ...directoryCases(sizes),
     ...listeningCases(sizes),

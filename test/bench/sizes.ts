@@ -7,8 +7,10 @@ export interface Sizes {
   /** Chats of an organization, and of a large one. */
   chats: number;
   manyChats: number;
-  /** Keys that are busy at once. */
+  /** Keys that are busy at once, each with a chat of its own. */
   keys: number;
+  /** Keys and chats whose objects are not in memory. */
+  asleep: number;
   /** Visitors with an open socket. */
   visitors: number;
   /** Chats that send a message each second, and for how many seconds their reports are counted. */
@@ -22,7 +24,8 @@ export const FULL: Sizes = {
   hugeChat: 1_000_000,
   chats: 10_000,
   manyChats: 1_000_000,
-  keys: 100,
+  keys: 1_000,
+  asleep: 1_000,
   visitors: 1_000,
   activeChats: 100,
   reportSeconds: 10,

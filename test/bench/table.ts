@@ -13,6 +13,7 @@ const COLUMNS: Column<Row>[] = [
   ["p50 ms", ({ p50 }) => p50.toFixed(2)],
   ["p99 ms", ({ p99 }) => p99.toFixed(2)],
   ["CPU µs", ({ cpu }) => (cpu === null ? "" : whole(cpu))],
+  ["after µs", ({ after }) => (after === null ? "" : whole(after))],
   ["driver", ({ driverShare }) => `${whole(driverShare * 100)}%${driverShare > DRIVER_LIMIT ? "!" : ""}`],
   ["CPU to bare", ({ cpuToBare }) => ratio(cpuToBare)],
   ["to bare", ({ toBare }) => ratio(toBare)],

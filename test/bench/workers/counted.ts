@@ -11,7 +11,15 @@ import { talkRows } from "./talk.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
 
-export class KeyObject extends counting(service.KeyObject) {}
+export class KeyObject extends counting(service.KeyObject) {
+  /** Makes its record of the key older than it may be used. */
+  age(): void {
+    const { kv } = this.ctx.storage;
+    const held = kv.get<{ readAt: number }>("record");
+    if (!held) throw new Error("the key was never used");
+    kv.put("record", { ...held, readAt: held.readAt - 2 * 3_600_000 });
+  }
+}
 export class ChannelObject extends counting(service.ChannelObject) {}
 export class WebhookObject extends counting(service.WebhookObject) {}
 
@@ -111,7 +119,7 @@ export class ChatObject extends counting(service.ChatObject) {
   }
 }
 
-/** The service with counters, and with routes that write chats and messages. */
+/** The service with counters, and with routes that write chats and messages and age keys. */
 export default countedWorker<Env>({
   async fetch(request, env, context) {
     const { pathname } = new URL(request.url);
@@ -119,6 +127,11 @@ export default countedWorker<Env>({
       const chats = await request.json<Chats>();
       const organizations = env.ORGANIZATIONS as unknown as DurableObjectNamespace<OrganizationObject>;
       await organizations.getByName(chats.organizationId).fill(chats);
+      return new Response();
+    }
+    if (pathname === "/bench/aged-keys") {
+      const keys = env.KEYS as unknown as DurableObjectNamespace<KeyObject>;
+      for (const id of await request.json<string[]>()) await keys.getByName(id).age();
       return new Response();
     }
     if (pathname === "/bench/messages") {

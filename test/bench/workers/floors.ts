@@ -14,6 +14,10 @@ export class FloorObject extends DurableObject<FloorEnv> {
 
   nothing(): void {}
 
+  read(): string {
+    return String(this.#sql.exec("select doc from rows limit 1").one().doc);
+  }
+
   write(doc: string): void {
     this.#sql.exec("create table if not exists rows (id integer primary key, doc text)");
     this.#sql.exec("insert into rows (doc) values (?)", doc);
@@ -57,6 +61,19 @@ const app = new Hono<{ Bindings: FloorEnv }>()
   .post("/write", async (c) => {
     await c.env.OBJECTS.getByName("written").write(DOC);
     return c.json(OK);
+  })
+  .post("/write/:name", async (c) => {
+    await c.env.OBJECTS.getByName(c.req.param("name")).write(DOC);
+    return c.json(OK);
+  })
+  .get("/read/:one/:other", async (c) => {
+    await c.env.OBJECTS.getByName(c.req.param("one")).read();
+    return c.json({ row: await c.env.OBJECTS.getByName(c.req.param("other")).read() });
+  })
+  .get("/read-and-query/:one/:other", async (c) => {
+    await c.env.OBJECTS.getByName(c.req.param("one")).read();
+    await c.env.DB.prepare("select id from rows where id = ?").bind(1).first();
+    return c.json({ row: await c.env.OBJECTS.getByName(c.req.param("other")).read() });
   })
   .post("/dropped/:name", async (c) => {
     await c.req.raw.body?.pipeTo(new WritableStream());
