@@ -7,6 +7,7 @@ import { consoleRoutes } from "./console/routes.ts";
 import { isOutage } from "./db/client.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
+import { allOf } from "./http/before.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { separateConsole } from "./http/hosts.ts";
 import { answerNotFound } from "./http/not-found.ts";
@@ -25,9 +26,9 @@ type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 export const app = new Hono<AppEnv>();
 
 app.onError(answerError);
-app.notFound(answerNotFound);
+app.notFound(answerUnknown);
 
-app.use(requestLog(), separateConsole(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
+app.use(requestLog(), separateConsole());
 app.get("/", answerRoot);
 app.get("/healthz", (c) => c.json({ ok: true }));
 
@@ -36,7 +37,7 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 app.use("/api/v1/webhooks/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.use("/api/v1/channels/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.on("POST", "/api/v1/members/:id/sign-in-link", needs("ADMIN_TOKEN"));
-app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
+app.use("/api/v1/*", allOf(needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate()));
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", eventRoutes);
@@ -47,6 +48,15 @@ app.route("/admin/v1", adminRoutes);
 app.route("/console", consoleRoutes);
 app.route("/hooks", webhookRoutes);
 app.route("/web", webRoutes);
+
+const checkMethod = methodNotAllowed({ app, onMethodNotAllowed: refuseMethod });
+
+/** A path that no route has: 405 if it has one for another method, else 404. */
+async function answerUnknown(c: Context<AppEnv>): Promise<Response> {
+  c.res = answerNotFound(c);
+  await checkMethod(c, async () => {});
+  return c.res;
+}
 
 function refuseMethod(c: Context, methods: string[]): Response {
   const error = new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } });

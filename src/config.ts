@@ -1,5 +1,5 @@
-import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
+import { type Before, before } from "./http/before.ts";
 import { unavailable } from "./http/errors.ts";
 import "./http/fields.ts"; // sets the texts of zod's errors
 import { perIsolate } from "./platform/per-isolate.ts";
@@ -123,11 +123,11 @@ export function baseAddress(env: Env, name: AddressVariable, defaultAddress: str
 }
 
 /** Responds with 503 while a variable is missing or malformed. Must come before authentication. */
-export function needs(...names: Variable[]): MiddlewareHandler<{ Bindings: Env }> {
-  return async function needsConfiguration(c, next) {
+export function needs(...names: Variable[]): Before<{ Bindings: Env }> {
+  return before((c) => {
     for (const name of names) configured(c.env, name);
-    await next();
-  };
+    return undefined;
+  });
 }
 
 function parse<V extends Variable>(env: Env, name: V): Parsed[V] {

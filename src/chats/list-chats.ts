@@ -58,8 +58,7 @@ type Query = z.output<typeof chatsQuery>;
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
-  /** At most 16 MB of pages. */
-  pages: new PageCache({ maxPages: 128, maxPageBytes: 131_072 }),
+  pages: new PageCache({ maxBytes: 16_777_216, maxPageBytes: 131_072 }),
 }));
 
 /** Reads the list that a request asks for. @throws ApiError as `listChats`; `validation_failed` for its query */

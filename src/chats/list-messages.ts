@@ -46,8 +46,7 @@ export const messagesQuery = z.object({
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
-  /** At most 16 MB of pages. */
-  pages: new PageCache({ maxPages: 512, maxPageBytes: 32_768 }),
+  pages: new PageCache({ maxBytes: 16_777_216, maxPageBytes: 32_768 }),
 }));
 
 /** Reads the page that a request asks for. @throws ApiError as `listMessages`; `validation_failed` for its query */

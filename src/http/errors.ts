@@ -1,4 +1,4 @@
-import { createJsonResponse, type ResponseHeaders } from "./response.ts";
+import { createJsonResponse, type HeaderTemplate, headerTemplate, type ResponseHeaders } from "./response.ts";
 
 interface ErrorKind {
   status: number;
@@ -192,8 +192,30 @@ export function unavailable(cause: unknown, retryAfterSeconds = 1): ApiError {
 /** How many faults a response lists. */
 export const MAX_FAULTS = 100;
 
-/** The response for an error. @param responseHeaders the headers of every response to this request */
+/** What a reply becomes, once it was used. */
+interface Rendered {
+  status: number;
+  body: string;
+  template: HeaderTemplate;
+}
+
+const rendered = new WeakMap<ErrorReply, Rendered>();
+
+/**
+ * The response for an error. A reply that is no `ApiError` may be sent again and again, so it is rendered once.
+ * @param responseHeaders the headers of every response to this request
+ */
 export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeaders): Response {
+  let known = rendered.get(error);
+  if (!known) {
+    const { status, body, headers } = render(error);
+    if (error instanceof ApiError) return createJsonResponse(body, status, responseHeaders, headers);
+    rendered.set(error, (known = { status, body, template: headerTemplate(headers) }));
+  }
+  return createJsonResponse(known.body, known.status, responseHeaders, null, known.template);
+}
+
+function render(error: ErrorReply) {
   const { status, shape, text } = ERRORS[error.code];
   const { faults } = error;
   const count = faults?.length ?? 0;
@@ -205,5 +227,5 @@ export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeader
   };
   // A 401 must name the authentication scheme (RFC 9110, 15.5.2).
   const headers = status === 401 ? { "WWW-Authenticate": "Bearer", ...error.headers } : (error.headers ?? {});
-  return createJsonResponse(JSON.stringify(body), status, responseHeaders, headers);
+  return { status, body: JSON.stringify(body), headers };
 }

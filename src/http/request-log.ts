@@ -3,16 +3,17 @@ import { routePath } from "hono/route";
 import { configured } from "../config.ts";
 import { causeOf } from "../log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import { allHeaders, type ResponseHeaders } from "./response.ts";
+import { allHeaders, hasAllHeaders, type ResponseHeaders } from "./response.ts";
 
 export interface RequestVariables {
   requestId: string;
   responseHeaders: ResponseHeaders;
 }
 
-/** What the key's guard adds. */
+/** What the guards of keys and sessions add. */
 interface GuardResult {
   key: { id: string };
+  session: object;
   caller: { organizationId: string };
 }
 
@@ -28,6 +29,7 @@ type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<GuardResult
  * Gives each request an id and returns it in `X-Request-Id`. Logs one line for each request that fails with a 5xx or is
  * slow, and for a share of the others, because a line costs about twice as much as the request itself. The line never has
  * a token, a body, an address or a URL, because a URL can contain a token.
+ * @throws Error if a route with a key or a session responds without its permission line, because that is a bug of the route
  */
 export function requestLog(): MiddlewareHandler<LogEnv> {
   return async function logRequest(c, next) {
@@ -37,8 +39,12 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
     c.set("requestId", requestId);
     c.set("responseHeaders", responseHeaders);
     await next();
+    const isGuarded = c.get("key") !== undefined || c.get("session") !== undefined;
+    if (isGuarded && !c.get("caller") && c.res.ok) {
+      throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
+    }
     // `createJsonResponse` sets them when it creates the response, which is cheaper.
-    if (!c.res.headers.has("X-Request-Id")) {
+    if (!hasAllHeaders(c.res)) {
       for (const [name, value] of Object.entries(allHeaders(responseHeaders))) {
         if (!c.res.headers.has(name)) c.res.headers.set(name, value);
       }

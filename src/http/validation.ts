@@ -1,13 +1,13 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import * as z from "zod/mini";
+import { type Before, before } from "./before.ts";
 import { readBytes } from "./body.ts";
 import { ApiError, type Fault } from "./errors.ts";
 import { REQUIRED } from "./fields.ts";
 
-type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = MiddlewareHandler<
+type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Before<
   // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
   any,
-  string,
   { in: { [K in Target]: z.input<T> }; out: { [K in Target]: z.output<T> } }
 >;
 
@@ -18,7 +18,7 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
  *   field; otherwise `validation_failed`
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
-  return async function validateBody(c, next) {
+  return before(async (c) => {
     refuseEncoding(c.req.raw.headers);
     const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
       // Any other error means that the client disconnected.
@@ -26,8 +26,8 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
     });
     const text = utf8(bytes);
     c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
-    await next();
-  };
+    return undefined;
+  });
 }
 
 /**
@@ -36,10 +36,10 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
  * @throws ApiError `validation_failed`, also for repeated and unknown parameters
  */
 export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"query", T> {
-  return async function validateQuery(c, next) {
+  return before((c) => {
     c.req.addValidatedData("query", readQuery(c, schema) as object);
-    await next();
-  };
+    return undefined;
+  });
 }
 
 /** `validQuery` for a route without query parameters. */

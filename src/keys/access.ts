@@ -10,6 +10,7 @@ import {
   type ManagementContext,
   type RequestAct,
 } from "../audit/audited.ts";
+import { allOf, type Before, before } from "../http/before.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 import type { AdminEnv } from "./operator-guard.ts";
@@ -21,7 +22,7 @@ export interface Access extends ActorAccess {
   /** Comes before the paths of an organization's lists. */
   prefix: "" | "/organizations/:id";
   /** The permission line of a route that only reads. */
-  needs: (need: ReadNeed | null) => MiddlewareHandler<AdminEnv>;
+  needs: (need: ReadNeed | null) => Before<AdminEnv>;
   /**
    * The first line of a route that acts: its permission, its query and body, and the row in the audit log. So no route of
    * a key acts without a row.
@@ -66,7 +67,7 @@ export const keyAccess: Access = accessOf({
   prefix: "",
   permits(need) {
     if (need === "operator") throw new Error("a key has no such route");
-    return permit(need) as MiddlewareHandler;
+    return permit(need) as Before;
   },
   actorOf(c) {
     const { organizationId, principal, passkeyId } = callerOf(c);
@@ -91,35 +92,38 @@ export function daily<Body extends z.ZodMiniType, Query extends z.ZodMiniObject>
   action: AuditAction | null,
   { body, mayBeEmpty = false, query }: Inputs<Body, Query> = {},
 ): MiddlewareHandler<DailyEnv, string, Pick<Validated<Body, Query>, "in" | "out">> {
-  return inOrder([
-    permit(need),
-    query ? validQuery(query) : noQuery,
-    ...(body ? [validBody(body, { mayBeEmpty })] : []),
-    ...(action ? [auditedForOperator(keyAccess, action)] : []),
-  ]);
+  const checks = inOrder(permit(need), query, body, mayBeEmpty);
+  return action === null ? checks : withNeed(every(checks, auditedForOperator(keyAccess, action)), checks);
 }
 
 function accessOf(
-  base: Omit<Access, "needs" | "acts"> & { permits: (need: Need | "operator" | null) => MiddlewareHandler<AdminEnv> },
+  base: Omit<Access, "needs" | "acts"> & { permits: (need: Need | "operator" | null) => Before<AdminEnv> },
 ): Access {
   const { permits, ...access } = base;
-  const acts: Acts = (action, { body, mayBeEmpty = false, query } = {}) =>
-    inOrder([
-      permits(actionSpec(action).needs),
-      query ? validQuery(query) : noQuery,
-      ...(body ? [validBody(body, { mayBeEmpty })] : []),
-      audited(access, action),
-    ]);
+  const acts: Acts = (action, { body, mayBeEmpty = false, query } = {}) => {
+    const checks = inOrder(permits(actionSpec(action).needs), query, body, mayBeEmpty);
+    return withNeed(every(checks, audited(access, action)), checks);
+  };
   return { ...access, needs: permits, acts };
 }
 
-/** One middleware that runs several, in their order. It needs what the first one needs. */
-// biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
-function inOrder(steps: [MiddlewareHandler<any>, ...MiddlewareHandler<any>[]]): MiddlewareHandler {
-  return Object.assign(every(...steps), { need: (steps[0] as { need?: Need | null }).need });
+/** The permission line of a route, and then its query and body, as one middleware. */
+function inOrder(
+  permits: Before,
+  query: z.ZodMiniObject | undefined,
+  body: z.ZodMiniType | undefined,
+  mayBeEmpty: boolean,
+): Before {
+  const reads = [query ? validQuery(query) : noQuery, ...(body ? [validBody(body, { mayBeEmpty })] : [])];
+  return withNeed(allOf(permits, ...reads), permits);
 }
 
-const proceed: MiddlewareHandler = (_c, next) => next();
+/** Marks a middleware with what another one needs, which the OpenAPI documents read. */
+function withNeed<M extends object>(middleware: M, other: { need?: Need | null | undefined } | object): M {
+  return Object.assign(middleware, { need: "need" in other ? other.need : undefined });
+}
+
+const proceed: Before<AdminEnv> = before(() => undefined);
 
 function callerOf(c: ManagementContext): KeyVariables["caller"] {
   const { caller } = c.var;

@@ -1,14 +1,15 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { routePath } from "hono/route";
 import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
+import { type Before, before } from "../http/before.ts";
 import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import { type Need, neededPermissions, type Permission, type ReadNeed } from "./permissions.ts";
 import type { WindowState } from "./rpc.ts";
-import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
+import { rememberedKey, type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a person with a session of the console may do in one organization. It takes the place of a key. */
 export interface Session {
@@ -28,21 +29,25 @@ export interface KeyVariables {
 
 type KeyEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
+const INVALID_KEY: ErrorReply = { code: "invalid_api_key" };
+
 /**
- * Middleware for the whole prefix: checks the header, and the format and checksum of the key, without any call. If a
- * route responds without `permit`, the response becomes an error, because that is a bug of the route.
+ * Middleware for the whole prefix: checks the header, and the format and checksum of the key, without any call. A route
+ * that then responds without `permit` has a bug: `requestLog` makes its response an error.
  */
-export function authenticate(): MiddlewareHandler<KeyEnv> {
-  return async function authenticateKey(c, next) {
-    const key = await wellFormedKey(c.env, bearerToken(c));
-    // Returned, not thrown, here and below: refusals are frequent, and a stack trace takes 0.02 ms.
-    if (!key) return refuseStranger(c, { code: "invalid_api_key" });
-    c.set("key", key);
-    await next();
-    if (!c.get("caller") && c.res.ok)
-      throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
-    return;
-  };
+export function authenticate(): Before<KeyEnv> {
+  return before((c) => {
+    const text = bearerToken(c);
+    const key = rememberedKey(c.env, text);
+    return key === undefined ? wellFormedKey(c.env, text).then((parsed) => begin(c, parsed)) : begin(c, key);
+  });
+}
+
+/** Begins a request with a key. A refusal is returned, not thrown: refusals are frequent, and a stack trace takes 0.02 ms. */
+function begin(c: Context<KeyEnv>, key: WellFormedKey | null) {
+  if (!key) return refuseStranger(c, INVALID_KEY);
+  c.set("key", key);
+  return undefined;
 }
 
 /**
@@ -52,7 +57,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 export function requirePermission<E extends KeyEnv>(
   permission: ReadNeed | null,
   meanwhile?: (c: Context<E>) => void,
-): MiddlewareHandler<E> {
+): Before<E> {
   return permit(permission, meanwhile);
 }
 
@@ -67,14 +72,14 @@ export function requirePermission<E extends KeyEnv>(
 export function permit<E extends KeyEnv>(
   permission: Need | null,
   meanwhile?: (c: Context<E>) => void,
-): MiddlewareHandler<E> {
-  const permitKey: MiddlewareHandler<E> = async (c, next) => {
+): Before<E> & { need: Need | null } {
+  const permitKey = before<E>(async (c) => {
     const { key, session } = c.var;
     if (session) {
       const error = lackOf(session.caller, permission);
       if (error) throw error;
       c.set("caller", session.caller);
-      return next();
+      return undefined;
     }
     if (!key) throw new Error(`${routePath(c)} has no guard`);
     // On Cloudflare's network a client can't set this header.
@@ -82,15 +87,26 @@ export function permit<E extends KeyEnv>(
     const asking = { ...key, address, permission };
     const admission = await admit(c.env, c.executionCtx, asking, meanwhile && (() => meanwhile(c)));
     if (admission.outcome === "refused") {
-      const error = refusal(admission, permission, address);
-      if (error.code === "invalid_api_key") return refuseStranger(c, error);
+      if (admission.reason === "invalid_api_key") return refuseStranger(c, INVALID_KEY);
+      const isLimited = admission.reason === "rate_limited";
+      const error = isLimited ? limitReply(admission) : refusal(admission, permission, address);
       return errorResponse(error, c.get("responseHeaders"));
     }
     c.set("caller", admission.caller);
     Object.assign(c.get("responseHeaders").own, limitHeaders(admission.window));
-    return next();
-  };
+    return undefined;
+  });
   return Object.assign(permitKey, { need: permission });
+}
+
+const limitReplies = new WeakMap<RefusedAdmission, { second: number; reply: ErrorReply }>();
+
+/** The error for a key over its limit. Its refusal is remembered, so the error is the same one for a second. */
+function limitReply(refused: RefusedAdmission): ErrorReply {
+  const second = Math.floor(Date.now() / 1_000);
+  let known = limitReplies.get(refused);
+  if (known?.second !== second) limitReplies.set(refused, (known = { second, reply: refusal(refused, null, null) }));
+  return known.reply;
 }
 
 /** The error for a refused client. */

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
+import { requestLog } from "../../../src/http/request-log.ts";
 import { newId } from "../../../src/ids.ts";
 import { authenticate } from "../../../src/keys/guard.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
@@ -302,7 +303,7 @@ test("a key without permissions can read itself", async () => {
 
 test("a route that responds without `requirePermission` returns an error", async () => {
   const forgetful = new Hono<{ Bindings: Env }>()
-    .use(authenticate())
+    .use(requestLog(), authenticate())
     .get("/forgotten", (c) => c.text("everyone's secrets"));
   forgetful.onError((error, c) => c.text(error.message, 500));
   const headers = { Authorization: `Bearer ${await newSecret()}` };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { PageCache } from "../../../src/chats/page-cache.ts";
+import { ENTRY_BYTES, PageCache } from "../../../src/chats/page-cache.ts";
 import type { ListAnswer } from "../../../src/chats/rpc.ts";
 
-/** A cache of at most two pages of four bytes, and a list with one page, whose text is also its version. */
+/** A cache with room for two pages of four bytes, and a list with one page, whose text is also its version. */
 function cachedList() {
-  const cache = new PageCache({ maxPages: 2, maxPageBytes: 4 });
+  const cache = new PageCache({ maxBytes: 2 * (4 + ENTRY_BYTES), maxPageBytes: 4 });
   const asked: (string | undefined)[] = [];
   const read = async (name: string | null, text: string | null) => {
     const page = await cache.read(name, async (cachedVersion): Promise<ListAnswer> => {
@@ -31,6 +31,14 @@ test("a page without a name, and a page above the limit, are not cached", async 
   for (const _ of [1, 2]) expect(await read("a", "12345")).toBe("12345");
   for (const _ of [1, 2]) expect(await read("b", "1234")).toBe("1234");
   expect(asked).toEqual([undefined, undefined, undefined, undefined, undefined, "1234"]);
+});
+
+test("a page that changes takes the room of its new version only", async () => {
+  const { read, asked } = cachedList();
+  for (const text of ["1", "12", "123", "1234"]) await read("a", text);
+  await read("b", "1234");
+  for (const name of ["a", "b"]) await read(name, "1234");
+  expect(asked.slice(-2)).toEqual(["1234", "1234"]);
 });
 
 test("the cache keeps the pages that were read last, and an unknown cursor has no page", async () => {
