@@ -6,7 +6,7 @@ import type { Scripts } from "./build.ts";
 import type { Case } from "./cases.ts";
 import { type CpuProfile, startProfile, stopProfile } from "./cpu-profile.ts";
 import { openInspector } from "./inspector.ts";
-import { runOnce } from "./rounds.ts";
+import { runOnce, warmUp } from "./rounds.ts";
 import { type Front, withServer } from "./server.ts";
 
 const WARM_UP_SECONDS = 1;
@@ -42,6 +42,7 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
     const port = await freePort(0, "127.0.0.1");
     return withServer(setup, { counted: false, showErrors: false, inspector: port }, async (server) => {
       const run = (seconds: number) => runOnce(server.url(each.front), drive, prepared, seconds);
+      await warmUp(server.url(each.front), prepared);
       await run(WARM_UP_SECONDS);
       const inspectors = await Promise.all(workers.map(({ name }) => openInspector(name, port)));
       log("Profiling");

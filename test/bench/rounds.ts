@@ -55,9 +55,7 @@ export async function runRounds(
 /** One turn of a case, and its first response with a wrong status. */
 export async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
   const url = server.url(each.front);
-  if (each.warmUp) {
-    await nodeDrive({ url, connections: each.connections, ...traffic }, { requests: each.warmUp });
-  }
+  await warmUp(url, { each, traffic });
   const before = await cpuTime(server.pid);
   const { requests, seconds: took, ...measured } = await runOnce(url, drive, { each, traffic }, seconds);
   const after = await cpuTime(server.pid);
@@ -67,6 +65,12 @@ export async function turn(server: Server, drive: Driver, { each, traffic }: Pre
     rate: requests / took,
     cpu: before === null || after === null ? null : (after - before) / requests,
   };
+}
+
+/** Sends what comes before a turn of a case, if it has a `warmUp`. */
+export async function warmUp(url: URL, { each, traffic }: Prepared): Promise<void> {
+  if (!each.warmUp) return;
+  await nodeDrive({ url, connections: each.connections, ...traffic }, { requests: each.warmUp });
 }
 
 /** Sends the requests of a case for some seconds, or does what it does instead. */
