@@ -23,7 +23,7 @@ export const chatPatch = z
   .check(
     z.refine(({ assigneeId, ifAssigneeId }) => ifAssigneeId === undefined || assigneeId !== undefined, {
       path: ["ifAssigneeId"],
-      error: "can be given with assigneeId alone",
+      error: "needs assigneeId",
     }),
   );
 

@@ -69,6 +69,12 @@ test("a note is written in a box of its own, which shares nothing with the messa
   // The box stays a note's until the person says otherwise.
   expect(await noteBox(page).inputValue()).toBe("");
   expect(await violations(page)).toEqual([]);
+  // After Escape, the keys of a note must not be written to the contact.
+  await page.keyboard.press("Escape");
+  await noteBox(page).waitFor({ state: "detached" });
+  await page.keyboard.press("w");
+  await noteBox(page).waitFor();
+  expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
   await page.getByRole("button", { name: "Write a message" }).click();
   await expect.poll(() => messageBox(page).inputValue()).toBe("Dear Nora,");
   await messageBox(page).press("Control+Enter");

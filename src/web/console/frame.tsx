@@ -43,9 +43,8 @@ const ON_BAR = 2;
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }) {
-  const organization = useResource(`organization ${id}`, async () => {
-    return (await apiOf(id).GET("/organization")).organization;
-  });
+  const read = async () => (await apiOf(id).GET("/organization")).organization;
+  const organization = useResource(`organization ${id}`, read);
   const { data, error, reload } = organization;
   if (!data && error?.status === 404) return <Elsewhere />;
   if (!data) {
@@ -54,6 +53,11 @@ export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }
   const place: Place = {
     organization: data,
     set: organization.set,
+    refresh: async () => {
+      const now = await read();
+      organization.set(now);
+      return now;
+    },
     api: apiOf(id),
     to: (path) => addressIn(id, path),
   };

@@ -9,6 +9,8 @@ export interface Place {
   organization: Organization;
   /** Takes a change of the organization. */
   set: (organization: Organization) => void;
+  /** Reads the organization as it is now: somebody else may have changed its settings. */
+  refresh: () => Promise<Organization>;
   api: Api;
   /** The address of one of its screens. */
   to: (path: string) => string;

@@ -15,7 +15,12 @@ interface AssigneeProps {
 
 /** Says whose the chat is now. @param name null for nobody */
 export function sayAssigned(name: string | null): void {
-  say(name === null ? "The chat is nobody’s" : `Assigned to ${name}`);
+  say(assignedText(name));
+}
+
+/** Whose the chat is now, as a sentence. @param name null for nobody */
+export function assignedText(name: string | null): string {
+  return name === null ? "The chat is nobody’s" : `Assigned to ${name}`;
 }
 
 /** Whose chat it is, and a menu that gives it to somebody else. */
@@ -31,7 +36,8 @@ export function Assignee({ id, members, onAssign }: AssigneeProps) {
     </>
   );
   if (!onAssign) return <span class="line note">{shown}</span>;
-  const label = name === null ? "Nobody’s. Assign this chat (a)" : `Assigned to ${name}. Change that`;
+  const label =
+    name === null ? `Nobody’s. Assign this chat${member ? " (a)" : ""}` : `Assigned to ${name}. Change that`;
   return (
     <Menu label={label} button={shown} buttonClass="button assignee">
       {members

@@ -100,6 +100,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
         addressOf={addressOf}
         onFilter={onFilter}
         onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
+        nameOf={(id) => (id === member?.id ? "You" : (others.find((one) => one.id === id)?.name ?? null))}
       />
       {dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}
     </section>
@@ -134,11 +135,13 @@ function Select({ label, value, all, options, onChange }: SelectProps) {
 }
 
 interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
+  /** The name of a member; null for nobody, and for one who is not known. */
+  nameOf: (memberId: string | null) => string | null;
   /** A chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
   onDrag?: ((chat: Chat | null) => void) | undefined;
 }
 
-function Rows({ store, filter, openId, addressOf, onFilter, onDrag }: RowsProps) {
+function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: RowsProps) {
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
@@ -160,7 +163,14 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag }: RowsProps)
       <ul>
         {rows.map((chat) => (
           <li key={chat.id}>
-            <Row chat={chat} view={filter.view} isOpen={chat.id === openId} href={addressOf(chat.id)} onDrag={onDrag} />
+            <Row
+              chat={chat}
+              view={filter.view}
+              isOpen={chat.id === openId}
+              href={addressOf(chat.id)}
+              onDrag={onDrag}
+              assignee={nameOf(chat.assigneeId)}
+            />
           </li>
         ))}
       </ul>
@@ -180,9 +190,11 @@ interface RowProps extends Pick<RowsProps, "onDrag"> {
   view: View;
   isOpen: boolean;
   href: string;
+  /** The name of the member whose chat it is; null for nobody. */
+  assignee: string | null;
 }
 
-function Row({ chat, view, isOpen, href, onDrag }: RowProps) {
+function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
@@ -217,8 +229,15 @@ function Row({ chat, view, isOpen, href, onDrag }: RowProps) {
             </span>
           )}
         </span>
-        <span class="clip quiet small" dir="auto">
-          {channel.name}
+        <span class="between quiet small">
+          <span class="clip" dir="auto">
+            {channel.name}
+          </span>
+          {assignee && (
+            <span class="clip" dir="auto">
+              <span class="hidden">Assigned to</span> {assignee}
+            </span>
+          )}
         </span>
       </span>
     </a>

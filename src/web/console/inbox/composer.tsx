@@ -49,7 +49,7 @@ const STAGE: StageTexts = {
 
 /** The text box, with templates, sending later, and undo. */
 export function Composer({ store, chat, members, isAside, onNote }: ComposerProps) {
-  const { api, organization } = usePlace();
+  const { api, organization, refresh } = usePlace();
   const { member } = currentSession();
   const written = useSignal(drafts.read(chat.id) ?? "");
   const text = written.value;
@@ -79,7 +79,7 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
   sending.state = {
     sender,
     members: member ? [...members, member] : members,
-    takesFor: organization.assignOnAnswer && may("chats:write") ? (member?.id ?? null) : null,
+    takesFor: async () => (member && may("chats:write") && (await refresh()).assignOnAnswer ? member.id : null),
     undoMs: undoMs(chat.channel.kind),
     onSent: (sent) => written.peek().trim() === sent && change(""),
     onUndone(parts) {

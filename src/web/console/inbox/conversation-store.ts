@@ -243,20 +243,33 @@ export class ConversationStore {
     this.#setChat(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
   }
 
-  /** Gives the chat to a member, or frees it, unless somebody else has done so meanwhile. @throws ParleyError */
-  async assign(assigneeId: string | null): Promise<void> {
+  /**
+   * Gives the chat to a member, or frees it, unless somebody else has done so meanwhile: then the person decides again, by
+   * what is so now.
+   * @returns whether it was given
+   * @throws ParleyError
+   */
+  async assign(assigneeId: string | null): Promise<boolean> {
     const ifAssigneeId = this.chat.value?.assigneeId ?? null;
-    await this.change({ assigneeId, ifAssigneeId }).catch(async (error: unknown) => {
-      // The person decides again, by what is so now.
+    try {
+      await this.change({ assigneeId, ifAssigneeId });
+      return true;
+    } catch (error) {
       await this.load();
-      throw error;
-    });
+      if (!(error instanceof ParleyError && error.code === "chat_reassigned")) throw error;
+      return false;
+    }
   }
 
-  /** Takes a chat that is nobody's for its writer. If somebody else has taken it meanwhile, it stays theirs. */
-  async takeIfFree(memberId: string): Promise<void> {
+  /**
+   * Takes a chat that is nobody's for its writer. If somebody else has taken it meanwhile, it stays theirs.
+   * @param takesFor the id of the writer; null if the chat stays nobody's
+   */
+  async takeIfFree(takesFor: () => Promise<string | null>): Promise<void> {
     if (this.chat.value?.assigneeId !== null) return;
-    await this.change({ assigneeId: memberId, ifAssigneeId: null }).catch(async (error: unknown) => {
+    const assigneeId = await takesFor();
+    if (assigneeId === null) return;
+    await this.change({ assigneeId, ifAssigneeId: null }).catch(async (error: unknown) => {
       if (!(error instanceof ParleyError && error.code === "chat_reassigned")) throw error;
       await this.load();
     });

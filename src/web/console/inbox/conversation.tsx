@@ -11,10 +11,10 @@ import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayError } from "../parts/toast.tsx";
+import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Assignee, sayAssigned } from "./assignee.tsx";
+import { Assignee, assignedText, sayAssigned } from "./assignee.tsx";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
@@ -83,9 +83,12 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();
+  const nameOf = (memberId: string | null) => everybody.find((one) => one.id === memberId)?.name ?? null;
   const assign = (assigneeId: string | null) => {
-    const name = everybody.find(({ id }) => id === assigneeId)?.name ?? null;
-    store.assign(assigneeId).then(() => sayAssigned(name), sayError);
+    store.assign(assigneeId).then((isGiven) => {
+      if (isGiven) sayAssigned(nameOf(assigneeId));
+      else sayFailure(`Somebody was faster: ${assignedText(nameOf(store.chat.value?.assigneeId ?? null))}`);
+    }, sayError);
   };
   const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
   const take = () => member && assign(chat?.assigneeId === member.id ? null : member.id);
@@ -93,7 +96,9 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
-    ...(member && may("chats:write") ? [{ keys: "a", label: "Take the chat, or free it", run: take }] : []),
+    ...(member && may("chats:write")
+      ? [{ keys: "a", label: "Assign the chat to yourself, or free it", run: take }]
+      : []),
     ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
     { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
@@ -183,7 +188,8 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
               store={notes}
               members={everybody}
               onAdded={() => store.sends.value++}
-              onClose={writeMessage}
+              // By Escape, a key that follows must not be written to the contact.
+              onClose={(answers) => (answers ? writeMessage() : (noted.value = null))}
             />
           </div>
         )}

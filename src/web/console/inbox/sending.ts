@@ -46,8 +46,8 @@ export interface ComposerState {
   sender: string | null;
   /** Those whom the person may see, and the person. */
   members: readonly Pick<Member, "id" | "name">[];
-  /** The member whose chat it becomes if it is nobody's; null for no change. */
-  takesFor: string | null;
+  /** The member whose chat it becomes, if it is nobody's; null for no change. */
+  takesFor: () => Promise<string | null>;
   /** How long a send can be undone; 0 sends at once. */
   undoMs: number;
   /** A text was sent and leaves the box, unless the box has another one by now. */
@@ -66,7 +66,14 @@ export class Sending {
   readonly conflict = signal<Conflict | null>(null);
   readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
-  state: ComposerState = { sender: null, members: [], takesFor: null, undoMs: 0, onSent: () => {}, onUndone: () => {} };
+  state: ComposerState = {
+    sender: null,
+    members: [],
+    takesFor: async () => null,
+    undoMs: 0,
+    onSent: () => {},
+    onUndone: () => {},
+  };
   readonly stage: FileStage;
   readonly #store: ConversationStore;
   /** Whether the next message belongs to the send of the one before it. */
@@ -188,8 +195,7 @@ export class Sending {
 
   #sent(draft: Draft, { id: messageId, status, scheduledAt = "" }: Message): void {
     this.#ownIds.add(messageId);
-    const { takesFor } = this.state;
-    if (takesFor !== null) this.#store.takeIfFree(takesFor).catch(sayError);
+    this.#store.takeIfFree(this.state.takesFor).catch(sayError);
     const text = draft.templateId || draft.content === draft.mediaId ? "" : draft.content;
     const file = draft.mediaId == null ? null : this.stage.sent(draft.mediaId);
     const answered = draft.replyTo == null ? null : (this.#store.byId.value.get(draft.replyTo) ?? null);

@@ -14,7 +14,8 @@ interface NoteComposerProps {
   store: NotesStore;
   members: readonly Member[];
   onAdded: () => void;
-  onClose: () => void;
+  /** @param answers whether the person goes on with an answer */
+  onClose: (answers: boolean) => void;
 }
 
 /** As the service. */
@@ -139,7 +140,7 @@ export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteC
           else if (current && event.key === "ArrowUp") at.value = (at.value + matches.length - 1) % matches.length;
           else if (current && (event.key === "Enter" || event.key === "Tab")) mention(current);
           else if (event.key === "Escape" && current) caret.value = 0;
-          else if (event.key === "Escape") onClose();
+          else if (event.key === "Escape") onClose(false);
           else return;
           event.preventDefault();
         }}
@@ -148,7 +149,7 @@ export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteC
         <span id={`${id}-hint`} class={excess > 0 || failure.value ? "small failed" : "small wide-only"} role="status">
           {excess > 0 ? `${plural(excess, "character")} too long` : failure.value || "Ctrl Enter adds the note"}
         </span>
-        <Button class="link end" onClick={onClose}>
+        <Button class="link end" onClick={() => onClose(true)}>
           Write a message
         </Button>
         <button

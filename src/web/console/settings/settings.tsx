@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { call, type Organization } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -98,8 +99,9 @@ export function Settings() {
 
 /** What the organization decides about its work. */
 function Team() {
-  const { organization, set, api } = usePlace();
+  const { organization, set, refresh, api } = usePlace();
   const { assignOnAnswer } = organization;
+  useEffect(() => void refresh().catch(sayError), []);
   const change = async (body: { assignOnAnswer: boolean }) => {
     set((await api.PATCH("/organization", { body })).organization);
     say("Saved");
@@ -121,7 +123,10 @@ function Team() {
         />
         Assign a chat to the member who answers it
       </label>
-      <p class="hint">Only in the console, and only a chat that is nobody’s.</p>
+      <p class="hint">
+        Only in the console, and only a chat that is nobody’s.
+        {!may("members:write") && " To change it, you need the permission members:write."}
+      </p>
     </section>
   );
 }
