@@ -15,7 +15,7 @@ export class FloorObject extends DurableObject<FloorEnv> {
   nothing(): void {}
 
   read(): string {
-    return String(this.#sql.exec("select doc from rows limit 1").one().doc);
+    return this.#sql.exec<{ doc: string }>("select doc from rows limit 1").one().doc;
   }
 
   write(doc: string): void {
