@@ -29,7 +29,8 @@ export async function callChat<Answer>(
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
   const { organizationId, region } = owner;
   const ask = (knownIdentity: ChatIdentity | null) => {
-    const ofOwner = (chat: ChatStub, isRepeat: boolean) => call(chat, { organizationId, knownIdentity, isRepeat });
+    const ofOwner = (chat: ChatStub, isRepeat: boolean) =>
+      call(chat, { organizationId, knownIdentity, isRepeat, asText: true });
     return callObject(env.CHATS, chatId, ofOwner, region);
   };
   const first = await ask(known);

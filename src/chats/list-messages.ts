@@ -5,6 +5,7 @@ import { atMost, notEmpty } from "../http/fields.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/caller.ts";
+import { fromText } from "../platform/answer-text.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { folded } from "../platform/folding.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -96,8 +97,8 @@ async function listMatching(
  */
 async function listMessages(env: Env, caller: Caller, chatId: string, position: ListPosition): Promise<JsonWithETag> {
   const name = "page" in position && position.page === 1 ? JSON.stringify([chatId, position.limit]) : null;
-  const page = await state(env).pages.read(name, (cachedVersion) =>
-    callChat(env, caller, chatId, (chat, as) => chat.list(as, position, cachedVersion)),
+  const page = await state(env).pages.read(name, async (cachedVersion) =>
+    fromText(await callChat(env, caller, chatId, (chat, as) => chat.list(as, position, cachedVersion))),
   );
   if (!page) throw fault("before" in position ? "before" : "after", "is not a message in this chat");
   return page;

@@ -285,6 +285,8 @@ export interface AsOwner {
   knownIdentity: ChatIdentity | null;
   /** An earlier call with the same values failed, and may have reached the object. */
   isRepeat: boolean;
+  /** The caller reads answers as text, of those methods that can give it. */
+  asText?: boolean;
 }
 
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */

@@ -1,6 +1,7 @@
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/caller.ts";
+import { fromText } from "../platform/answer-text.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
@@ -46,8 +47,8 @@ export async function sendMessage(
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
-  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
-    callChat(env, caller, chatId, (chat, as) => chat.send(as, drafts)),
+  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, async (drafts) =>
+    fromText(await callChat(env, caller, chatId, (chat, as) => chat.send(as, drafts))),
   );
   if (answer.outcome === "stored") return answer;
   const { code, text, faults } = answer;

@@ -1,4 +1,5 @@
 import { clientNetwork } from "../http/client-network.ts";
+import { fromText } from "../platform/answer-text.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
@@ -102,8 +103,9 @@ function isNear(until: number): boolean {
 async function askObject(env: Env, { id, hash, address, permission }: AdmissionQuery, units: number): Promise<Share[]> {
   const refused = takeRefusals(env, id);
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
-  const asked = { call: crypto.randomUUID(), hash, address, permission, units, ...(refused && { refused }) };
-  const admission = await callObject(env.KEYS, id, (key) => key.admit(id, asked));
+  const call = crypto.randomUUID();
+  const asked = { call, hash, address, permission, units, ...(refused && { refused }), asText: true };
+  const admission = fromText(await callObject(env.KEYS, id, (key) => key.admit(id, asked)));
   return Array.from({ length: units }, (_, nth) => {
     if (admission.outcome === "refused") return admission;
     const { granted, caller, window } = admission;

@@ -1,5 +1,6 @@
 import type { Visitor } from "../../channels/web/visitor.ts";
 import type { ListPosition } from "../../http/pagination.ts";
+import { asText, type Text } from "../../platform/answer-text.ts";
 import type * as rpc from "../rpc.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
@@ -35,8 +36,16 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Returns a page of messages. @param cachedVersion the version of this page that the caller has cached */
-  list(as: AsOwner, position: ListPosition, cachedVersion?: string): rpc.ListAnswer | rpc.Unknown {
-    return this.parts.adoption.forOwner(as, () => this.parts.pages.read(position, cachedVersion));
+  list(
+    as: AsOwner,
+    position: ListPosition,
+    cachedVersion?: string,
+  ): rpc.ListAnswer | Text<rpc.ListAnswer> | rpc.Unknown {
+    return this.parts.adoption.forOwner(as, () => {
+      const answer = this.parts.pages.read(position, cachedVersion);
+      // A page is bytes.
+      return as.asText && answer.outcome !== "ok" ? asText(answer) : answer;
+    });
   }
 
   /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
@@ -65,14 +74,14 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Stores messages for delivery, in one commit. @returns an answer for each draft, in the drafts' order */
-  send(as: AsOwner, drafts: rpc.Draft[]): Promise<rpc.SendAnswer[] | rpc.Unknown> {
+  send(as: AsOwner, drafts: rpc.Draft[]): Promise<rpc.SendAnswer[] | Text<rpc.SendAnswer[]> | rpc.Unknown> {
     return this.#forOwner(as, async (identity) => {
       // The alarm may be late. Messages that were due before come first.
       this.parts.scheduled.placeDue();
       const answers = drafts.map((draft) => this.parts.store.outbound(identity, draft, as.isRepeat));
       // Even if nothing is new: the first call may have stored the messages and lost the alarm.
       if (answers.some(({ outcome }) => outcome !== "refused")) await this.#startDelivery(identity);
-      return answers;
+      return as.asText ? asText(answers) : answers;
     });
   }
 

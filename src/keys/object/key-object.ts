@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { directory } from "../../db/client.ts";
 import { causeOf } from "../../log.ts";
+import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import { OpenChanges } from "../../platform/change-fence.ts";
 import { addCounts, type Counts } from "../../platform/counts.ts";
@@ -27,6 +28,8 @@ export interface AdmissionRequest {
   units: number;
   /** Requests that the calling isolate refused from its cache since its last report. */
   refused?: Counts<RefusalReason>;
+  /** The caller reads the answer as text. */
+  asText?: boolean;
 }
 
 /**
@@ -94,11 +97,16 @@ export class KeyObject extends DurableObject<Env> {
    * Admits or refuses `asked.units` requests of the key `id`. Granted units are stored before this responds. A retry
    * gets the first result and counts nothing.
    */
-  async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
+  async admit(id: string, asked: AdmissionRequest): Promise<Admission | Text<Admission>> {
     const record = await this.#record(id);
+    const answer = this.#answer(id, record, asked);
+    return asked.asText ? asText(answer) : answer;
+  }
+
+  #answer(id: string, record: KeyRecord | null, asked: AdmissionRequest): Admission {
     // `#gone`: deleted during the read of the directory. Nothing may be stored from then on.
     if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
-    // No `await` from here on, so the second of two tries finds the result of the first.
+    // No `await`, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
     this.#answers.set(asked.call, answer);
     return answer;

@@ -1,4 +1,5 @@
 import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
+import { fromText } from "../../../src/platform/answer-text.ts";
 import { CALLS } from "../many-calls.ts";
 
 /** Calls one object of the service many times at once for each request. No calls are shared, so the object is the limit. */
@@ -20,7 +21,8 @@ async function admission(env: Env, text: string): Promise<Call> {
   if (!key) throw new Error("this is no key");
   const { id, hash } = key;
   const asked = { hash, address: "203.0.113.7", permission: "chats:read", units: 1 } as const;
-  return () => env.KEYS.getByName(id).admit(id, { ...asked, call: crypto.randomUUID() });
+  return async () =>
+    fromText(await env.KEYS.getByName(id).admit(id, { ...asked, call: crypto.randomUUID(), asText: true }));
 }
 
 /** As an attempt to deliver does: one that was a trial or a probe reports that the channel works. */

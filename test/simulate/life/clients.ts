@@ -140,7 +140,7 @@ export class Clients extends Requests {
       this.request("page", ({ env }) =>
         this.#service.callChat(env, CALLER, chat.name, async (stub, as) => {
           const answer = await stub.list(as, at, versions.get(at));
-          if (answer.outcome === "ok") versions.set(at, answer.version);
+          if (typeof answer !== "string" && answer.outcome === "ok") versions.set(at, answer.version);
           return answer;
         }),
       );

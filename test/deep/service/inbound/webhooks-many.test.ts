@@ -24,7 +24,7 @@ async function counts({ organizationId, channel, api }: Place): Promise<number[]
   return Promise.all(
     chats.map(async ({ id }) => {
       const listed = await env.CHATS.getByName(id).list(asOwner(organizationId), { page: 1, limit: 1 });
-      if (listed.outcome !== "ok") return 0;
+      if (typeof listed === "string" || listed.outcome !== "ok") return 0;
       const { pagination } = await new Response(listed.body).json<{ pagination: { total: number } }>();
       return pagination.total;
     }),
