@@ -159,6 +159,7 @@ export class ChatParts {
       adoption: this.adoption,
       limit: () => limitReached(this.log, this.depth()),
       place: (identity, row, remove) => this.store.place(identity, row, remove),
+      placed: () => this.report.putOff(),
     });
     this.store = new MessageStore({
       log: this.log,

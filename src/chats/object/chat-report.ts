@@ -85,6 +85,10 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
+  /** Whether the next alarm leaves the report to a later one. */
+  #isPutOff = false;
+  /** Since when a report that was put off waits, Unix milliseconds. */
+  #waitsSince: number | undefined;
 
   constructor(host: ReportHost) {
     super();
@@ -139,9 +143,28 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
-  override run(): Promise<number | null> {
+  override async run(): Promise<number | null> {
+    const isPutOff = this.#isPutOff && this.#waitsSince === undefined;
+    this.#isPutOff = false;
+    if (isPutOff) {
+      this.#waitsSince = Date.now();
+      return null;
+    }
     this.#repeatAsNewInstance();
     return this.flush();
+  }
+
+  /**
+   * Messages took their places in this alarm, and their delivery comes first: many chats may have some that are due at the
+   * same time. The report follows as after any other change, and is put off only once.
+   */
+  putOff(): void {
+    this.#isPutOff = true;
+  }
+
+  override flush(isAsked = false): Promise<number | null> {
+    if (!this.isWriting) this.#waitsSince = undefined;
+    return super.flush(isAsked);
   }
 
   /** Reports until nothing is left to tell, or the chat must rest. @returns when to go on; null if nothing is left */
@@ -186,13 +209,24 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
     this.#listeningUntil = 0;
+    this.#isPutOff = false;
+    this.#waitsSince = undefined;
     this.#activity.forget();
   }
 
   /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
   override dueAt(): number | null {
+    if (this.#waitsSince !== undefined) return this.#host.adoption.identity() ? this.#dueAfterWait() : null;
     if (this.#changesReported === undefined) return super.dueAt();
     return this.#mayHaveChanged() && this.#host.adoption.identity() ? this.changed() : null;
+  }
+
+  /** However often it is asked, a report that was put off is not put off further. */
+  #dueAfterWait(): number {
+    const now = Date.now();
+    const rest = this.restsUntil(now);
+    if (rest !== null) return rest;
+    return Math.min(now + this.delayMs, Math.max(now, (this.#waitsSince ?? now) + this.delayMs));
   }
 
   protected current(): Report | null {

@@ -60,9 +60,12 @@ test("a scheduled send writes six rows in all, besides the alarms and the report
   await settle();
   pass(DAY);
   // The message leaves the schedule: that row, the message with the index of its id, and its event. The others: the
-  // report, and the alarm for a fault, for the report, and after it.
-  const rows = await rowsOf(place, () => place.meter.ring(object()));
-  expect(rows).toBe(4 + 1 + 3 * ALARM);
+  // alarm for a fault, and for the report.
+  expect(await rowsOf(place, () => place.meter.ring(object()))).toBe(4 + 2 * ALARM);
+  expect((await alarmOf(object())) ?? 0).toBe(Date.now() + 2_000);
+  // The report, and the alarm for a fault, and after it.
+  pass(2_000);
+  expect(await rowsOf(place, () => place.meter.ring(object()))).toBe(1 + 2 * ALARM);
   expect(await alarmOf(object())).toBeNull();
 });
 

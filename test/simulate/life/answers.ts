@@ -7,6 +7,7 @@ import type {
   ResendRequest,
   SendAnswer,
 } from "../../../src/chats/rpc.ts";
+import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
@@ -51,7 +52,8 @@ export class AnswerJudge {
     if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
     const hadSoon = asked?.hasSoon(chat.now) ?? false;
     const hadFiles = asked && this.#files.entries(chat, asked);
-    return (value) => {
+    return (answered) => {
+      const value = fromText(answered);
       const book = this.#judge.book(chat);
       // The chat may have been deleted since the call arrived.
       if (!book || (asked && asked !== book)) return;

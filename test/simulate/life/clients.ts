@@ -1,7 +1,8 @@
 import type { ChatStub } from "../../../src/chats/call-chat.ts";
 import type { SendBody } from "../../../src/chats/message.ts";
-import type { AsOwner, MoveBody } from "../../../src/chats/rpc.ts";
+import type { AsOwner, ListAnswer, MoveBody, Unknown } from "../../../src/chats/rpc.ts";
 import type { ListPosition } from "../../../src/http/pagination.ts";
+import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { ContentJudge } from "./content-judge.ts";
@@ -139,8 +140,10 @@ export class Clients extends Requests {
     const read = (at: ListPosition) =>
       this.request("page", ({ env }) =>
         this.#service.callChat(env, CALLER, chat.name, async (stub, as) => {
-          const answer = await stub.list(as, at, versions.get(at));
-          if (typeof answer !== "string" && answer.outcome === "ok") versions.set(at, answer.version);
+          const answer: ListAnswer | Unknown = fromText<ListAnswer | Unknown>(
+            await stub.list(as, at, versions.get(at)),
+          );
+          if (answer.outcome === "ok") versions.set(at, answer.version);
           return answer;
         }),
       );

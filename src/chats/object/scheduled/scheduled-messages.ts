@@ -59,6 +59,8 @@ export interface SchedulingHost {
   limit(): "chat_backlog" | "chat_full" | null;
   /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
   place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string;
+  /** Messages took their places because the alarm rang. */
+  placed(): void;
 }
 
 /**
@@ -185,25 +187,27 @@ export class ScheduledMessages implements DuePart {
    * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Each send calls
    * this first, so that it takes no room for which due messages wait. Never throws: after a fault, the alarm rings again,
    * and a message that can't be placed for minutes is passed over.
+   * @returns whether some were due
    */
-  placeDue(): void {
+  placeDue(): boolean {
     const now = this.#host.clock.now();
     const identity = this.#host.adoption.identity();
-    if (!identity) return;
+    if (!identity) return false;
+    let due: ScheduledEntry[] = [];
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
-      if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
+      if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return false;
       this.ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
-      const due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
-      for (const entry of due.sort(bySoonest)) if (!this.#tryToPlace(identity, entry, now)) return;
-      this.#rest = null;
+      due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
+      if (due.sort(bySoonest).every((entry) => this.#tryToPlace(identity, entry, now))) this.#rest = null;
     } catch (error) {
       this.#interrupted(identity, error, now);
     }
+    return due.length > 0;
   }
 
   run(): void {
-    this.placeDue();
+    if (this.placeDue()) this.#host.placed();
   }
 
   /** @returns whether the next message may follow */
