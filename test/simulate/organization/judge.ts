@@ -1,4 +1,5 @@
 import type { LastMessage } from "../../../src/chats/chat.ts";
+import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 
@@ -136,7 +137,8 @@ export class Judge {
   chatCalled(chatId: string, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
     switch (method) {
       case "send":
-        return (value) => {
+        return (answered) => {
+          const value = fromText(answered);
           if (Array.isArray(value)) for (const { doc } of value) if (doc) this.#storedIn(chatId, doc, null);
         };
       case "receive":
