@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/web/console/api.ts";
-import { isInReach, linesOf, merged, newestSeq, windowClosesAt } from "../../src/web/console/inbox/timeline.ts";
+import {
+  isInReach,
+  linesOf,
+  merged,
+  newestSeq,
+  reloaded,
+  windowClosesAt,
+} from "../../src/web/console/inbox/timeline.ts";
 
 const AT = new Date(2026, 10, 20, 10).getTime();
 const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
@@ -32,6 +39,23 @@ test("of two versions of a message the later one counts, in whichever order they
   const read = message(1, 0, { status: "READ", updatedAt: time(2) });
   expect(merged([sent], [read])).toEqual([read]);
   expect(merged([read], [sent])).toEqual([read]);
+});
+
+test("a reload keeps what came meanwhile, and drops scheduled messages that are gone", () => {
+  const canceled = message(null, 5, { status: "SCHEDULED" });
+  const sent = message(null, 6, { status: "SCHEDULED" });
+  const before = [message(1, 0), canceled];
+  const answers = { page: [message(1, 0)], hasMore: false, scheduled: [] };
+  expect(reloaded(before, [...before, sent], answers)).toEqual({ messages: [message(1, 0), sent], isGap: false });
+});
+
+test("after a long absence only the newest page is known, and what came while it was loaded", () => {
+  const before = [message(1, 0), message(2, 1), message(null, 2, { status: "SCHEDULED" })];
+  const came = message(9, 8);
+  const answers = { page: [message(8, 7), message(7, 6)], hasMore: true, scheduled: [] };
+  const { messages, isGap } = reloaded(before, [...before, came], answers);
+  expect(isGap).toBe(true);
+  expect(messages).toEqual([came, message(8, 7), message(7, 6)]);
 });
 
 test("a changed message before the loaded ones is out of reach, a scheduled one never is", () => {

@@ -106,6 +106,8 @@ test.for(PAGES)("%s: focus and selection stay, wherever one scrolls", async ([, 
   const long = await open();
   const { page } = long;
   const last = page.locator(`${long.scroller} .message`, { hasText: `Message ${COUNT}.` });
+  // The writers' names come after the messages.
+  await expect.poll(() => last.textContent()).not.toContain("\u00a0");
   await last.getByRole("button", { name: "React or reply" }).focus();
   const focused = () => page.evaluate(() => document.activeElement?.closest(".message")?.textContent);
   const selected = () => page.evaluate(() => getSelection()?.toString());

@@ -11,7 +11,8 @@ import type { Force } from "./storm.ts";
 import { visitors } from "./visitors.ts";
 import { webhooks } from "./webhooks.ts";
 
-const TIMEOUT_MS = 240_000;
+/** Each storm waits for what it must see, and says what is missing. It waits longest for the back-off of webhooks. */
+const TIMEOUT_MS = 1_500_000;
 
 function little(rounds = 1): Force {
   return { rounds, minutes: 0.05, random: new Random(Date.now()), log: () => {} };

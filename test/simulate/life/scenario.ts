@@ -90,6 +90,6 @@ export const LIFE: Scenario<Service> = {
   ],
   invariants: LIFE_INVARIANTS,
   saboteurs: LIFE_SABOTEURS,
-  saboteurSeeds: 1_000,
+  saboteurSeeds: 3_000,
   minShare: 0,
 };

@@ -5,7 +5,7 @@ import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
-import { isInReach, merged, newestSeq, tapsOf } from "./timeline.ts";
+import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
 /** People without events ask every few seconds. Old messages seldom change. */
@@ -65,6 +65,7 @@ export class ConversationStore {
   async load(): Promise<void> {
     const isFirst = this.state.value !== "ready";
     const known = isFirst ? this.chat.value : null;
+    const before = this.messages.value;
     try {
       const [page, { chat }] = await Promise.all([
         // Who may not read messages sees the chat without them.
@@ -73,13 +74,11 @@ export class ConversationStore {
       ]);
       const isScheduled = chat.nextScheduledAt !== null && may("messages:read");
       const scheduled = isScheduled ? await this.#scheduled() : [];
-      const seqs = page.messages.map(({ seq }) => seq ?? 0);
-      const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
-      const kept = this.messages.value.filter(({ status }) => isFirst || status !== "SCHEDULED");
+      const { hasMore } = page.pagination;
+      const { messages, isGap } = reloaded(before, this.messages.value, { page: page.messages, hasMore, scheduled });
       batch(() => {
-        // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
-        this.messages.value = merged(isGap ? [] : kept, [...page.messages, ...scheduled]);
-        if (isFirst || isGap) this.hasOlder.value = page.pagination.hasMore;
+        this.messages.value = messages;
+        if (isFirst || isGap) this.hasOlder.value = hasMore;
         this.state.value = "ready";
         this.error.value = null;
         if (!known) this.#setChat({ chat });

@@ -24,6 +24,25 @@ export function merged(known: readonly Message[], came: readonly Message[]): Mes
   return [...byId.values()];
 }
 
+/**
+ * The known messages once the newest page and the scheduled ones were loaded again. What came while they were under way
+ * is kept: the answers may be older.
+ * @param before what was known when the load began
+ * @param hasMore whether there are pages before the newest one
+ * @returns `isGap` after a long absence: then only what is new is known, and the rest is loaded when the reader gets there
+ */
+export function reloaded(
+  before: readonly Message[],
+  known: readonly Message[],
+  newest: { page: readonly Message[]; hasMore: boolean; scheduled: readonly Message[] },
+): { messages: Message[]; isGap: boolean } {
+  const old = new Set(before);
+  const oldest = Math.min(...newest.page.map(({ seq }) => seq ?? 0));
+  const isGap = newest.hasMore && oldest > newestSeq(before) + 1;
+  const kept = known.filter((message) => !old.has(message) || (!isGap && message.status !== "SCHEDULED"));
+  return { messages: merged(kept, [...newest.page, ...newest.scheduled]), isGap };
+}
+
 /** Whether a changed message is not older than the loaded ones: it would leave a gap, and is loaded with its page. */
 export function isInReach(loaded: readonly Message[], { seq }: Message): boolean {
   return seq === null || loaded.some((each) => each.seq !== null && each.seq <= seq);
