@@ -30,6 +30,8 @@ export interface BenchArguments {
   uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
+  /** Measures all kinds of listeners beside sends for so many minutes, and nothing else. */
+  listeners: number | null;
   /** With little data. */
   small: boolean;
   /** Of the deletion. */
@@ -60,6 +62,8 @@ export const USAGE = `npm run bench -- [options]
   --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
+  --listeners <minutes>  measures only 1,000 visitors' sockets, 10 streams, 3 webhooks and 2 consoles beside 100 sends a
+                   second
   --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
   --against <commit>  measures the cases of --only beside a build of that commit, in turns, and prints the ratios
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
@@ -91,6 +95,7 @@ export function readArguments(argv: string[]): BenchArguments {
       lighthouse: { type: "boolean", default: false },
       uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
+      listeners: { type: "string" },
       small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },
       against: { type: "string" },
@@ -108,6 +113,7 @@ export function readArguments(argv: string[]): BenchArguments {
     retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
     console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),
     conversation: values.conversation === undefined ? null : Math.ceil(positive("conversation", values.conversation)),
+    listeners: values.listeners === undefined ? null : positive("listeners", values.listeners),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

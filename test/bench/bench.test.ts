@@ -9,6 +9,7 @@ import { conversationText, measureConversation } from "./conversation.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
+import { listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -145,6 +146,18 @@ test("an inbox of many chats is measured in a browser", { timeout: 120_000 }, as
   expect(measured).toMatchObject({ chats: 100, switches: 60 });
   expect(measured.requests).toBeLessThanOrEqual(2);
   expect(consoleText(measured)).toContain("An inbox of 100 chats");
+});
+
+test("all kinds of listeners are measured beside sends", { timeout: 240_000 }, async () => {
+  const sizes = { visitors: 10, streams: 2, webhooks: 1, consoles: 1, perSecond: 10, seconds: 6 };
+  const measured = await measureListeners(sizes, { ...SETTINGS, seconds: 0.1, wrk: null });
+  expect(measured.faults).toEqual([]);
+  const { sends, sockets, streams, webhooks, consoles } = measured.latencies;
+  expect([sends, sockets, streams, webhooks].map(({ count }) => count)).toEqual([30, 30, 60, 30]);
+  expect(consoles.count).toBeGreaterThan(0);
+  expect(listenersText(measured)).toContain(
+    "10 sockets, 2 streams, 1 webhooks and 1 consoles beside 10 sends a second",
+  );
 });
 
 test("the scrolling of a conversation is measured in a browser", { timeout: 240_000 }, async () => {

@@ -8,6 +8,7 @@ import { conversationText, measureConversation } from "./conversation.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
+import { FULL_LISTENERS, listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { measureRetention, retentionText } from "./retention.ts";
@@ -66,6 +67,12 @@ async function main(argv: string[]): Promise<number> {
     const measured = await measureUploads(FULL_UPLOADS, { ...given, wrk, log });
     print(uploadsText(measured));
     return isWithinGoal(measured) ? 0 : 1;
+  }
+  if (given.listeners !== null) {
+    const sizes = { ...FULL_LISTENERS, seconds: given.listeners * 60 };
+    const measured = await measureListeners(sizes, { ...given, wrk, log });
+    print(listenersText(measured));
+    return measured.faults.length > 0 ? 1 : 0;
   }
   if (given.steps) {
     const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });

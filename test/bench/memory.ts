@@ -1,7 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { freePort } from "../../src/cli/local/port.ts";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { Place } from "./fixtures.ts";
-import { openInspector } from "./inspector.ts";
+import { type Inspector, openInspector } from "./inspector.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
 import { lastPage, shown } from "./sizes.ts";
@@ -69,4 +70,16 @@ async function heapOf(worker: string, port: number): Promise<number> {
   const { usedSize } = await inspector.call<{ usedSize: number }>("Runtime.getHeapUsage");
   inspector.close();
   return usedSize;
+}
+
+/** The memory of a process, in MB; 0 outside Linux. */
+export async function residentOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024) / 1e6;
+}
+
+/** What an isolate holds of JavaScript and of buffers, garbage included, in MB. */
+export async function heldBy(isolate: Inspector): Promise<number> {
+  const usage = await isolate.call<{ usedSize: number; backingStorageSize?: number }>("Runtime.getHeapUsage");
+  return (usage.usedSize + (usage.backingStorageSize ?? 0)) / 1e6;
 }

@@ -20,7 +20,7 @@ export function socketCases({ visitors: count }: Sizes): Case[] {
       const { path, protocols, requests } = await visitors(place, count);
       let open: Promise<Listeners> | undefined;
       const run = async (url: URL) => {
-        open ??= openAll(new URL(path, url), protocols);
+        open ??= openSockets(new URL(path, url), protocols);
         return deliver(url, await open, requests);
       };
       return { ...inTurn(requests, 201), run };
@@ -28,8 +28,10 @@ export function socketCases({ visitors: count }: Sizes): Case[] {
   ];
 }
 
-/** `onMessage` is called when the nth socket receives a message. */
-type Listeners = { onMessage: (n: number) => void };
+/** `onMessage` is called when the nth socket receives the frame of a message. */
+interface Listeners {
+  onMessage: (n: number, frame: string) => void;
+}
 
 async function visitors(place: Place, count: number) {
   const organization = await createOrganization(place);
@@ -47,23 +49,26 @@ async function visitors(place: Place, count: number) {
   };
 }
 
-async function openAll(url: URL, protocols: string[][]): Promise<Listeners> {
+/** Opens a socket for each of these subprotocols. */
+export async function openSockets(url: URL, protocols: string[][]): Promise<Listeners> {
   const listeners: Listeners = { onMessage: () => undefined };
   const address = String(url).replace("http", "ws");
   for (let from = 0; from < protocols.length; from += OPENED_AT_ONCE) {
     const some = protocols.slice(from, from + OPENED_AT_ONCE);
-    await Promise.all(some.map((own, index) => openOne(address, own, () => listeners.onMessage(from + index))));
+    await Promise.all(
+      some.map((own, index) => openOne(address, own, (frame) => listeners.onMessage(from + index, frame))),
+    );
   }
   return listeners;
 }
 
 /** Opens a socket. Resolves when the service says that it is ready. */
-function openOne(address: string, protocols: string[], onMessage: () => void): Promise<void> {
+function openOne(address: string, protocols: string[], onMessage: (frame: string) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(address, protocols);
     socket.addEventListener("close", ({ code }) => reject(new Error(`a visitor's socket was closed with ${code}`)));
     socket.addEventListener("message", ({ data }) => {
-      if (String(data).startsWith('{"type":"message"')) onMessage();
+      if (String(data).startsWith('{"type":"message"')) onMessage(String(data));
       else resolve();
     });
   });

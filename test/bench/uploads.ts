@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../../src/cli/local/port.ts";
@@ -6,7 +5,8 @@ import { MAX_FILE_BYTES } from "../../src/files/limits.ts";
 import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { Place } from "./fixtures.ts";
-import { type Inspector, openInspector } from "./inspector.ts";
+import { openInspector } from "./inspector.ts";
+import { heldBy, residentOf } from "./memory.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
 
@@ -132,18 +132,6 @@ async function measure(setup: Setup, of: Case, { ids, secret }: Chats): Promise<
     isolate.close();
     return { target, isSlow, seconds, before, peak, after, isolate: most - held };
   });
-}
-
-/** The memory of a process, in MB; 0 outside Linux. */
-async function residentOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024) / 1e6;
-}
-
-/** What an isolate holds of JavaScript and of buffers, in MB. */
-async function heldBy(isolate: Inspector): Promise<number> {
-  const usage = await isolate.call<{ usedSize: number; backingStorageSize?: number }>("Runtime.getHeapUsage");
-  return (usage.usedSize + (usage.backingStorageSize ?? 0)) / 1e6;
 }
 
 /** The dearest file: a JPEG that never says its sides, so as much of it is read for them as of any. */
