@@ -191,7 +191,7 @@ const named = (only: string | null, { scale = false, goals = false } = {}) =>
 test("a case runs with the cases that it is compared to, and the largest cases run only for --scale", () => {
   expect(named("list, page 1 of")).toEqual([
     "bare: one Hono route",
-    "two at once",
+    "a list's two calls and its answer",
     "literal design: list, page 1",
     "list, page 1 of 10,000",
   ]);
@@ -201,8 +201,15 @@ test("a case runs with the cases that it is compared to, and the largest cases r
 
 test("--goals runs only the cases with a goal, and the cases that they are compared to", () => {
   const compared = [
+    "a list's two calls and its answer",
+    "a list's two calls and its answer, many objects",
+    "a list's two calls and its answer, one connection",
+    "a send's two calls, two rows and its answer, one connection",
+    "bare, with the headers of a refusal",
     "bare: one Hono route",
+    "one call that writes a row",
     "one call that writes a row, one connection",
+    "two at once",
     "two at once, one connection",
     "two objects that were asleep, and a D1 query between them",
     "two objects that were asleep, one after the other",

@@ -1,4 +1,4 @@
-import { type Case, CONNECTIONS, type Goal, onceInARun, same } from "./cases.ts";
+import { type Case, CONNECTIONS, type Goal, inTurn, onceInARun, same } from "./cases.ts";
 import type { Place } from "./fixtures.ts";
 import { CALLS } from "./many-calls.ts";
 import { get, post } from "./request.ts";
@@ -11,6 +11,11 @@ const BARE_ALONE = "bare, one connection";
 const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
+/** The bounds of a list and a send: their calls and their answer's size and headers, without any work of the service. */
+export const BARE_LIST = "a list's two calls and its answer";
+export const BARE_LIST_ALONE = "a list's two calls and its answer, one connection";
+export const BARE_SEND_ALONE = "a send's two calls, two rows and its answer, one connection";
+export const BARE_SPREAD = "a list's two calls and its answer, many objects";
 export const MANY_CALLS = `${CALLS} empty object calls at once`;
 export const ONE_WRITE = "one call that writes a row";
 export const WRITE_ALONE = "one call that writes a row, one connection";
@@ -29,8 +34,13 @@ export function toBare(must: number, aim?: number): Goal {
 }
 
 /** What the platform takes for a part of what the service does. */
-export function floorCases({ asleep }: Sizes): Case[] {
-  return [...FLOORS, sleepers(ASLEEP, "read", asleep), sleepers(ASLEEP_AND_QUERY, "read-and-query", asleep)];
+export function floorCases({ asleep, keys }: Sizes): Case[] {
+  return [
+    ...FLOORS,
+    bareSpread(keys),
+    sleepers(ASLEEP, "read", asleep),
+    sleepers(ASLEEP_AND_QUERY, "read-and-query", asleep),
+  ];
 }
 
 const FLOORS: Case[] = [
@@ -40,6 +50,9 @@ const FLOORS: Case[] = [
   floor(ONE_CALL, get("/one", "")),
   floor(TWO_CALLS, get("/two", "")),
   floor(TWO_ALONE, get("/two", ""), 1),
+  floor(BARE_LIST, get("/list/one/two", "")),
+  floor(BARE_LIST_ALONE, get("/list/one/two", ""), 1),
+  floor(BARE_SEND_ALONE, post("/send/one/sent", '{"content":"Hello"}'), 1, 201),
   floor(MANY_CALLS, get("/many", ""), 4),
   floor(ONE_WRITE, post("/write", "")),
   floor(WRITE_ALONE, post("/write", ""), 1),
@@ -74,6 +87,12 @@ function makeTable(place: Place): Promise<void> {
   return place.once("the floors' table", () => place.sql("floors", [{ sql, values: [] }]));
 }
 
-function floor(name: string, bytes: string, connections = CONNECTIONS): Case {
-  return { name, front: "floors", connections, make: async () => same(bytes, 200) };
+/** Lists whose objects are others for each request. */
+function bareSpread(count: number): Case {
+  const requests = Array.from({ length: count }, (_, n) => get(`/list/key-${n}/chat-${n}`, ""));
+  return { name: BARE_SPREAD, front: "floors", connections: CONNECTIONS, make: async () => inTurn(requests, 200) };
+}
+
+function floor(name: string, bytes: string, connections = CONNECTIONS, status = 200): Case {
+  return { name, front: "floors", connections, make: async () => same(bytes, status) };
 }

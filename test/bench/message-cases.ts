@@ -8,7 +8,18 @@ import {
 import { caller } from "../support/world/world.ts";
 import { type Case, eachOnce, type Goal, inTurn, parley, same, type Traffic, unique } from "./cases.ts";
 import type { Place } from "./fixtures.ts";
-import { ONE_WRITE, REFUSAL, TWO_ALONE, TWO_CALLS, toBare, WRITE_ALONE } from "./floor-cases.ts";
+import {
+  BARE_LIST,
+  BARE_LIST_ALONE,
+  BARE_SEND_ALONE,
+  BARE_SPREAD,
+  ONE_WRITE,
+  REFUSAL,
+  TWO_ALONE,
+  TWO_CALLS,
+  toBare,
+  WRITE_ALONE,
+} from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import { authorized, get, post } from "./request.ts";
 import { DELAYS } from "./server.ts";
@@ -25,7 +36,7 @@ export const SEND = "send";
 export const SEND_ALONE = "send, one connection";
 const HELLO_BODY = '{"content":"Hello"}';
 
-const LISTED = { floor: TWO_CALLS, literal: LITERAL_LIST };
+const LISTED = { floor: BARE_LIST, literal: LITERAL_LIST };
 const LIST_ALONE: Goal = { to: TWO_ALONE, of: "p50", must: 1.25 };
 const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
 const SENT_ALONE: Goal = { to: WRITE_ALONE, of: "p50", must: 1.35 };
@@ -49,7 +60,7 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
     parley("poll of an unchanged page", LISTED, (place) => poll(place, chat)),
     parley(
       `spread: list, ${shown(keys)} keys and chats`,
-      { ...LISTED, goal: toBare(0.27, 0.36), ...warm },
+      { floor: BARE_SPREAD, goal: toBare(0.27, 0.36), ...warm },
       async (place) => {
         const busy = await manyKeys(place, keys);
         return inTurn(
@@ -69,7 +80,7 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
       );
     }),
     { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
-    { ...parley("list, one connection", { floor: TWO_ALONE, goal: LIST_ALONE }, first), connections: 1 },
+    { ...parley("list, one connection", { floor: BARE_LIST_ALONE, goal: LIST_ALONE }, first), connections: 1 },
     ...DELAYS.map((ms) => delayed("list, one connection", ms, 1, first)),
     ...DELAYS.map((ms) => delayed("list, 100 callers", ms, CALLERS, first)),
   ];
@@ -103,7 +114,7 @@ export function sendCases({ keys }: Sizes): Case[] {
       },
     ),
     {
-      ...parley(SEND_ALONE, { floor: WRITE_ALONE, goal: SENT_ALONE, followed: true }, (place) =>
+      ...parley(SEND_ALONE, { floor: BARE_SEND_ALONE, goal: SENT_ALONE, followed: true }, (place) =>
         send(place, HELLO_BODY),
       ),
       connections: 1,

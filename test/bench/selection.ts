@@ -57,5 +57,5 @@ function allCases(sizes: Sizes): Case[] {
 }
 
 function comparedTo({ connections, floor, literal, goal }: Case, goals: boolean): (string | undefined)[] {
-  return goals ? [goal?.to] : [bareOf(connections), floor, literal, goal?.to];
+  return goals ? [floor, goal?.to] : [bareOf(connections), floor, literal, goal?.to];
 }

@@ -18,6 +18,19 @@ export class FloorObject extends DurableObject<FloorEnv> {
     return this.#sql.exec<{ doc: string }>("select doc from rows limit 1").one().doc;
   }
 
+  /** Takes what an admission or a read of a page is asked with, and answers a text as they do. */
+  answer(_asked: unknown, _position: unknown, _version: unknown): string {
+    return ANSWER;
+  }
+
+  /** Writes as many rows as a send. */
+  writeTwo(_asked: unknown, doc: string): string {
+    this.write(doc);
+    this.#sql.exec("create table if not exists events (id integer primary key, doc text)");
+    this.#sql.exec("insert into events (doc) values (?)", doc);
+    return doc;
+  }
+
   write(doc: string): void {
     this.#sql.exec("create table if not exists rows (id integer primary key, doc text)");
     this.#sql.exec("insert into rows (doc) values (?)", doc);
@@ -38,6 +51,40 @@ const REFUSAL_HEADERS = new Headers({
   "WWW-Authenticate": "Bearer",
 });
 
+const ANSWER = JSON.stringify({ outcome: "unchanged", version: "1".repeat(16) });
+const ASKED = {
+  call: "c".repeat(36),
+  hash: "h".repeat(64),
+  address: "203.0.113.7",
+  permission: "messages:read",
+  units: 1,
+};
+const AS = { organizationId: "org_g1234567890123456", knownIdentity: null, isRepeat: false, asText: true };
+/** A page of 20 short messages, with the headers that a list has. */
+const PAGE = new TextEncoder().encode("x".repeat(10_700));
+const OWN_HEADERS = {
+  "X-RateLimit-Limit": "300",
+  "X-RateLimit-Remaining": "299",
+  "X-RateLimit-Reset": "1800000000",
+  "RateLimit-Policy": '"default";q=300;w=60',
+  RateLimit: '"default";r=299;t=60',
+  ETag: '"0123456789abcdef0123456789abcdef"',
+};
+const DEFAULT_HEADERS = new Headers({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+});
+
+function answered(body: string | Uint8Array, status: number): Response {
+  const response = new Response(body, { status, headers: DEFAULT_HEADERS });
+  response.headers.set("X-Request-Id", crypto.randomUUID());
+  for (const [name, value] of Object.entries(OWN_HEADERS)) response.headers.set(name, value);
+  return response;
+}
+
 /** The least that a service on this platform does: a route, an object call, a stored row, a query, each by itself. */
 const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/bare", (c) => c.json(OK))
@@ -53,6 +100,20 @@ const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/two", async (c) => {
     await Promise.all([c.env.OBJECTS.getByName("one").nothing(), c.env.OBJECTS.getByName("two").nothing()]);
     return c.json(OK);
+  })
+  .get("/list/:key/:chat", async (c) => {
+    const { key, chat } = c.req.param();
+    await Promise.all([
+      c.env.OBJECTS.getByName(key).answer(key, ASKED, null),
+      c.env.OBJECTS.getByName(chat).answer(AS, { page: 1, limit: 20 }, "1".repeat(16)),
+    ]);
+    return answered(PAGE, 200);
+  })
+  .post("/send/:key/:chat", async (c) => {
+    const { key, chat } = c.req.param();
+    const { content } = (await c.req.json()) as { content: string };
+    await c.env.OBJECTS.getByName(key).answer(key, ASKED, null);
+    return answered(await c.env.OBJECTS.getByName(chat).writeTwo(AS, DOC + content), 201);
   })
   .get("/many", async (c) => {
     await Promise.all(Array.from({ length: CALLS }, () => c.env.OBJECTS.getByName("one").nothing()));
