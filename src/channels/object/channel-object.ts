@@ -137,8 +137,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Reports the health, wakes waiting chats, and deletes visitors' networks. */
-  override alarm(): Promise<void> {
-    return this.#due.ring();
+  override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    return this.#due.ring(invocation);
   }
 
   async #wakeChat(chatId: string): Promise<void> {

@@ -326,8 +326,8 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
-  override alarm(): Promise<void> {
-    return this.parts.due.ring();
+  override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    return this.parts.due.ring(invocation);
   }
 
   /** Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit. */

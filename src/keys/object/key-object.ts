@@ -77,7 +77,7 @@ export class KeyObject extends DurableObject<Env> {
     settle: () => this.#settle(),
   });
   readonly #due = new DueWork(
-    { name: "key", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work), isAlarmKept: false },
+    { name: "key", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },
     { stats: this.#stats },
   );
   #counters: Counters | undefined;
@@ -233,8 +233,8 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   /** Releases what is reserved and not used, and reports the key's numbers. */
-  override alarm(): Promise<void> {
-    return this.#due.ring();
+  override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    return this.#due.ring(invocation);
   }
 
   #count(record: KeyRecord, counts: Partial<RequestCounts>, isSettled: boolean): void {

@@ -286,8 +286,8 @@ export class OrganizationObject extends PeopleObject {
   }
 
   /** Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. */
-  override async alarm(): Promise<void> {
-    if (this.#isReady()) await this.#parts.due.ring();
+  override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    if (this.#isReady()) await this.#parts.due.ring(invocation);
     else this.#parts.alarm.gone();
   }
 

@@ -43,8 +43,6 @@ interface DueObject {
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<unknown>): void;
   clock?: Pick<Clock, "now" | "timer">;
-  /** Whether an alarm stands while the parts run, although it costs two rows. If not, the next request sets it again. */
-  isAlarmKept?: boolean;
   /** How long a part rests that failed. */
   backoff?: Backoff;
 }
@@ -80,14 +78,17 @@ export class DueWork {
 
   /**
    * Handles an alarm. The platform rings no other until this returns, so it does not wait for long runs.
-   * @throws only if no alarm can be set: the platform repeats an alarm that throws, a few times
+   * @param invocation of the platform, which repeats an alarm that threw or whose object was lost, but only a few times.
+   * So a repeated one first sets the next alarm, which costs two rows: it rings whatever happens
+   * @throws only if no alarm can be set
+   * @see https://developers.cloudflare.com/durable-objects/api/alarms/
    */
-  async ring(): Promise<void> {
-    const { alarm, isAlarmKept = true } = this.#object;
+  async ring(invocation?: Pick<AlarmInvocationInfo, "isRetry">): Promise<void> {
+    const { alarm } = this.#object;
     const works = this.#works;
     const now = this.#clock.now();
     alarm.gone();
-    const isKept = isAlarmKept && (await this.#setAlarm(now + AGAIN_AFTER_MS));
+    const isKept = invocation?.isRetry === true && (await this.#setAlarm(now + AGAIN_AFTER_MS));
     if (works !== this.#works) return;
     const begun: Work[] = [];
     for (const work of works) {

@@ -161,8 +161,8 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /** Sends notices, wakes lines and goes on with a replay. */
-  override alarm(): Promise<void> {
-    return this.#of().due.ring();
+  override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    return this.#of().due.ring(invocation);
   }
 
   #of(webhookId = this.#id()): Parts {

@@ -72,14 +72,14 @@ test("the cost of an event in the feed alone is a row in the chat and one in the
   // Calls: the key and the chat for the send, two alarms, two reports. The event's pointer is in the report of the chat.
   // Rows of the event: the event in the chat, and its pointer in the feed.
   // The other rows: the key's counters, the message, the chat's state as reported, in the organization's object three of
-  // the chat, one of its channel's numbers and one of the key, and four of alarms.
-  expect(await costOf(0)).toEqual({ calls: 6, rows: 2 + 12, directory: 0 });
+  // the chat, one of its channel's numbers and one of the key, and the alarms of the chat and the key.
+  expect(await costOf(0)).toEqual({ calls: 6, rows: 2 + 10, directory: 0 });
 });
 
 test.for([1, 3])("each webhook adds two calls and two rows to the cost of an event: %i", async (webhooks) => {
   // Calls: the permit, and the report of the attempt, because there is no next event whose permit it could be part of.
   // Rows: the line in the chat, and the attempt in the webhook's object.
-  expect(await costOf(webhooks)).toEqual({ calls: 6 + 2 * webhooks, rows: 14 + 2 * webhooks, directory: 0 });
+  expect(await costOf(webhooks)).toEqual({ calls: 6 + 2 * webhooks, rows: 12 + 2 * webhooks, directory: 0 });
 });
 
 test("the permit of the next event is in the same call as the report of the last attempt", async () => {
@@ -140,8 +140,8 @@ test("an event of the organization costs a row for itself and one for its pointe
 
 test.for([1, 3])("each webhook adds two calls and two rows to an event of the organization: %i", async (webhooks) => {
   // Calls: the report and the alarm, and for each webhook the permit and the report of the attempt.
-  // Rows: besides those of the event, three of the alarm, and for each webhook the line and the attempt.
-  expect(await costOfOwnEvent(webhooks)).toEqual({ calls: 2 + 2 * webhooks, rows: 6 + 2 * webhooks, directory: 0 });
+  // Rows: besides those of the event, two of the alarm, and for each webhook the line and the attempt.
+  expect(await costOfOwnEvent(webhooks)).toEqual({ calls: 2 + 2 * webhooks, rows: 5 + 2 * webhooks, directory: 0 });
 });
 
 test("an assignment costs five calls and eleven rows, and a send in an assigned chat a row more than elsewhere", async () => {
@@ -157,7 +157,7 @@ test("an assignment costs five calls and eleven rows, and a send in an assigned 
   pass(60_000);
   for (const object of [ofChat, ofKey]) await ring(object);
   // The row: the index of the member's chats.
-  expect(read()).toEqual({ calls: 6, rows: 14 + 1, directory: 0 });
+  expect(read()).toEqual({ calls: 6, rows: 12 + 1, directory: 0 });
 });
 
 test("a note costs as much as a send, and no send costs more after it", async () => {
@@ -177,9 +177,9 @@ test("a note costs as much as a send, and no send costs more after it", async ()
     await ring(object);
   }
   // With the alarms and reports after it, that is what a send costs.
-  expect(read()).toEqual({ calls: 4, rows: 8, directory: 0 });
+  expect(read()).toEqual({ calls: 4, rows: 6, directory: 0 });
   await deliver();
   pass(60_000);
   for (const object of [ofChat, ofKey]) await ring(object);
-  expect(read()).toEqual({ calls: 6, rows: 14, directory: 0 });
+  expect(read()).toEqual({ calls: 6, rows: 12, directory: 0 });
 });

@@ -1,15 +1,15 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { countHops } from "../../support/faults.ts";
 import { type Client, call, newChat, newOrganization, send } from "../../support/harness.ts";
-import { acceptAs, fakeNetworks } from "../../support/networks.ts";
+import { fakeNetworks } from "../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
 import { heldBy } from "../../support/stored.ts";
-import { alarmOf, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newContact, place } from "../inbound/fixtures.ts";
-import { fromMeta, taken, tellStatus, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
+import { fromMeta, taken, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
 import { meter } from "./meter.ts";
 
 stopTheClock();
@@ -136,45 +136,4 @@ test("sockets to an unknown channel read the directory once", async () => {
   const hops = countHops();
   for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);
   expect(hops()).toEqual({ DB: 1 });
-});
-
-test("the cost of a single message on a network, from the send to the last report", async () => {
-  fakeNetworks(acceptAs("wamid.1"));
-  const chat = await conversation("whatsapp");
-  const ofOrganization = env.ORGANIZATIONS.getByName(chat.organizationId);
-  const ofKey = env.KEYS.getByName(chat.keyId);
-  const ofChat = chat.object();
-  const ofChannel = env.CHANNELS.getByName(chat.channelId);
-  const isDelivered = async () => {
-    const waiting = "select 1 from messages where status = 'QUEUED'";
-    const count = () =>
-      runInDurableObject(ofChat, (_object, { storage }) => storage.sql.exec(waiting).toArray().length);
-    while ((await count()) > 0);
-  };
-  await send(chat.api, chat.chatId);
-  await isDelivered();
-  pass(5_000);
-  for (const object of [ofChat, ofKey, ofOrganization]) {
-    await runDurableObjectAlarm(object);
-    expect(await alarmOf(object)).toBeNull();
-  }
-  // So long that the attempt is a trial.
-  pass(60_000);
-  const { ring, read } = await meter([ofOrganization, ofKey, ofChat, ofChannel]);
-
-  const { id } = await send(chat.api, chat.chatId);
-  await isDelivered();
-  for (const status of ["sent", "delivered", "read"]) {
-    taken(await tellStatus(chat, id, status, { id: "wamid.1" }));
-  }
-  pass(60_000);
-  await ring(ofChat);
-  await ring(ofKey);
-
-  // Calls: the key and the chat for the send, two of the channel, the chat for each status, two alarms, two reports.
-  // Rows: the key's counters, the message, three changes of the message, an event for each of the four, the chat's state
-  // as reported, in the organization's object four of the chat and its channel, one of the feed and one of the key, and
-  // four of alarms.
-  expect(read()).toEqual({ calls: 11, rows: 20, directory: 0 });
-  for (const object of [ofOrganization, ofKey, ofChat, ofChannel]) expect(await alarmOf(object)).toBeNull();
 });

@@ -216,6 +216,7 @@ export class SimulatedObject extends Party {
     this.rings++;
     this.#isRinging = true;
     this.hasRung = true;
+    const isRetry = this.#isCutOff;
     this.#isCutOff = false;
     this.storage.alarm = null;
     this.world.note(() => `${this.name} alarm`);
@@ -227,7 +228,7 @@ export class SimulatedObject extends Party {
     // It has ended when its last writes are committed.
     this.#enter(
       "alarm",
-      [],
+      [{ isRetry, retryCount: isRetry ? 1 : 0 }],
       () => this.output(ended),
       (error) => this.world.fail(error),
     );
