@@ -318,11 +318,9 @@ export class ChatObject extends EventfulObject {
   /** The member was removed: the chat is nobody's, unless it has become another member's. @throws if it can't be reported */
   async free(organizationId: string, life: number, memberId: string): Promise<void> {
     await this.parts.alarm.standing();
-    const identity = this.parts.adoption.identify(organizationId, null);
-    if (identity?.life !== life) return;
-    const assignment = { assigneeId: null, ifAssigneeId: memberId, by: null };
-    const { outcome } = await this.parts.details.patch(identity, { assignment }, true);
-    if (outcome === "not_reported") throw new Error("the organization does not know that the chat is free");
+    if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
+    const { outcome } = await this.parts.details.free(memberId);
+    if (outcome !== "ok") throw new Error("The organization's object does not know whose the chat is");
   }
 
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */

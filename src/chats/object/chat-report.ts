@@ -131,6 +131,12 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#otherChanges++;
   }
 
+  /** The organization does not have the state that it was told: the next report tells it again. */
+  repeatState(): void {
+    this.#mustRepeat = true;
+    this.stateChanged();
+  }
+
   /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
   answered(): void {
     this.#activity.answered(this.#lastReport());

@@ -13,7 +13,7 @@ interface ChangeHost {
   storage: DurableObjectStorage;
   log: MessageLog;
   adoption: Pick<Adoption, "exists">;
-  report: Pick<ChatReporter, "answered" | "changed" | "settle" | "stateChanged">;
+  report: Pick<ChatReporter, "answered" | "changed" | "repeatState" | "settle" | "stateChanged">;
   alarm: Pick<StandingAlarm, "by">;
 }
 
@@ -70,6 +70,16 @@ export class StoredDetails {
     const { outcome } = await this.#change(before, patch);
     // The metadata has no room, which must not cost the name.
     if (outcome === "invalid" && patch.name !== undefined) await this.#change(before, { name: patch.name });
+  }
+
+  /**
+   * Frees the chat if it is the member's. In any case its organization's object is told whose it is: that it asks for this
+   * shows that it does not know.
+   */
+  free(memberId: string): Promise<ChangeAnswer> {
+    if (this.assigneeId() === memberId) this.#store(null, { assigneeId: null, by: null });
+    else this.#host.report.repeatState();
+    return this.#reported();
   }
 
   /** The contact's messages so far need no answer. */

@@ -1,4 +1,5 @@
 import type { DuePart } from "../../platform/object/due-work.ts";
+import type { ChatRow } from "./chat-table.ts";
 import { Retries } from "./retries.ts";
 
 const CHATS_A_STEP = 20;
@@ -11,6 +12,7 @@ const AGAIN_AFTER_MS = 60_000;
 
 /** A chat of a removed member. */
 type HeldChat = { id: string; life: number; assignee: string };
+type AssignedChat = Pick<ChatRow, "id" | "life" | "assignee">;
 type LeavingMember = { id: string; at: number; isRemoved: number };
 
 /** An organization's object, as this part uses it. */
@@ -76,19 +78,29 @@ export class FreedChats implements DuePart {
     this.#nextAt = now + STEP_EVERY_MS;
     await this.#check(now);
     if (!this.#host.isReady()) return;
-    const again = this.#retries.due(now, CHATS_A_STEP).flatMap(({ id, life, assignee }) => {
-      return assignee !== null && this.#isRemoved(assignee) ? [{ id, life, assignee }] : [];
-    });
-    await this.#retries.run([...again, ...this.#chats(CHATS_A_STEP)], (chat) => this.#host.free(chat));
+    const again = this.#retries.due(now, CHATS_A_STEP);
+    const fresh = this.#chats(CHATS_A_STEP - again.length);
+    await this.#retries.run<AssignedChat>([...again, ...fresh], (chat) => this.#free(chat));
   }
 
-  /** Looks up the removals of which nobody said how they went, and forgets those that are long over. */
+  async #free({ id, life, assignee }: AssignedChat): Promise<void> {
+    // It got another assignee in the meantime.
+    if (assignee === null || !this.#isRemoved(assignee)) return;
+    await this.#host.free({ id, life, assignee });
+    const query = "select 1 from chats where id = ? and assignee = ? and active_at is not null";
+    const isHeld = this.#host.isReady() && this.#sql.exec(query, id, assignee).toArray().length > 0;
+    // Else each step would begin with it.
+    if (isHeld) throw new Error("The chat did not report that it is free");
+  }
+
+  /** Looks up the removals of which nobody said how they went, and forgets those that are long over and left no chat. */
   async #check(now: number): Promise<void> {
     const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
     for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {
       if (isRemoved === 1) {
         this.#host.forget(id);
-        this.#forgetMember(id);
+        if (this.#hasChats(id)) this.#store(id, now + KEPT_MS, 1);
+        else this.#forgetMember(id);
         continue;
       }
       const isThere = await this.#host.hasMember(id).catch(() => null);
@@ -102,7 +114,8 @@ export class FreedChats implements DuePart {
   #store(id: string, at: number, isRemoved: 0 | 1): void {
     this.#sql.exec(
       `insert into leaving_members (id, at, is_removed) values (?, ?, ?)
-       on conflict do update set at = excluded.at, is_removed = max(is_removed, excluded.is_removed)`,
+       on conflict do update set is_removed = max(is_removed, excluded.is_removed),
+         at = case when is_removed = 1 then max(at, excluded.at) else excluded.at end`,
       ...[id, at, isRemoved],
     );
   }
@@ -114,6 +127,11 @@ export class FreedChats implements DuePart {
   #isRemoved(id: string): boolean {
     const query = "select 1 from leaving_members where id = ? and is_removed = 1";
     return this.#sql.exec(query, id).toArray().length > 0;
+  }
+
+  #hasChats(memberId: string): boolean {
+    const query = "select 1 from chats where assignee = ? and active_at is not null limit 1";
+    return this.#sql.exec(query, memberId).toArray().length > 0;
   }
 
   #chats(limit: number): HeldChat[] {

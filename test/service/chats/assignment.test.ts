@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
-import { breakObject } from "../../support/faults.ts";
+import { breakObject, countCalls } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -30,9 +30,13 @@ async function team() {
     expect(answer.status, answer.text).toBe(200);
     return answer.body.chats.map(({ id }: Chat) => id);
   };
+  const object = env.ORGANIZATIONS.getByName(organizationId);
   return {
     ...organization,
     key,
+    object,
+    ring: () => runDurableObjectAlarm(object),
+    rows: (query: string) => runInDurableObject(object, (_object, { storage }) => storage.sql.exec(query).toArray()),
     ann: await member("Ann"),
     ben: await member("Ben"),
     newChat: () => newChat(api, channelId),
@@ -209,4 +213,96 @@ test("a chat that can't be freed is tried again later, and holds up no other", a
   vi.advanceTimersByTime(60_000);
   await runDurableObjectAlarm(object);
   expect(await assigneeOf(broken.id)).toBeNull();
+});
+
+const DAY = 86_400_000;
+
+test("a chat that got another assignee before it was tried again is not tried again", async () => {
+  const { ann, ben, newChat, assign, assigneeOf, ring, rows } = await team();
+  const chat = await newChat();
+  await assign(chat.id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  breakObject("CHATS", chat.id, "free");
+  await ring();
+  vi.restoreAllMocks();
+  await assign(chat.id, ben);
+  vi.advanceTimersByTime(120_000);
+  await ring();
+  expect(await rows("select * from retries")).toEqual([]);
+  expect(await assigneeOf(chat.id)).toBe(ben);
+});
+
+test("chats that are freed again count among the 20 of a second", async () => {
+  const { ann, newChat, assign, idsOf, ring } = await team();
+  const chats: string[] = [];
+  for (let n = 0; n < 25; n++) chats.push((await newChat()).id);
+  for (const id of chats) await assign(id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  breakObject("CHATS", chats, "free");
+  await ring();
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(60_000);
+  const frees = countCalls("CHATS", "free");
+  await ring();
+  expect(frees()).toBe(20);
+  vi.advanceTimersByTime(1_000);
+  await ring();
+  expect(await idsOf(`assignee=${ann}`)).toEqual([]);
+});
+
+test("a chat whose object was broken for more than a day is still freed, and only then the member is forgotten", async () => {
+  const { ann, newChat, assign, assigneeOf, ring, rows } = await team();
+  const { id } = await newChat();
+  await assign(id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  breakObject("CHATS", id, "free");
+  await ring();
+  vi.advanceTimersByTime(DAY);
+  await ring();
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(DAY / 2);
+  await ring();
+  expect(await assigneeOf(id)).toBeNull();
+  vi.advanceTimersByTime(DAY);
+  await ring();
+  expect(await rows("select * from leaving_members")).toEqual([]);
+});
+
+test("a removal that is repeated does not shorten the day for which a member is remembered", async () => {
+  const { object, organizationId, ann, newChat, rows } = await team();
+  await newChat();
+  await admin("DELETE", `/members/${ann}`);
+  const leaving = () => rows("select * from leaving_members");
+  const before = await leaving();
+  expect(before).toEqual([{ id: ann, at: Date.now() + DAY, is_removed: 1 }]);
+  await object.beginMemberChange(organizationId, "again", ann);
+  expect(await leaving()).toEqual(before);
+});
+
+test("a chat whose new assignee is not reported yet tells it when its old one is removed", async () => {
+  const { organizationId, ann, ben, newChat, assign, idsOf, ring, rows } = await team();
+  const { id } = await newChat();
+  await assign(id, ann);
+  breakObject("ORGANIZATIONS", organizationId, "report");
+  expectError(await assign(id, ben), 503, "unavailable");
+  await admin("DELETE", `/members/${ann}`);
+  await ring();
+  // It holds up no other chat.
+  expect(await rows("select chat_id, work from retries")).toEqual([{ chat_id: id, work: "free" }]);
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(60_000);
+  await ring();
+  expect(await idsOf(`assignee=${ben}`)).toEqual([id]);
+  expect(await rows("select * from retries")).toEqual([]);
+});
+
+test("a chat that its organization has as a removed member's, although it was told otherwise, tells it again", async () => {
+  const { ann, ben, newChat, assign, idsOf, ring, rows } = await team();
+  const { id } = await newChat();
+  await assign(id, ben);
+  await admin("DELETE", `/members/${ann}`);
+  // As after a restore of the organization's storage.
+  await rows(`update chats set assignee = '${ann}', report = 0`);
+  await ring();
+  expect(await idsOf(`assignee=${ben}`)).toEqual([id]);
 });
