@@ -44,12 +44,10 @@ export async function patchChat(
     throw new ApiError("member_not_found");
   }
   const { type, id, name } = caller.principal;
-  const change = {
-    name: contact === null ? null : contact?.name,
-    metadata,
-    ...(assigneeId !== undefined && { assignment: { assigneeId, ifAssigneeId, by: { type, id, name } } }),
-  };
-  return changed(env, caller, chatId, (chat, as) => chat.patch(as, change));
+  const patch = { name: contact === null ? null : contact?.name, metadata };
+  if (assigneeId === undefined) return changed(env, caller, chatId, (chat, as) => chat.patch(as, patch));
+  const assignment = { assigneeId, ifAssigneeId, by: { type, id, name } };
+  return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, patch));
 }
 
 /**

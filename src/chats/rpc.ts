@@ -215,7 +215,6 @@ export type StateAnswer = { outcome: "ok"; activity: ChatActivity; queue: Queue 
 export interface DetailsPatch {
   name?: string | null | undefined;
   metadata?: Record<string, string | null> | null | undefined;
-  assignment?: Assignment | undefined;
 }
 
 /** Gives a chat to a member, or to nobody. `ifAssigneeId`: only if it is this member's now, or nobody's (null). */

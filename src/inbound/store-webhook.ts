@@ -73,11 +73,10 @@ async function acknowledge(env: Env, { kind, credentials }: ChannelRecord, recei
 
 /**
  * Whether storing an item would fail in the same way each time. After any other error the network must repeat the item. A
- * missing table or method is not permanent, because the next deploy adds it.
+ * missing table is not permanent, because the next deploy adds it.
  */
 function isPermanent(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.startsWith("The RPC receiver does not implement")) return false;
     if (cause instanceof TypeError || cause instanceof RangeError || cause instanceof SyntaxError) return true;
     if (/SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)/.test(cause.message)) return true;
   }

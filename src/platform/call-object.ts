@@ -58,7 +58,12 @@ export async function answerWithin<T>(ms: number, calls: () => Promise<T>): Prom
 function isFault(error: unknown): boolean {
   const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
   if (remote !== true || retryable === true || overloaded === true || durableObjectReset === true) return false;
-  return code !== "unavailable" && !isOutage(error) && !isStorageOut(error);
+  return code !== "unavailable" && !isOutage(error) && !isStorageOut(error) && !isOlder(error);
+}
+
+/** Whether an object lacks the method, because it still runs an earlier version: the deploy is not over. */
+function isOlder(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("The RPC receiver does not implement");
 }
 
 /**

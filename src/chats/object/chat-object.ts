@@ -222,9 +222,17 @@ export class ChatObject extends EventfulObject {
     });
   }
 
-  /** Changes the contact's name, the metadata and the assignee; see `StoredDetails.patch`. */
+  /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
   patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, as.isRepeat));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
+  }
+
+  /**
+   * Gives the chat to a member or to nobody, and changes the details too, all or nothing. It is not a field of `patch`: an
+   * object that runs an earlier version would ignore it.
+   */
+  assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */

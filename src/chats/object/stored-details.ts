@@ -42,14 +42,20 @@ export class StoredDetails {
 
   /**
    * Changes the contact's name, the metadata and the assignee, all or nothing. What stays as it is makes no event.
-   * @param isRepeat an earlier call with the same patch may have changed the chat
+   * @param assignment null if the assignee stays
+   * @param isRepeat an earlier call with the same assignment may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
-  async patch(identity: ChatIdentity, patch: DetailsPatch, isRepeat: boolean): Promise<ChangeAnswer> {
+  async patch(
+    identity: ChatIdentity,
+    patch: DetailsPatch,
+    assignment: Assignment | null = null,
+    isRepeat = false,
+  ): Promise<ChangeAnswer> {
     const isOfDetails = patch.name !== undefined || patch.metadata !== undefined;
     const before = isOfDetails ? await this.#current(identity) : null;
     if (isOfDetails && !before) return { outcome: "unknown" };
-    return this.#change(before?.() ?? null, patch, isRepeat);
+    return this.#change(before?.() ?? null, patch, assignment, isRepeat);
   }
 
   /**
@@ -105,8 +111,12 @@ export class StoredDetails {
   }
 
   /** @param before the details as they are; null if the patch has none */
-  #change(before: ChatDetails | null, patch: DetailsPatch, isRepeat = false): Promise<ChangeAnswer> | ChangeAnswer {
-    const { assignment } = patch;
+  #change(
+    before: ChatDetails | null,
+    patch: DetailsPatch,
+    assignment: Assignment | null = null,
+    isRepeat = false,
+  ): Promise<ChangeAnswer> | ChangeAnswer {
     const assigneeId = this.assigneeId();
     const expected = assignment?.ifAssigneeId;
     // A repeated call finds its own change.
@@ -114,7 +124,7 @@ export class StoredDetails {
     if (expected !== undefined && expected !== assigneeId && !isDone) return { outcome: "reassigned" };
     const details = before && changedDetails(before, patch);
     if (details?.faults) return { outcome: "invalid", faults: details.faults };
-    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : (assignment ?? null));
+    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : assignment);
     return this.#reported();
   }
 

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
-import { breakObject, countCalls } from "../../support/faults.ts";
+import { aroundCall, breakObject, countCalls } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -194,7 +194,7 @@ test("a chat that was assigned by a call from before the removal is freed when i
   await runDurableObjectAlarm(object);
   const as = { organizationId, knownIdentity: await object.identity(chat.id), isRepeat: false };
   const late = { assigneeId: ann, by: { type: "key" as const, id: "key_g1", name: "Key" } };
-  expect(await env.CHATS.getByName(chat.id).patch(as, { assignment: late })).toEqual({ outcome: "ok" });
+  expect(await env.CHATS.getByName(chat.id).assign(as, late, {})).toEqual({ outcome: "ok" });
   vi.advanceTimersByTime(1_000);
   expect(await runDurableObjectAlarm(object)).toBe(true);
   expect(await assigneeOf(chat.id)).toBeNull();
@@ -213,6 +213,18 @@ test("a chat that can't be freed is tried again later, and holds up no other", a
   vi.advanceTimersByTime(60_000);
   await runDurableObjectAlarm(object);
   expect(await assigneeOf(broken.id)).toBeNull();
+});
+
+test("an assignment that an object does not know, because it runs an earlier version, is a 503, and nothing changes", async () => {
+  const { api, ann, newChat, assign } = await team();
+  const { id } = await newChat();
+  const before = (await api("GET", `/chats/${id}`)).body;
+  const unknown = new TypeError('The RPC receiver does not implement "assign".');
+  aroundCall("CHATS", "assign", { before: () => Promise.reject(Object.assign(unknown, { remote: true })) });
+  expectError(await assign(id, ann, { metadata: { plan: "gold" } }), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await api("GET", `/chats/${id}`)).body).toEqual(before);
+  expect((await assign(id, ann, { metadata: { plan: "gold" } })).body.chat).toMatchObject({ assigneeId: ann });
 });
 
 const DAY = 86_400_000;

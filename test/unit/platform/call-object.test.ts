@@ -80,6 +80,11 @@ test.each([
     "unavailable",
   ],
   [
+    "an object that does not know the method yet, because it runs an earlier version, is an outage",
+    { remote: true, message: 'The RPC receiver does not implement "assign".' },
+    "unavailable",
+  ],
+  [
     "a wrong statement is a fault",
     { remote: true, message: "no such table: x: SQLITE_ERROR" },
     "no such table: x: SQLITE_ERROR",
