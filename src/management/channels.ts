@@ -250,10 +250,10 @@ export function presentSettings(channel: Channel) {
  */
 export function presentHealth(
   { kind, createdAt }: Pick<Channel, "kind" | "createdAt">,
-  numbers: Pick<ChannelNumbers, "health" | "counts"> | undefined,
+  numbers: Pick<ChannelNumbers, "health" | "attempts"> | undefined,
 ) {
   const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
-  const isVerified = kind === "web" || (numbers?.counts.sent ?? 0) > 0;
+  const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
   return { state, reason, since: isoTime(since), isVerified };
 }
 

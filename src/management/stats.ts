@@ -64,8 +64,8 @@ export function channelStats(row: typeof channels.$inferSelect, numbers: Channel
     },
     chats: numbers?.chats ?? 0,
     unanswered: numbers?.unanswered ?? 0,
-    attempts: attemptsOf(numbers?.counts ?? {}),
-    received: numbers?.counts.received ?? 0,
+    attempts: attemptsOf(numbers?.attempts ?? {}),
+    received: numbers?.attempts.received ?? 0,
     updatedAt: isoTimeOrNull(numbers?.at),
   };
 }

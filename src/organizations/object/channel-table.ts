@@ -18,7 +18,7 @@ interface DirectoryChannel {
 }
 
 type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: number; retention: string | null };
-type NumbersRow = Omit<ChannelNumbers, "health" | "counts"> & { health: string | null; counts: string };
+type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
 
 /** How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; the others: those in `Waiting`. */
 type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>>;
@@ -125,17 +125,14 @@ export class ChannelTable {
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
     if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0) return;
     const [row] = this.#sql
-      .exec<{ counts: string; history: string | null }>(
-        "select attempts as counts, history from channels where id = ?",
-        id,
-      )
+      .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
       .toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,
          attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
       ...[chats, depth, unanswered, scheduled],
-      JSON.stringify(addCounts(JSON.parse(row.counts) as ChannelCounts, counts)),
+      JSON.stringify(addCounts(JSON.parse(row.attempts) as ChannelCounts, counts)),
       ...[addToHistory(row.history, counts, now), hasCounts ? now : null, id],
     );
   }
@@ -160,14 +157,14 @@ export class ChannelTable {
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const query = `select id, health, chats, unanswered, depth, attempts as counts, counted_at as at,
+    const query = `select id, health, chats, unanswered, depth, attempts, counted_at as at,
         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
       from channels where id in (select value from json_each(?))`;
     const rows = this.#sql.exec<NumbersRow>(query, JSON.stringify(ids)).toArray();
-    return rows.map(({ health, counts, ...numbers }) => ({
+    return rows.map(({ health, attempts, ...numbers }) => ({
       ...numbers,
       health: health === null ? null : (JSON.parse(health) as ChannelHealth),
-      counts: JSON.parse(counts) as ChannelCounts,
+      attempts: JSON.parse(attempts) as ChannelCounts,
     }));
   }
 }

@@ -321,6 +321,15 @@ test("the messages of a web chat are counted, in and out, like those of a networ
   expect(buckets[0]).toMatchObject({ attempts: NO_ATTEMPTS, received: 0 });
 });
 
+test("an organization's object names the counts of a channel as Workers of earlier versions read them", async () => {
+  const { api, organizationId, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  await sendMany(api, id, 2);
+  await reportNow(id);
+  const { channels } = await env.ORGANIZATIONS.getByName(organizationId).numbers([channelId], []);
+  expect(channels[0]).toMatchObject({ id: channelId, attempts: { sent: 2 } });
+});
+
 test("a channel is verified once its network has accepted a message", async () => {
   fakeNetworks(inTurn(status(503), accept));
   const chat = await conversation("telegram");
