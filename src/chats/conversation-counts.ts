@@ -50,7 +50,7 @@ export interface ConversationNews {
   members: MemberCounts;
 }
 
-/** Counts the next message of a chat. @param assigneeId the member whose chat it is; null for nobody */
+/** Counts the next message of a chat. @param assigneeId the member whose chat it was then; null for nobody */
 export function countMessage(news: ConversationNews, message: CountedMessage, assigneeId: string | null): void {
   const { isInbound, at, namedSenderId } = message;
   const memberId = isInbound ? assigneeId : namedSenderId;

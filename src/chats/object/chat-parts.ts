@@ -126,6 +126,7 @@ export class ChatParts {
       nextDueAt: () => this.scheduled.nextDueAt(),
       readUpTo: () => this.acts.readUpTo(),
       assigneeId: () => this.details.assigneeId(),
+      assignees: () => this.details.assignees(),
       details: () => this.details.details(),
       onRetention: (retention) => this.retention.onRetention(retention),
     });

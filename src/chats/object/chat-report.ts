@@ -143,6 +143,11 @@ export class ChatReporter extends WriteBehind<Report> {
     this.stateChanged();
   }
 
+  /** The seq up to which messages are counted in the last report. */
+  get countedUpTo(): number {
+    return this.#lastReport()?.seq ?? 0;
+  }
+
   /** The chat's activity as it is now. */
   activity(): ChatActivity {
     return this.#activity.read(this.#lastReport());

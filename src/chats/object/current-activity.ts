@@ -14,6 +14,8 @@ export interface ActivitySources {
   readUpTo(): number | null;
   /** The member whose chat it is; null for nobody. */
   assigneeId(): string | null;
+  /** Whose chat it was when a message came that is not told yet, by the message's seq. */
+  assignees(): (seq: number) => string | null;
   /** Those that a client has changed. */
   details(): ChatDetails | null;
 }
@@ -84,9 +86,12 @@ export class CurrentActivity {
       counts: {},
       members: {},
     });
-    const assigneeId = this.#sources.assigneeId();
-    for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeId);
-    walked.seq = log.newest().seq;
+    const { seq } = log.newest();
+    if (walked.seq < seq) {
+      const assigneeAt = this.#sources.assignees();
+      for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeAt(message.seq));
+      walked.seq = seq;
+    }
     if (log.isEmpty) walked.unansweredSince = null;
     return walked;
   }

@@ -13,8 +13,14 @@ interface ChangeHost {
   storage: DurableObjectStorage;
   log: MessageLog;
   adoption: Pick<Adoption, "exists">;
-  report: Pick<ChatReporter, "answered" | "changed" | "repeatState" | "settle" | "stateChanged">;
+  report: Pick<ChatReporter, "answered" | "changed" | "countedUpTo" | "repeatState" | "settle" | "stateChanged">;
   alarm: Pick<StandingAlarm, "by">;
+}
+
+/** Whose the chat was up to the message `upTo`; null for nobody. */
+interface FormerAssignee {
+  upTo: number;
+  assigneeId: string | null;
 }
 
 /**
@@ -38,6 +44,15 @@ export class StoredDetails {
   /** The member whose chat it is; null for nobody. */
   assigneeId(): string | null {
     return this.#host.storage.kv.get<string>("assignee") ?? null;
+  }
+
+  /** Whose the chat was when a message came, by its seq; null for nobody. Only of messages that no report counts yet. */
+  assignees(): (seq: number) => string | null {
+    const [former, now] = [this.#formerAssignees(), this.assigneeId()];
+    return (seq) => {
+      const then = former.find(({ upTo }) => seq <= upTo);
+      return then ? then.assigneeId : now;
+    };
   }
 
   /**
@@ -140,10 +155,25 @@ export class StoredDetails {
     ];
     log.commit(facts, () => {
       if (details) storage.kv.put("details", details);
-      if (assignment && assigneeId !== null) storage.kv.put("assignee", assigneeId);
-      if (assignment && assigneeId === null) storage.kv.delete("assignee");
+      if (assignment) this.#assign(assigneeId);
     });
     report.stateChanged();
+  }
+
+  /** The messages so far stay the former assignee's, who is stored for those that no report counts yet. */
+  #assign(assigneeId: string | null): void {
+    const { log, report, storage } = this.#host;
+    const former = this.#formerAssignees().filter(({ upTo }) => upTo > report.countedUpTo);
+    const upTo = log.newest().seq;
+    if (upTo > (former.at(-1)?.upTo ?? report.countedUpTo)) {
+      storage.kv.put("formerAssignees", [...former, { upTo, assigneeId: this.assigneeId() }]);
+    }
+    if (assigneeId === null) storage.kv.delete("assignee");
+    else storage.kv.put("assignee", assigneeId);
+  }
+
+  #formerAssignees(): FormerAssignee[] {
+    return this.#host.storage.kv.get<FormerAssignee[]>("formerAssignees") ?? [];
   }
 
   async #reported(): Promise<ChangeAnswer> {

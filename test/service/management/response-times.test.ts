@@ -1,8 +1,9 @@
-import { runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { browser, signInMember } from "../../support/console.ts";
+import { breakObjects } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -129,6 +130,37 @@ test("what comes in counts for the member whose chat it is", async () => {
   await write();
   expect([await sums(ann), await sums(bob)]).toEqual([{ received: 2 }, { received: 1 }]);
   expect(await sums(channelId)).toMatchObject({ received: 4 });
+});
+
+test("what came in counts for the member whose chat it was then, also if the chat changes hands or crashes before the report", async () => {
+  const { write, assign, sums, chatId, ann, bob, channelId } = await desk();
+  await write();
+  await assign(ann);
+  await write();
+  await write();
+  breakObjects("ORGANIZATIONS", "report");
+  await assign(bob);
+  await write();
+  await assign(null);
+  await write();
+  await crash(env.CHATS.getByName(chatId));
+  await assign(bob);
+  vi.restoreAllMocks();
+  pass(MINUTE);
+  expect([await sums(ann), await sums(bob)]).toEqual([{ received: 2 }, { received: 1 }]);
+  expect(await sums(channelId)).toMatchObject({ received: 5 });
+});
+
+test("what came in counts for a member who is removed before the report", async () => {
+  const { write, assign, ann, organizationId, report } = await desk();
+  await assign(ann);
+  await write();
+  await write();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  expect((await admin("DELETE", `/members/${ann}`)).status).toBe(200);
+  await runDurableObjectAlarm(object);
+  await report();
+  expect(Object.values((await object.history(ann))?.day ?? {})).toEqual([{ received: 2 }]);
 });
 
 test("a chat that crashed before it reported loses no message and no answer", async () => {

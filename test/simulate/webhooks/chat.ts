@@ -51,6 +51,7 @@ export class LineChat {
     this.#report = new service.ChatReporter({
       readUpTo: () => null,
       assigneeId: () => null,
+      assignees: () => () => null,
       kv,
       env,
       log: this.#messageLog(),

@@ -154,15 +154,15 @@ export class MessageLog {
   }
 
   /** Walks the messages after `seq`, oldest first: who wrote each, and when. */
-  *messagesAfter(seq: number): Generator<CountedMessage> {
+  *messagesAfter(seq: number): Generator<CountedMessage & { seq: number }> {
     const query = `select seq, doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
         case when named = 1 then doc ->> '$.senderId' end as namedSenderId
       from messages where seq > ? order by seq limit ?`;
     type Row = { seq: number; direction: string; createdAt: string; namedSenderId: string | null };
     for (let after = seq, isMore = true; isMore; ) {
       const rows = this.#sql.exec<Row>(query, after, MESSAGES_A_READ).toArray();
-      for (const { direction, createdAt, namedSenderId } of rows) {
-        yield { isInbound: direction === "INBOUND", at: Date.parse(createdAt), namedSenderId };
+      for (const { direction, createdAt, ...message } of rows) {
+        yield { ...message, isInbound: direction === "INBOUND", at: Date.parse(createdAt) };
       }
       after = rows.at(-1)?.seq ?? after;
       isMore = rows.length === MESSAGES_A_READ;
