@@ -263,7 +263,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#failures++;
     this.#mustRepeat = true;
     const changes = this.#changes;
-    this.#store(report);
+    this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
     const { webhooks } = this.#host;
@@ -331,11 +331,16 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.#stored;
   }
 
-  #store(report: StoredReport): void {
+  /** Stores a report before it is sent. */
+  #begin(report: StoredReport): void {
     if (this.#stored?.number === report.number) return;
-    // The stored state has these attempts. Those that end during the call are counted for the next report.
+    // The stored state has these counts. What is counted during the call is for the next report.
     this.#attempts = {};
     this.#activity.told();
+    this.#store(report);
+  }
+
+  #store(report: StoredReport): void {
     this.#stored = report;
     this.#host.kv.put("reported", report);
   }

@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { asOwner } from "../../support/as-owner.ts";
 import {
   aroundCall,
   breakDirectory,
@@ -319,6 +320,29 @@ test("the messages of a web chat are counted, in and out, like those of a networ
   const { buckets } = (await admin("GET", `/stats/history?of=${channelId}&by=day`)).body.history;
   expect(buckets.at(-1)).toMatchObject({ attempts: { ...NO_ATTEMPTS, sent: 2 }, received: 1 });
   expect(buckets[0]).toMatchObject({ attempts: NO_ATTEMPTS, received: 0 });
+});
+
+test("what is counted during a report of a chat that was restored to an earlier time is told by the next one", async () => {
+  const chat = await conversation("telegram");
+  await writeAsContact(chat.organizationId, chat.chatId);
+  await report(chat);
+  // The organization's object has a later report.
+  await runInDurableObject(env.ORGANIZATIONS.getByName(chat.organizationId), (_object, { storage }) => {
+    storage.sql.exec("update chats set report = 9");
+  });
+  await writeAsContact(chat.organizationId, chat.chatId);
+  pass(5_000);
+  aroundCall("ORGANIZATIONS", "report", {
+    before: async () => {
+      await writeAsContact(chat.organizationId, chat.chatId);
+      // Whoever asks for the activity has it counted.
+      await chat.object().state(asOwner(chat.organizationId));
+    },
+  });
+  await chat.run();
+  vi.restoreAllMocks();
+  for (let reports = 0; reports < 3; reports++) await report(chat);
+  expect((await channelStats(chat)).received).toBe(3);
 });
 
 test("an organization's object names the counts of a channel as Workers of earlier versions read them", async () => {
