@@ -19,7 +19,7 @@ type LeavingMember = { id: string; at: number; isRemoved: number };
 interface FreeingHost {
   /** Calls the object of a chat, which is nobody's then, unless it has become another member's. */
   free(chat: HeldChat): Promise<unknown>;
-  /** A member was removed a day ago. */
+  /** A member was removed at least a day ago. */
   forget(memberId: string): void;
   /** Whether the directory has the member. @throws if it does not answer */
   hasMember(id: string): Promise<boolean>;
@@ -30,8 +30,9 @@ interface FreeingHost {
 }
 
 /**
- * Frees the chats of removed members, 20 in a second. A removal is announced before it is made. If nobody says how it
- * went, the directory is asked. A chat that can't be freed is tried again later, beside the others.
+ * Frees the chats of removed members, 20 in a second, and forgets the members. A removal is announced before it is made.
+ * If nobody says how it went, the directory is asked, and once about each member that got numbers. A chat that can't be
+ * freed is tried again later, beside the others.
  */
 export class FreedChats implements DuePart {
   readonly #sql: SqlStorage;
@@ -64,6 +65,14 @@ export class FreedChats implements DuePart {
     if (this.#isRemoved(assigneeId)) this.#host.standBy(Date.now());
   }
 
+  /** A member got numbers. It may have been removed long ago: its scheduled messages are still sent. */
+  counted(memberId: string): void {
+    const at = Date.now() + KEPT_MS;
+    const insert = "insert into leaving_members (id, at, is_removed) values (?, ?, 0) on conflict do nothing";
+    this.#sql.exec(insert, memberId, at);
+    this.#host.standBy(at);
+  }
+
   /** When the alarm must call `run`, Unix milliseconds; null if nobody left. */
   dueAt(): number | null {
     if (this.#chats(1).length > 0) return this.#nextAt;
@@ -93,7 +102,7 @@ export class FreedChats implements DuePart {
     if (isHeld) throw new Error("The chat did not report that it is free");
   }
 
-  /** Looks up the removals of which nobody said how they went, and forgets those that are long over and left no chat. */
+  /** Looks up the members of whom nobody said whether they were removed, and forgets those that are long over and left no chat. */
   async #check(now: number): Promise<void> {
     const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
     for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {

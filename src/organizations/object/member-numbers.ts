@@ -5,9 +5,12 @@ import { addToHistory, type History } from "../history.ts";
 /** What members did in the organization's chats, over time. */
 export class MemberNumbers {
   readonly #sql: SqlStorage;
+  readonly #onNew: (memberId: string) => void;
 
-  constructor(sql: SqlStorage) {
+  /** @param onNew called when a member gets its row, in the commit */
+  constructor(sql: SqlStorage, onNew: (memberId: string) => void) {
     this.#sql = sql;
+    this.#onNew = onNew;
   }
 
   /** Adds what a chat says of members, beyond what it said `before`. Writes the rows of members whose counts grew. */
@@ -15,9 +18,11 @@ export class MemberNumbers {
     for (const [id, counts] of Object.entries(members)) {
       const added = subtractCounts(counts, before[id] ?? {});
       if (Object.values(added).every((count) => count <= 0)) continue;
+      const stored = this.#stored(id);
+      if (stored === null) this.#onNew(id);
       this.#sql.exec(
         `insert into members (id, history) values (?, ?) on conflict (id) do update set history = excluded.history`,
-        ...[id, addToHistory<string>(this.#stored(id), added as Counts<string>, now)],
+        ...[id, addToHistory<string>(stored, added as Counts<string>, now)],
       );
     }
   }

@@ -63,7 +63,7 @@ export class OrganizationParts {
       standBy,
     });
     this.contacts = new ContactTable(storage, isReady);
-    this.memberNumbers = new MemberNumbers(sql);
+    this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
     this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts, this.memberNumbers);
     this.keys = new KeyTable(sql);
     this.list = new ChatList(sql, this.channels, this.contacts);

@@ -197,7 +197,7 @@ export const ORGANIZATION_SCHEMA = [
    -- GET /chats?assignee= of a member. A chat that is nobody's costs no row.
    create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
      where assignee is not null and active_at is not null;
-   -- Members that were removed, or are about to be, so that their chats are freed.
+   -- Members that were removed, or may be, so that their chats are freed and their numbers deleted.
    create table leaving_members (
      id text primary key,
      -- When the directory is asked whether the member was removed, or the row goes.

@@ -276,3 +276,36 @@ test("a member's history has every bucket; a removed or foreign member has none,
   await runInDurableObject(object, (instance) => instance.alarm());
   expect(await stored()).toBe(0);
 });
+
+test("the numbers of a member that get there after a day, by a scheduled message, are gone after two more days", async () => {
+  const { ann, bob, send, report, organizationId } = await desk();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const stored = () =>
+    runInDurableObject(object, (_object, { storage }) =>
+      storage.sql
+        .exec("select id from members order by id")
+        .toArray()
+        .map(({ id }) => id),
+    );
+  const ring = () => runInDurableObject(object, (instance) => instance.alarm());
+  await send({ senderId: bob });
+  await send({ senderId: ann, scheduledAt: new Date(Date.now() + 49 * HOUR).toISOString() });
+  expect((await admin("DELETE", `/members/${ann}`)).status).toBe(200);
+  for (const hours of [25, 25]) {
+    pass(hours * HOUR);
+    await ring();
+    await report();
+  }
+  await report();
+  expect(await stored()).toEqual([ann, bob].toSorted());
+  for (const hours of [25, 25]) {
+    pass(hours * HOUR);
+    await ring();
+  }
+  expect(await stored()).toEqual([bob]);
+  expect(
+    await runInDurableObject(object, (_object, { storage }) =>
+      storage.sql.exec("select * from leaving_members").toArray(),
+    ),
+  ).toEqual([]);
+});
