@@ -85,10 +85,8 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
-  /** Whether the next alarm leaves the report to a later one. */
-  #isPutOff = false;
-  /** Since when a report that was put off waits, Unix milliseconds. */
-  #waitsSince: number | undefined;
+  /** "next" if the next alarm leaves the report to a later one, and then since when it waits, Unix milliseconds. */
+  #putOff: "next" | number | undefined;
 
   constructor(host: ReportHost) {
     super();
@@ -155,10 +153,8 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
   override async run(): Promise<number | null> {
-    const isPutOff = this.#isPutOff && this.#waitsSince === undefined;
-    this.#isPutOff = false;
-    if (isPutOff) {
-      this.#waitsSince = Date.now();
+    if (this.#putOff === "next") {
+      this.#putOff = Date.now();
       return null;
     }
     this.#repeatAsNewInstance();
@@ -170,11 +166,11 @@ export class ChatReporter extends WriteBehind<Report> {
    * same time. The report follows as after any other change, and is put off only once.
    */
   putOff(): void {
-    this.#isPutOff = true;
+    this.#putOff ??= "next";
   }
 
   override flush(isAsked = false): Promise<number | null> {
-    if (!this.isWriting) this.#waitsSince = undefined;
+    if (!this.isWriting && this.#putOff !== "next") this.#putOff = undefined;
     return super.flush(isAsked);
   }
 
@@ -220,24 +216,22 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
     this.#listeningUntil = 0;
-    this.#isPutOff = false;
-    this.#waitsSince = undefined;
+    this.#putOff = undefined;
     this.#activity.forget();
   }
 
   /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
   override dueAt(): number | null {
-    if (this.#waitsSince !== undefined) return this.#host.adoption.identity() ? this.#dueAfterWait() : null;
+    const hasIdentity = this.#host.adoption.identity() !== undefined;
+    if (typeof this.#putOff === "number") return hasIdentity ? this.#dueAfterWait(this.#putOff) : null;
     if (this.#changesReported === undefined) return super.dueAt();
-    return this.#mayHaveChanged() && this.#host.adoption.identity() ? this.changed() : null;
+    return hasIdentity && this.#mayHaveChanged() ? this.changed() : null;
   }
 
   /** However often it is asked, a report that was put off is not put off further. */
-  #dueAfterWait(): number {
+  #dueAfterWait(since: number): number {
     const now = Date.now();
-    const rest = this.restsUntil(now);
-    if (rest !== null) return rest;
-    return Math.min(now + this.delayMs, Math.max(now, (this.#waitsSince ?? now) + this.delayMs));
+    return this.restsUntil(now) ?? Math.min(now, Math.max(since, now - this.delayMs)) + this.delayMs;
   }
 
   protected current(): Report | null {
