@@ -197,8 +197,8 @@ export class ChatJudge {
       if (isQueued(row)) this.doneAt.delete(row.seq);
       else if (!this.doneAt.has(row.seq)) this.doneAt.set(row.seq, this.#world.now);
     }
-    const { alarm } = this.#chat.storage;
-    this.#world.check("alarm", !book.head || alarm !== null, () => `${this.#chat.name} waits with no alarm`);
+    const isSet = this.#chat.storage.alarm !== null || this.#chat.isRinging;
+    this.#world.check("alarm", !book.head || isSet, () => `${this.#chat.name} waits with no alarm`);
   }
 
   /** The chat had something to do. */

@@ -62,7 +62,7 @@ export const DELIVERY_INVARIANTS = {
   copy: "a copy that failed does not fail the message that was sent again",
   queue: "a client is told of the queue as it is",
   told: "a message ends as what the network told of it",
-  alarm: "an alarm stands while a message waits",
+  alarm: "while a message waits, an alarm is set or under way",
   idle: "it does not ring again and again while nothing is due",
   due: "it stands no later than the message is due, after a crash a minute later",
   probe: "a broken channel has one call at a time, and not before its time",

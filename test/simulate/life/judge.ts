@@ -106,7 +106,7 @@ export class LifeJudge {
     }
   }
 
-  /** While a message is scheduled, an alarm is set for it. */
+  /** While a message is scheduled, an alarm is set for it, or under way. */
   checkAlarm(chat: SimulatedObject): void {
     const book = this.#books.get(chat.name);
     const [next] = book?.soonest() ?? [];
@@ -116,7 +116,7 @@ export class LifeJudge {
     if (dueAt(next) <= book.latest) book.restsUntil = book.latest + REST_MS;
     const atLeast = Math.max(dueAt(next), book.restsUntil);
     const latest = chat.isAlarmOpen ? Math.max(atLeast, book.latest) + REST_MS : atLeast;
-    const isSet = alarm !== null && alarm <= latest;
+    const isSet = alarm === null ? chat.isRinging : alarm <= latest;
     const alarmText = () => (alarm === null ? "no alarm is set" : `the alarm is at ${alarm}`);
     this.#world.check("alarm", isSet, () => `${next.message.id} is due at ${dueAt(next)}, and ${alarmText()}`);
   }

@@ -52,7 +52,7 @@ export const LIFE_INVARIANTS = {
   kept: "a stored message stays until its retention ends, one without a place for 30 days after its end at most",
   waiting: "retention deletes no message that waits for its network",
   purged: "old messages are deleted within a day, and then the empty chat",
-  alarm: "while a message is scheduled, an alarm is set for its time or before",
+  alarm: "while a message is scheduled, an alarm is set for its time or before, or under way",
   blank: "a blank message shows none of its words again: they are neither stored nor sent",
   said: "a message says what its sender said, in the form that was chosen when it was accepted, until it is blank",
   rendered: "a network gets each word of a message and none of another, in as many parts as were counted",

@@ -78,6 +78,11 @@ export class SimulatedObject extends Party {
     return this.isIdle && this.#works === 0;
   }
 
+  /** An alarm is under way. If the object is lost, the platform repeats it. */
+  get isRinging(): boolean {
+    return this.#isRinging;
+  }
+
   /** The last alarm is under way, or it did not end. */
   get isAlarmOpen(): boolean {
     return this.#isRinging || this.#isCutOff;
@@ -222,6 +227,8 @@ export class SimulatedObject extends Party {
     this.world.note(() => `${this.name} alarm`);
     const ended = () => {
       this.#isRinging = false;
+      // From here on, only an alarm that is set rings.
+      this.#watch.committed(this);
       if (this.world.fault("alarm twice", 0.2))
         this.world.after(this.world.between(0, RING_AGAIN_MS), () => this.#ring());
     };

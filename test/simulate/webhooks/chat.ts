@@ -141,8 +141,8 @@ export class LineChat {
     storage.kv.put("tombstone", tombstone);
   }
 
-  alarm(): Promise<void> {
-    return this.#due.ring();
+  alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    return this.#due.ring(invocation);
   }
 
   #append(type: EventType, seq: number | null): void {

@@ -132,7 +132,7 @@ export class WebhookJudge {
         this.#world.check("redacted", quoted === undefined, () => `${chatId} keeps an answer with "${quoted}"`);
       }
     }
-    if (storage.alarm === null) this.#checkNothingLeft(chat, identity);
+    if (storage.alarm === null && !chat.isRinging) this.#checkNothingLeft(chat, identity);
   }
 
   /** A webhook's object has committed. */

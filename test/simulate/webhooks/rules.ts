@@ -52,7 +52,7 @@ export const WEBHOOK_INVARIANTS = {
   redacted: "9: no attempt begins with a redacted text, and no answer is kept that quotes it",
   erased: "9: no attempt begins after the chat's deletion",
   previous: "11: each call names the event before it that was accepted or given up",
-  alarm: "12: an alarm is set while work is left",
+  alarm: "12: while work is left, an alarm is set or under way",
   wake: "12: a webhook's object knows each line that waits for it, with a number that ends the wait",
   concurrency: "13: at most so many calls are under way as the webhook allows, and one on trial",
   pace: "13: starts lie apart as the webhook's pace wants",
