@@ -89,25 +89,32 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
     // With Cloudflare Access, an email lets somebody in.
     const isNewEmail = patch.email !== undefined && patch.email !== before.email;
     const isGiven = gained.length > 0 || isNewEmail;
+    const isEmailTaken = isNewEmail && before.email !== null;
+    const endsSessions = gained.length > 0 || isEmailTaken;
     const changes = {
       ...patch,
       permissions,
       ...(isNewEmail && { emailBy: actor.id }),
-      ...(gained.length > 0 && { setBy: actor.id, sessionsSince: now, ...countOfPasskeys() }),
+      ...(gained.length > 0 && { setBy: actor.id }),
+      ...(endsSessions && { sessionsSince: now, ...countOfPasskeys() }),
       ...NO_LINK,
     };
     if (authority) checkWithin(authority, [...before.permissions, ...gained]);
     if (authority && isGiven && after.length > 0) checkLasting(authority, GIVE_PERMISSIONS);
     const manager = authority ? otherManager(before, after) : undefined;
-    const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead, manager);
+    const hasEmailAsRead = patch.email === undefined ? undefined : sql`${members.email} is ${before.email}`;
+    const isAsRead = and(isMemberAsRead(before), hasEmailAsRead, authority?.isAsRead);
+    const condition = and(isAsRead, isWithin(members, actor.scope), manager);
     const change = db.update(members).set(changes).where(condition).returning();
-    const first = gained.length > 0 ? forgetPasskeys(db, actor, id, condition) : undefined;
+    // The passkey of this session may be one that the email's holder added.
+    const kept = isEmailTaken ? undefined : actor.passkeyId;
+    const first = endsSessions ? forgetPasskeys(db, kept, id, condition) : undefined;
     const { changed: member, leftBehind } = await changeMember(
       env,
       before,
       () => withLeftBehind(db, change, before, first),
       // After the commit, so that it also ends a session that began during the request.
-      ({ changed }) => (changed && gained.length > 0 ? Date.now() : null),
+      ({ changed }) => (changed && endsSessions ? Date.now() : null),
     );
     const hasLost = before.permissions.some((permission) => !after.includes(permission));
     if (member) return { member: presentMember(member), ...(hasLost && { leftBehind }) };

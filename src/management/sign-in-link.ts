@@ -78,7 +78,7 @@ export async function endSessions(env: Env, actor: Actor, act: RequestAct, id: s
     () =>
       db.batch([
         keepAct(db, act, members, isIt),
-        forgetPasskeys(db, actor, id, isIt),
+        forgetPasskeys(db, actor.passkeyId, id, isIt),
         db.update(members).set(ended).where(isIt).returning(),
       ]),
     // After the commit, so that it also ends a session that began during the request.

@@ -56,7 +56,7 @@ export function memberOperations({ isOperator, prefix, whose }: Side): readonly 
       route: "PATCH /members/{id}",
       id: "changeMember",
       summary: "Change a member",
-      description: `Changes the fields that the body has. New permissions apply to the member's next request in the console. A permission that the member did not have signs it out everywhere, and deletes its passkeys. Ends a sign-in link that was not used yet. ${GIVEN} This applies to the permissions before and after the change.`,
+      description: `Changes the fields that the body has. New permissions apply to the member's next request in the console. A permission that the member did not have signs it out everywhere, and deletes its passkeys. So does a change of an email that it had. Ends a sign-in link that was not used yet. ${GIVEN} This applies to the permissions before and after the change.`,
       body: {
         name: "MemberPatch",
         description: "The fields to change.",

@@ -1,8 +1,18 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { fakeAccess, newSigningKey, type SigningKey, tokenFor } from "../../support/access.ts";
+import { Authenticator } from "../../support/authenticator.ts";
 import { browser, cookieOf, OWN_PAGE, signIn } from "../../support/console.ts";
-import { admin, call, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
+import {
+  admin,
+  call,
+  client,
+  created,
+  expectError,
+  expectFaults,
+  newKey as newApiKey,
+  newOrganization,
+} from "../../support/harness.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -275,6 +285,64 @@ test("a session that began with Access ends when the member's email changes or t
   const ended = await signedInMember();
   await admin("DELETE", `/members/${ended.memberId}/sessions`);
   expect(await statusWith(ended.access, ended.token, ended.cookie)).toBe(401);
+});
+
+/** Adds a passkey in a session of Access; what then tries to sign in with it, outside of Access. */
+async function addedPasskey({ access, token, cookie }: Awaited<ReturnType<typeof signedInMember>>) {
+  const ask = access.browser(token, cookie);
+  const { publicKey } = (await ask("GET", "/api/passkeys/options")).body;
+  const authenticator = await Authenticator.make();
+  const credential = await authenticator.create(publicKey);
+  created(await ask("POST", "/api/passkeys", { body: { name: "Mine", credential } }));
+  const outside = access.browser(null);
+  return async () => {
+    const options = (await outside("GET", "/passkey")).body.publicKey;
+    return outside("POST", "/session", { body: { passkey: await authenticator.get(options) } });
+  };
+}
+
+test.each([["another"], [null]])(
+  "a passkey of a session of Access, and its sessions, end when the email becomes %s",
+  async (change) => {
+    const member = await signedInMember(["chats:read"]);
+    const signInAgain = await addedPasskey(member);
+    const begun = await signInAgain();
+    expect(begun.status).toBe(204);
+    const changed = await admin("PATCH", `/members/${member.memberId}`, { email: change && newEmail() });
+    expect(changed.body.member.passkeys).toBe(0);
+    expect(await statusWith(member.access, null, cookieOf(begun))).toBe(401);
+    expectError(await signInAgain(), 401, "passkey_refused");
+  },
+);
+
+test("an email that a revoked key gave leaves no passkey behind once it is taken back", async () => {
+  const { organizationId } = await newOrganization();
+  const own = newEmail();
+  const memberId = await newMember(organizationId, own, ["chats:read"]);
+  const made = await newApiKey(organizationId, {
+    permissions: ["members:read", "members:write", "chats:read"],
+  });
+  const email = newEmail();
+  expect((await client(made.secret)("PATCH", `/members/${memberId}`, { email })).status).toBe(200);
+  const access = fakeAccess([key]);
+  const token = await tokenFor(email, key);
+  const begun = await access.browser(token)("POST", "/session", { body: { access: {} } });
+  const signInAgain = await addedPasskey({ access, email, organizationId, memberId, token, cookie: cookieOf(begun) });
+  const { leftBehind } = (await admin("DELETE", `/keys/${made.key.id}`)).body;
+  expect(leftBehind.members).toEqual([{ id: memberId, name: "Bea" }]);
+  expect((await signInAgain()).status).toBe(204);
+  await admin("PATCH", `/members/${memberId}`, { email: own });
+  expectError(await signInAgain(), 401, "passkey_refused");
+});
+
+test("a member who changes its own email keeps no passkey, not even that of its session", async () => {
+  const member = await signedInMember(["chats:read", "members:write"]);
+  const signInAgain = await addedPasskey(member);
+  const ask = member.access.browser(null, cookieOf(await signInAgain()));
+  const path = `/api/organizations/${member.organizationId}/members/${member.memberId}`;
+  const changed = await ask("PATCH", path, { body: { email: newEmail() } });
+  expect([changed.status, changed.body.member.passkeys]).toEqual([200, 0]);
+  expectError(await signInAgain(), 401, "passkey_refused");
 });
 
 test("an operator of Access who is removed from CONSOLE_OPERATORS no longer has a session", async () => {
