@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, isNull, lt } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { directory } from "../../db/client.ts";
 import { organizations, passkeys } from "../../db/schema.ts";
@@ -53,9 +53,10 @@ async function subjectOf(env: Env, place: ConsolePlace, answer: z.output<typeof 
   const at = Date.now();
   const answered = await checkSignIn(env, place, row.passkey, answer, at);
   const { counter } = answered;
-  // An authenticator that counts has never given a signature with this number. One that does not count says 0.
-  const isNew = counter === 0 ? undefined : lt(passkeys.counter, counter);
-  if (counter > 0 && counter <= row.passkey.counter) {
+  // An authenticator that counts has never given a signature with this number. One that does not count always says 0.
+  const isNew = counter === 0 ? eq(passkeys.counter, 0) : lt(passkeys.counter, counter);
+  const stored = row.passkey.counter;
+  if ((counter > 0 || stored > 0) && counter <= stored) {
     console.warn({ event: "passkey_counter_fell", passkeyId: id, memberId });
     throw new Refusal("its counter fell, so it may be a copy");
   }
@@ -65,7 +66,7 @@ async function subjectOf(env: Env, place: ConsolePlace, answer: z.output<typeof 
   const [taken] = await db.batch([
     db
       .update(passkeys)
-      .set({ lastUsedAt: at, counter: sql`max(${passkeys.counter}, ${counter})` })
+      .set({ lastUsedAt: at, counter })
       .where(and(isIt, isNew, challenge.isUnused))
       .returning({ id: passkeys.id }),
     ...challenge.use,
