@@ -23,8 +23,8 @@ const FETCH_TIMEOUT_MS = 5_000;
 const POLL_MS = 10;
 
 const tokenHeader = z.object({ kid: z.string() });
-/** A token of a service has no `email`. */
-const tokenPayload = z.object({ email: z.string(), exp: z.number() });
+/** A token of a service has no `email`. `iat` is in seconds; without one, a token counts as old. */
+const tokenPayload = z.object({ email: z.string(), iat: z._default(z.number(), 0), exp: z.number() });
 const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
 type Keys = z.output<typeof keySet>["keys"];
 
@@ -43,12 +43,19 @@ const keyCache = perIsolate(
   (): KeyCache => ({ keys: null, fetchedAt: 0, askedAt: 0, failures: 0, pausedUntil: 0, fetch: null }),
 );
 
+/** The person for whom Access made a token. */
+export interface AccessPerson {
+  /** In lower case. */
+  email: string;
+  /** When Access made the token, Unix milliseconds. */
+  issuedAt: number;
+}
+
 /**
- * The email of the person for whom Access made a token, in lower case; null without a valid token, or if Access is not
- * configured.
+ * The person for whom Access made a token; null without a valid token, or if Access is not configured.
  * @throws ApiError `unavailable` if the keys of Access can't be fetched, or if only a part of it is configured
  */
-export async function emailFromAccess(env: Env, token: string | undefined): Promise<string | null> {
+export async function personOfAccess(env: Env, token: string | undefined): Promise<AccessPerson | null> {
   const teamDomain = configured(env, "ACCESS_TEAM_DOMAIN");
   if (teamDomain === undefined) return null;
   const audience = configured(env, "ACCESS_AUD");
@@ -61,14 +68,14 @@ export async function emailFromAccess(env: Env, token: string | undefined): Prom
     const verification = { iss: issuer, aud: audience };
     const payload = await verifyWithJwks(token, { keys, allowedAlgorithms: ["RS256"], verification });
     const checked = tokenPayload.safeParse(payload);
-    return checked.success ? lowerCase(checked.data.email) : null;
+    return checked.success ? { email: lowerCase(checked.data.email), issuedAt: checked.data.iat * 1_000 } : null;
   } catch {
     // Not logged: the errors contain the token.
     return null;
   }
 }
 
-/** Whether an email that `emailFromAccess` returned is an operator's. */
+/** Whether an email that `personOfAccess` returned is an operator's. */
 export function isOperatorEmail(env: Env, email: string): boolean {
   return configured(env, "CONSOLE_OPERATORS").includes(email);
 }

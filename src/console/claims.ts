@@ -8,7 +8,8 @@ const times = { jti: z.string(), iat: z.number(), seenAt: z.number(), exp: z.num
 /**
  * What the cookie of a session holds. Times are Unix milliseconds. `email` is set if Cloudflare Access vouched for the
  * person, `passkeyId` if the session began with a passkey. `linkBy` is set if it began with a sign-in link, or with a
- * passkey that was added in such a session: who made the link, the id of a key or a member, or `operator`.
+ * passkey that was added in such a session: who made the link, the id of a key or a member, or `operator`. `authTime` is
+ * when Cloudflare Access made its token: it can begin sessions for hours, without the person.
  */
 export const claims = z.union([
   z.object({ kind: z.literal("operator"), email: z.nullable(z.string()), ...times }),
@@ -19,6 +20,7 @@ export const claims = z.union([
     email: z.nullable(z.string()),
     linkBy: z.optional(z.string()),
     passkeyId: z.optional(z.string()),
+    authTime: z.optional(z.number()),
     ...times,
   }),
 ]);
@@ -34,5 +36,6 @@ export type Subject =
       email: string | null;
       linkBy?: string;
       passkeyId?: string;
+      authTime?: number;
       usedAt?: number;
     };

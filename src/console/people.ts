@@ -1,6 +1,6 @@
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { MemberRecord } from "../organizations/rpc.ts";
-import { emailFromAccess, isOperatorEmail, lowerCase } from "./access.ts";
+import { isOperatorEmail, lowerCase, personOfAccess } from "./access.ts";
 import type { Claims } from "./claims.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";
 
@@ -17,7 +17,7 @@ export type Person =
  */
 export async function personOf(env: Env, claims: Claims, accessToken: string | undefined): Promise<Person | null> {
   const { email } = claims;
-  if (email !== null && (await emailFromAccess(env, accessToken)) !== email) return null;
+  if (email !== null && (await personOfAccess(env, accessToken))?.email !== email) return null;
   if (claims.kind === "operator") {
     const isOperator = email === null || isOperatorEmail(env, email);
     return isOperator && !(await isEndedByOperator(env, claims)) ? { kind: "operator" } : null;

@@ -8,7 +8,7 @@ import { atMost, optional } from "../http/fields.ts";
 import { fault } from "../http/validation.ts";
 import { hashOfLink } from "../management/sign-in-link.ts";
 import { isSameSecret } from "../secrets/compare.ts";
-import { ACCESS_HEADER, emailFromAccess, isOperatorEmail } from "./access.ts";
+import { ACCESS_HEADER, isOperatorEmail, personOfAccess } from "./access.ts";
 import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 import { findMembersByEmail } from "./member-rows.ts";
@@ -62,20 +62,25 @@ async function subjectOf(c: ConsoleContext, { token, code, passkey, access }: Si
  * @throws ApiError `access_invalid`
  */
 export async function peopleOfAccess(c: ConsoleContext, memberId?: string) {
-  const email = await emailFromAccess(c.env, c.req.header(ACCESS_HEADER));
-  if (email === null) throw new ApiError("access_invalid");
+  const vouched = await personOfAccess(c.env, c.req.header(ACCESS_HEADER));
+  if (!vouched) throw new ApiError("access_invalid");
+  const { email } = vouched;
   const isOperator = isOperatorEmail(c.env, email);
-  return { email, isOperator, people: isOperator ? [] : await findMembersByEmail(directory(c.env), email, memberId) };
+  return {
+    ...vouched,
+    isOperator,
+    people: isOperator ? [] : await findMembersByEmail(directory(c.env), email, memberId),
+  };
 }
 
 async function subjectOfAccess(c: ConsoleContext, memberId: string | undefined): Promise<Subject> {
-  const { email, isOperator, people } = await peopleOfAccess(c, memberId);
+  const { email, issuedAt: authTime, isOperator, people } = await peopleOfAccess(c, memberId);
   if (isOperator) return { kind: "operator", email };
   const [person, another] = people;
   if (!person) throw new ApiError("access_unknown");
   if (another) throw fault("access.memberId", "must name one of the members with this email");
   const { id, organizationId } = person.member;
-  return { kind: "member", memberId: id, organizationId, email };
+  return { kind: "member", memberId: id, organizationId, email, authTime };
 }
 
 function proofsIn({ token, code, passkey, access }: SignInBody): unknown[] {

@@ -3,6 +3,7 @@ import { ApiError } from "../../http/errors.ts";
 import { noQuery } from "../../http/validation.ts";
 import { keyAccess } from "../../keys/access.ts";
 import { isoTime } from "../../platform/iso-time.ts";
+import type { Claims } from "../claims.ts";
 import type { ConsoleContext, ConsoleEnv } from "../context.ts";
 import { enterOrganization } from "../guard.ts";
 import { passkeyPlace, placeOf } from "./ceremony.ts";
@@ -35,7 +36,7 @@ export const passkeyRoutes = new Hono<ConsoleEnv>()
     return c.json({
       passkeys: await listPasskeys(c.env, ownerOf(c)),
       host: placeOf(c.env, c.req.url)?.host ?? null,
-      changeableUntil: isoTime(c.var.claims.iat + FRESH_MS),
+      changeableUntil: isoTime(changeableUntil(c)),
     });
   })
   .get("/options", needs(null), noQuery, requireFresh(), async (c) => {
@@ -52,12 +53,25 @@ export const passkeyRoutes = new Hono<ConsoleEnv>()
     return c.json({ passkey: await deletePasskey(c.env, ownerOf(c), c.req.param("id")) });
   });
 
-/** Middleware: refuses a change in a session that began more than 10 minutes ago. */
+/** Middleware: refuses a change by a member who signed in more than 10 minutes ago. */
 function requireFresh(): MiddlewareHandler<ConsoleEnv> {
   return async function checkFresh(c, next) {
-    if (Date.now() > c.var.claims.iat + FRESH_MS) throw new ApiError("sign_in_too_old");
+    if (Date.now() > changeableUntil(c)) throw tooOld(c.var.claims);
     await next();
   };
+}
+
+/** Until when the session can change passkeys, Unix milliseconds. */
+function changeableUntil({ var: { claims } }: Pick<ConsoleContext, "var">): number {
+  const authTime = claims.kind === "member" ? claims.authTime : undefined;
+  return (authTime ?? claims.iat) + FRESH_MS;
+}
+
+function tooOld({ email }: Claims): ApiError {
+  if (email === null) return new ApiError("sign_in_too_old");
+  const text =
+    "This needs a sign-in with Access within the last 10 minutes. Sign out of Access, and then sign in again";
+  return new ApiError("sign_in_too_old", { text });
 }
 
 function ownerOf(c: Pick<ConsoleContext, "var">): PasskeyOwner {

@@ -345,6 +345,31 @@ test("a member who changes its own email keeps no passkey, not even that of its 
   expectError(await signInAgain(), 401, "passkey_refused");
 });
 
+test("a sign-in with an old token of Access changes no passkeys, because the person may be away", async () => {
+  const { access, email } = await signedInMember();
+  const signedIn = async (token: string) => {
+    const begun = await access.browser(token)("POST", "/session", { body: { access: {} } });
+    return access.browser(token, cookieOf(begun));
+  };
+  const iat = Math.floor(Date.now() / 1_000) - 60;
+  const token = await tokenFor(email, key, { iat });
+  const { changeableUntil } = (await (await signedIn(token))("GET", "/api/passkeys")).body;
+  expect(Date.parse(changeableUntil)).toBe(iat * 1_000 + 10 * MINUTE_MS);
+  later(9 * MINUTE_MS + 1_000);
+  const refused = await (await signedIn(token))("GET", "/api/passkeys/options");
+  expectError(refused, 403, "sign_in_too_old", /Sign out of Access/);
+  const anew = await signedIn(await tokenFor(email, key));
+  expect((await anew("GET", "/api/passkeys/options")).status).toBe(200);
+});
+
+test("a token of Access that does not say when it was made changes no passkeys", async () => {
+  const { access, email } = await signedInMember();
+  const token = await tokenFor(email, key, { iat: undefined });
+  const begun = await access.browser(token)("POST", "/session", { body: { access: {} } });
+  const refused = await access.browser(token, cookieOf(begun))("GET", "/api/passkeys/options");
+  expectError(refused, 403, "sign_in_too_old");
+});
+
 test("an operator of Access who is removed from CONSOLE_OPERATORS no longer has a session", async () => {
   const access = fakeAccess([key], "ann@acme.test");
   const token = await tokenFor("ann@acme.test", key);

@@ -8,6 +8,7 @@ import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { serviceNow } from "../service-clock.ts";
+import { hasAccess } from "../session.ts";
 import type { NewPasskeyOptions } from "./ceremony.ts";
 import { canHavePasskeys, PasskeySignIn, withPasskeys } from "./passkey-sign-in.tsx";
 
@@ -104,6 +105,12 @@ function List({ passkeys, host, changeableUntil, onChange }: OwnPasskeys & { onC
           <p class="hint">
             To change them, sign in again: with a passkey, or with a new link of a colleague or the operator. Then you
             have 10 minutes.
+            {hasAccess() && (
+              <>
+                {" "}
+                With Access, <a href="/cdn-cgi/access/logout">sign out of it</a> first.
+              </>
+            )}
           </p>
           {passkeys.some((passkey) => passkey.host === host) && <PasskeySignIn onSignedIn={onChange} />}
         </>
