@@ -45,7 +45,8 @@ export async function markRead(env: Env, caller: Caller, chatId: string, message
 /** Shows the contact that somebody writes. @returns whether the contact sees it @throws as `react` */
 export async function showTyping(env: Env, caller: Caller, chatId: string): Promise<boolean> {
   const { type, id, name } = caller.principal;
-  const answer = await callChat(env, caller, chatId, (chat, as) => chat.showTyping(as, { type, id, name }));
+  const { publicName } = caller;
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.showTyping(as, { type, id, name }, publicName));
   if (answer.outcome !== "ok") throw errorOf(chatId, answer);
   return answer.shown;
 }

@@ -3,17 +3,17 @@ import type { RefusedDraft } from "./rpc.ts";
 
 interface Sender {
   senderId: string;
-  /** Unset if the sender is a default that nobody named. */
+  /** The name that contacts see. Unset if the sender is a default that nobody named. */
   senderName?: string | undefined;
 }
 
 /**
  * The member who sends a message, or the reason to refuse. A member with a session of the console sends in its own name.
  * A key has a default. The operator is not a member of the organization, and must name one.
- * @param named the sender that the request names @param name the name of that member
+ * @param named the sender that the request names @param name the name of that member that contacts see
  */
 export function senderFor(caller: Caller, named: string | undefined, name: string | undefined): Sender | RefusedDraft {
-  const { principal, defaultSenderId } = caller;
+  const { principal, defaultSenderId, publicName } = caller;
   if (principal.type === "member" && named !== undefined && named !== principal.id) {
     return {
       outcome: "refused",
@@ -23,5 +23,5 @@ export function senderFor(caller: Caller, named: string | undefined, name: strin
   }
   const senderId = named ?? defaultSenderId;
   if (senderId === null) return { outcome: "refused", code: "missing_field", text: "senderId is required" };
-  return { senderId, senderName: principal.type === "member" ? principal.name : name };
+  return { senderId, senderName: principal.type === "member" ? publicName : name };
 }

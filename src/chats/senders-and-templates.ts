@@ -9,6 +9,7 @@ import type { DirectoryTemplate } from "./prepare-template.ts";
 
 /** What a send names: the member and the template, or null. */
 export interface SendData {
+  /** `name` is the one that contacts see. */
   sender: { name: string } | null;
   template: DirectoryTemplate | null;
 }
@@ -74,7 +75,7 @@ async function read(env: Env, organizationId: string, { senderId, templateId }: 
   const readAt = Date.now();
   const [[sender], [template]] = await db.batch([
     db
-      .select({ name: members.name })
+      .select({ name: sql<string>`coalesce(${members.publicName}, ${members.name})` })
       .from(members)
       .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
     db

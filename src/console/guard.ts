@@ -78,11 +78,19 @@ export function enterOrganization(
 /** What a person may do in an organization; null if the organization does not exist for this person. */
 async function callerIn(env: Env, person: Person, organizationId: string): Promise<Caller | null> {
   if (person.kind === "member") {
-    const { id, name, permissions, region, ...member } = person.member;
+    const { id, name, publicName, permissions, region, ...member } = person.member;
     if (member.organizationId !== organizationId) return null;
     const principal = { type: "member", id, name, linkBy: person.linkBy } as const;
     const { passkeyId } = person;
-    return { principal, organizationId, permissions, defaultSenderId: id, region, passkeyId };
+    return {
+      principal,
+      organizationId,
+      permissions,
+      defaultSenderId: id,
+      region,
+      publicName: publicName ?? name,
+      passkeyId,
+    };
   }
   const organization = await findActiveOrganization(directory(env), organizationId);
   if (!organization) return null;

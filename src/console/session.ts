@@ -1,6 +1,10 @@
+import { eq } from "drizzle-orm";
 import { getSignedCookie, setCookie, setSignedCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
 import { configured } from "../config.ts";
+import { directory } from "../db/client.ts";
+import { members } from "../db/schema.ts";
+import { causeOf } from "../log.ts";
 import { macOf } from "../secrets/mac.ts";
 import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
@@ -33,6 +37,7 @@ export async function beginSession(c: ConsoleContext, subject: Subject): Promise
   // A sign-out since the link was used up ends this session too.
   const { usedAt: iat = now, ...person } = { usedAt: undefined, ...subject };
   await write(c, { ...person, jti: crypto.randomUUID(), iat, seenAt: now, exp });
+  if (subject.kind === "member") await markSeen(c.env, subject.memberId, now);
 }
 
 /**
@@ -41,7 +46,18 @@ export async function beginSession(c: ConsoleContext, subject: Subject): Promise
  */
 export async function keepSession(c: ConsoleContext, session: Claims): Promise<void> {
   const now = Date.now();
-  if (session.kind === "member" && now - session.seenAt >= SEEN_EVERY_MS) await write(c, { ...session, seenAt: now });
+  if (session.kind !== "member" || now - session.seenAt < SEEN_EVERY_MS) return;
+  await write(c, { ...session, seenAt: now });
+  await markSeen(c.env, session.memberId, now);
+}
+
+/** Stores when a member was seen. If it can't be stored, the session counts nevertheless. */
+async function markSeen(env: Env, memberId: string, lastSeenAt: number): Promise<void> {
+  try {
+    await directory(env).update(members).set({ lastSeenAt }).where(eq(members.id, memberId));
+  } catch (error) {
+    console.warn({ event: "last_seen_not_stored", memberId, error: causeOf(error) });
+  }
 }
 
 /** Makes the browser forget the session. A copy of its cookie counts until the session itself has ended. */

@@ -75,6 +75,8 @@ export const members = sqliteTable(
     id: text().primaryKey(),
     organizationId: organizationId(),
     name: text().notNull(),
+    /** The name that contacts see; null: the name. */
+    publicName: text(),
     email: text(),
     /** What the member may do in the console. */
     permissions: text({ mode: "json" })
@@ -95,6 +97,8 @@ export const members = sqliteTable(
     setBy: setBy(),
     emailBy: setBy(),
     createdAt: integer().notNull(),
+    /** When the member signed in or used the console, to the hour; null if it never did. */
+    lastSeenAt: integer(),
   },
   (table) => [
     // Finds an organization's first member, and lists its members.

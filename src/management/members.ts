@@ -6,13 +6,13 @@ import { directory } from "../db/client.ts";
 import { insertIf, isWithin, rowOf } from "../db/rows.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { atMost, optional, requiredText } from "../http/fields.ts";
+import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { isBound } from "../keys/escalation.ts";
 import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
 import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
 import { type Actor, noOrganization } from "../keys/scope.ts";
 import { changeMember } from "../organizations/change-member.ts";
-import { isoTime } from "../platform/iso-time.ts";
+import { isoTime, isoTimeOrNull } from "../platform/iso-time.ts";
 import { pick } from "../platform/pick.ts";
 import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
 import { withLeftBehind } from "./left-behind.ts";
@@ -24,9 +24,12 @@ import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 type Member = typeof members.$inferSelect;
 
 export const MAX_NAME = 256;
+/** Pages show this name beside each message. */
+const MAX_PUBLIC_NAME = 80;
 
 const GIVE_PERMISSIONS = "give permissions to members";
 
+const publicName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(MAX_PUBLIC_NAME));
 const email = z.email().check(...atMost(320));
 /** The name of a preset, or a list. */
 const permissions = z.union(
@@ -38,11 +41,16 @@ const permissions = z.union(
 export const ownerBody = z.object({ name: requiredText(MAX_NAME), email: optional(email) });
 
 /** The body of `POST /organizations/{id}/members`. */
-export const newMemberBody = z.object({ ...ownerBody.shape, permissions: optional(permissions) });
+export const newMemberBody = z.object({
+  ...ownerBody.shape,
+  publicName: optional(publicName),
+  permissions: optional(permissions),
+});
 
 /** The body of `PATCH /members/{id}`. Absent fields don't change. Null restores the default. */
 export const memberPatch = z.object({
   name: z.optional(requiredText(MAX_NAME)),
+  publicName: z.nullish(publicName),
   email: z.nullish(email),
   permissions: z.nullish(permissions),
 });
@@ -168,8 +176,9 @@ function checkGrant(authority: Authority, permissions: readonly Permission[]): v
 
 export function presentMember(member: Member) {
   return {
-    ...pick(member, "id", "organizationId", "name", "email", "permissions", "passkeys", "createdBy"),
+    ...pick(member, "id", "organizationId", "name", "publicName", "email", "permissions", "passkeys", "createdBy"),
     createdAt: isoTime(member.createdAt),
+    lastSeenAt: isoTimeOrNull(member.lastSeenAt),
   };
 }
 
@@ -177,13 +186,20 @@ export function presentMember(member: Member) {
 export function newMember(
   id: string,
   organizationId: string,
-  { name, email, permissions, createdBy }: z.output<typeof ownerBody> & Pick<Member, "permissions" | "createdBy">,
+  {
+    name,
+    publicName,
+    email,
+    permissions,
+    createdBy,
+  }: z.output<typeof ownerBody> & { publicName?: string | undefined } & Pick<Member, "permissions" | "createdBy">,
   createdAt = Date.now(),
 ): Member {
   return {
     id,
     organizationId,
     name,
+    publicName: publicName ?? null,
     email: email ?? null,
     permissions,
     sessionsSince: 0,
@@ -193,6 +209,7 @@ export function newMember(
     setBy: null,
     emailBy: null,
     createdAt,
+    lastSeenAt: null,
   };
 }
 

@@ -62,7 +62,7 @@ export const contentFields = {
     .object({ name: text("The member's name when the message was accepted") })
     .optional()
     .describe(
-      "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console",
+      "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console: the member's `publicName` at that time, or its name if it had none",
     ),
   replyTo: z.string().optional().describe("The id of the message that this one replies to"),
   interactive,

@@ -100,11 +100,13 @@ const member: Example<typeof operator.memberSchema> = {
   id: "mbr_gWq6pR2nVt70HsdE",
   organizationId: organization.id,
   name: "Ada",
+  publicName: null,
   email: "ada@acme.example",
   permissions: [...PRESETS.agent],
   passkeys: 1,
   createdBy: "operator",
   createdAt: at,
+  lastSeenAt: at,
 };
 
 const leftBehind: Example<typeof operator.leftBehindSchema> = {

@@ -207,6 +207,7 @@ export interface MemberRecord {
   id: string;
   organizationId: string;
   name: string;
+  publicName: string | null;
   email: string | null;
   permissions: Permission[];
   /** Sessions that began by then have ended, Unix milliseconds. */

@@ -87,13 +87,13 @@ export class Acts {
     return this.#inTurn(() => this.#markRead(messageId));
   }
 
-  /** Shows the contact that somebody writes. */
-  showTyping(by: CallerName): Promise<Answer<Shown>> {
+  /** Shows the contact that somebody writes. @param publicName a member's name that contacts see */
+  showTyping(by: CallerName, publicName = by.name): Promise<Answer<Shown>> {
     const { log, typing, visitors } = this.#host;
     typing.announce(by);
     const chat = this.#host.chat();
     if (!chat) {
-      const isShown = visitors.showTyping(by.type === "member" ? { name: by.name } : null);
+      const isShown = visitors.showTyping(by.type === "member" ? { name: publicName } : null);
       return Promise.resolve({ outcome: "ok", shown: isShown });
     }
     return this.#inTurn(() =>

@@ -288,8 +288,8 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Shows the contact that somebody writes. */
-  async showTyping(as: AsOwner, by: rpc.CallerName): Promise<rpc.ActAnswer<{ shown: boolean }>> {
-    return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by));
+  async showTyping(as: AsOwner, by: rpc.CallerName, publicName?: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
+    return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by, publicName));
   }
 
   /** Changes a stored message as its network tells; see `MessageChanges`. */

@@ -84,6 +84,12 @@ export const RESOURCES = {
     columns: { ID: "id", NAME: "name", EMAIL: "email", PERMISSIONS: "permissions", CREATED: "createdAt" },
     fields: {
       name: field("name", "name", "The member's name"),
+      "public-name": field(
+        "name",
+        "publicName",
+        "The name that contacts see of the member; by default the name",
+        orDefault,
+      ),
       email: field(
         "address",
         "email",
@@ -104,9 +110,9 @@ export const RESOURCES = {
     },
     create: { about: "Create a member" },
     change: {
-      about: "Change a member's name, email address or permissions",
+      about: "Change a member's names, email address or permissions",
       details:
-        "The permissions given replace all that the member has. --permission agent, viewer or manager gives those of a preset. --email default removes the address.",
+        "The permissions given replace all that the member has. --permission agent, viewer or manager gives those of a preset. --email default removes the address, and --public-name default the name that contacts see.",
     },
     delete: { about: "Delete a member, unless it is the last one" },
   },

@@ -16,6 +16,8 @@ const GIVEN =
   "A key can't give permissions that it lacks, and a key with an end or an allow-list can give none. Else 403 `permission_denied`.";
 const descriptions = {
   name: "The member's name.",
+  publicName:
+    "The name that contacts see of the member, at most 80 characters. Default: `name`. Null restores it. Messages keep the name with which they were sent.",
   email: "The member's email address.",
   permissions: `What the member may do in the console: a preset or a list. \`agent\` is ${PRESETS.agent.join(", ")}; \`viewer\` is ${PRESETS.viewer.join(", ")}; \`manager\` is all permissions. A preset is resolved when it is given: the response has the list. Default: \`agent\`, as far as the maker has its permissions.`,
 };

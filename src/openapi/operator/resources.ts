@@ -77,11 +77,13 @@ export const memberSchema = resource<ReturnType<typeof presentMember>>()(
     id: id("member"),
     organizationId: id("organization"),
     name: text("The member's name"),
+    publicName: textOrNull("The name that contacts see of the member. Null: `name`"),
     email: textOrNull("The member's email address"),
     permissions: z.array(z.enum(PERMISSIONS)).describe("What the member may do in the console"),
     passkeys: count.describe("How many passkeys the member has added in the console"),
     createdBy: text("The id of the key or member that added the member, or `operator`"),
     createdAt: time("When the member was added"),
+    lastSeenAt: timeOrNull("When the member last signed in to the console or used it, to the hour. Null: never"),
   }),
 );
 

@@ -184,12 +184,13 @@ export class MemberRecords {
 
 /** Null if there is no such member, or its organization is being deleted. */
 async function readMemberRecord(env: Env, organizationId: string, memberId: string): Promise<MemberRecord | null> {
-  const { id, name, email, permissions, sessionsSince } = members;
+  const { id, name, publicName, email, permissions, sessionsSince } = members;
   const row = await directory(env)
     .select({
       id,
       organizationId: organizations.id,
       name,
+      publicName,
       email,
       permissions,
       sessionsSince,

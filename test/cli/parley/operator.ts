@@ -52,7 +52,8 @@ export function operatorTests(placeOf: () => Place): void {
     const of = ["--organization", organization];
     const empty = await place.run(["templates", "list", ...of]);
     expect(empty).toEqual({ code: 0, stdout: "", stderr: "No templates.\n" });
-    expect((await place.run(["members", "create", "--name", "Ben", ...of])).stdout).toMatch(/^name +Ben$/m);
+    const ben = ["members", "create", "--name", "Ben", "--public-name", "Support", ...of];
+    expect((await place.run(ben)).stdout).toMatch(/^name +Ben\npublicName +Support$/m);
     const page = await place.run(["members", "list", "--limit", "1", ...of]);
     expect(page.stdout.trimEnd().split("\n")).toHaveLength(2);
     expect(page.stderr).toBe("Page 1 of 2, 2 in total.\n");

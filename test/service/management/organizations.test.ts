@@ -26,10 +26,12 @@ test("an organization is created with its first member, and returned with all it
       id: expect.stringMatching(/^mbr_e[0-9A-Za-z]{15}$/),
       organizationId: organization.id,
       ...owner,
+      publicName: null,
       permissions: PERMISSIONS,
       passkeys: 0,
       createdBy: "operator",
       createdAt: organization.createdAt,
+      lastSeenAt: null,
     },
   });
   expect((await admin("GET", `/organizations/${organization.id}`)).body).toEqual({ organization });
@@ -103,11 +105,13 @@ test("a member is added at the end of the list, and returned when it is removed"
     id: expect.stringMatching(/^mbr_g[0-9A-Za-z]{15}$/),
     organizationId,
     name: "Bob",
+    publicName: null,
     email: "bob@acme.test",
     permissions: PRESETS.agent,
     passkeys: 0,
     createdBy: "operator",
     createdAt: TIME,
+    lastSeenAt: null,
   });
   const listed = async () => (await admin("GET", `/organizations/${organizationId}/members`)).body.members;
   expect(new Set((await listed()).map(({ id }: { id: string }) => id))).toEqual(new Set([ownerId, member.id]));

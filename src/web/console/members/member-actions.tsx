@@ -82,6 +82,7 @@ export function MemberDialog({ member, onMember }: MemberDialogProps) {
       onSubmit={async ({ text, optional, checked }) => {
         const body = {
           name: text("name"),
+          publicName: optional("publicName"),
           email: optional("email"),
           permissions: checked("permissions") as Permission[],
         };
@@ -92,6 +93,13 @@ export function MemberDialog({ member, onMember }: MemberDialogProps) {
       }}
     >
       <Input label="Name" name="name" required maxLength={256} defaultValue={member?.name} />
+      <Input
+        label="Name that contacts see"
+        hint="Optional. By default, contacts see the name above."
+        name="publicName"
+        maxLength={80}
+        defaultValue={member?.publicName ?? ""}
+      />
       <Input
         label="Email"
         hint="Optional. For signing in with Cloudflare Access."

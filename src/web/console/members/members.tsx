@@ -48,7 +48,7 @@ interface RowProps {
 }
 
 function MemberRow({ member, isFirst, onChange }: RowProps) {
-  const { id, name, email, permissions, passkeys, createdAt } = member;
+  const { id, name, publicName, email, permissions, passkeys, createdAt, lastSeenAt } = member;
   return (
     <li class="row">
       <Avatar name={name} />
@@ -65,6 +65,11 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
           </>
         }
       >
+        {publicName !== null && (
+          <p class="row-detail">
+            Contacts see <bdi>{publicName}</bdi>
+          </p>
+        )}
         <p class="row-detail">{email === null ? "No email address" : <bdi>{email}</bdi>}</p>
         <p class="row-detail">
           <Copyable text={id} />
@@ -74,6 +79,15 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
         <span title={permissions.join("\n")}>{roleOf(permissions)}</span>
         <span class="quiet">
           {passkeys > 0 && `${plural(passkeys, "passkey")}, `}added <Time at={createdAt} long />
+        </span>
+        <span class="quiet">
+          {lastSeenAt === null ? (
+            "Never signed in"
+          ) : (
+            <>
+              Last seen <Time at={lastSeenAt} long />
+            </>
+          )}
         </span>
       </p>
       {may("members:write") && <MemberActions member={member} onChange={onChange} />}

@@ -46,6 +46,26 @@ test("a visitor sees who writes in the console, and no name for a program that n
   expect((await page.next()).message.sender).toEqual({ name: "Ana" });
 });
 
+test("a visitor sees the public name of a member, and the team its name", async () => {
+  const { page, chatId, ana, api, organizationId } = await greeted();
+  await admin("PATCH", `/members/${ana}`, { publicName: "Support" });
+  await send(api, chatId, { senderId: ana });
+  expect((await page.next()).message.sender).toEqual({ name: "Support" });
+  const path = `/organizations/${organizationId}/chats/${chatId}`;
+  const console = browser(await signInMember(ana));
+  created(await console("POST", `${path}/messages`, { content: "a" }));
+  expect((await page.next()).message.sender).toEqual({ name: "Support" });
+  expect((await console("POST", `${path}/typing`)).body).toEqual({ shown: true });
+  expect(await page.next()).toEqual({ type: "typing", sender: { name: "Support" } });
+  const { note } = created(await console("POST", `${path}/notes`, { content: "a" }));
+  expect(note.author.name).toBe("Ana");
+  await admin("PATCH", `/members/${ana}`, { publicName: null });
+  created(await console("POST", `${path}/messages`, { content: "a" }));
+  expect((await page.next()).message.sender).toEqual({ name: "Ana" });
+  await console("POST", `${path}/typing`);
+  expect(await page.next()).toEqual({ type: "typing", sender: { name: "Ana" } });
+});
+
 test("a message that is sent again has its writer's name of then, or the name of who is named now", async () => {
   const { chatId, ana, api, ownerId } = await greeted();
   const failed = async () => {
