@@ -35,23 +35,25 @@ export async function addNote(
   idempotencyKey: string | null,
 ): Promise<{ doc: string; replayed: boolean }> {
   const mentions = [...new Set(given)];
-  if (mentions.length > 0) {
-    const readers = await membersWith(env, caller.organizationId, mentions, "notes:read");
-    const faults = given.flatMap((id, index): Fault[] =>
-      readers.has(id) ? [] : [{ path: `mentions.${index}`, message: "must be the id of a member who may read notes" }],
-    );
-    if (faults.length > 0) throw new ApiError("validation_failed", { faults });
-  }
   const { type, id, name } = caller.principal;
   const draft = {
     id: newId("note", jurisdictionOf(caller.organizationId)),
-    ...{ content, mentions, author: { type, id, name } },
+    ...{ content, mentions, author: { type, id, name }, faults: await faultsIn(env, caller, given) },
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
   };
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
-  if (answer.outcome === "refused") throw new ApiError(answer.code);
+  if (answer.outcome === "refused") throw new ApiError(answer.code, { faults: answer.faults });
   return answer;
+}
+
+/** Which of these ids are not members who may read notes. */
+async function faultsIn(env: Env, caller: Caller, mentions: string[]): Promise<Fault[]> {
+  if (mentions.length === 0) return [];
+  const readers = await membersWith(env, caller.organizationId, [...new Set(mentions)], "notes:read");
+  return mentions.flatMap((id, index) =>
+    readers.has(id) ? [] : [{ path: `mentions.${index}`, message: "must be the id of a member who may read notes" }],
+  );
 }
 
 /**

@@ -232,6 +232,8 @@ export interface NoteDraft {
   content: string;
   mentions: string[];
   author: CallerName;
+  /** What is wrong with it. It is the chat that refuses, because a repeat gets its note. */
+  faults?: Fault[];
   /** As in `Draft`, but apart from messages' keys. */
   idempotencyHash: string | null;
   fingerprint: string | null;

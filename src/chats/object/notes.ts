@@ -31,9 +31,12 @@ export class Notes {
     this.#log = log;
   }
 
-  /** Stores a note, once for an idempotency key and once for a call that is repeated. */
+  /**
+   * Stores a note, once for an idempotency key and once for a call that is repeated. Both are checked first: a repeat
+   * gets its note even if a member whom it mentions was deleted by now.
+   */
   add({ chatId }: ChatIdentity, draft: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
-    const { id, author, content, mentions, fingerprint, idempotencyHash: dedupe } = draft;
+    const { id, author, content, mentions, faults = [], fingerprint, idempotencyHash: dedupe } = draft;
     const earlier = this.#where("id = ?", id);
     if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
     const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
@@ -42,6 +45,7 @@ export class Notes {
       return { outcome: "refused", code: "idempotency_mismatch" };
     }
     if (first) return { outcome: "stored", doc: first.doc, replayed: true };
+    if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
     if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
     if (this.#read().count >= MAX_NOTES) return { outcome: "refused", code: "note_limit" };
 

@@ -146,6 +146,21 @@ test("a repeated request with an idempotency key stores one note, another body i
   expect(await list()).toEqual([]);
 });
 
+test("a repeated request gets its note also once a member whom it mentions may read none, or is gone", async () => {
+  const { ann, add, list } = await place();
+  const key = { "Idempotency-Key": "k1" };
+  const body = { content: "Once", mentions: [ann] };
+  const note = noteOf(await add(body, key));
+  const changes: [string, object?][] = [["PATCH", { permissions: [] }], ["DELETE"]];
+  for (const [method, patch] of changes) {
+    expect((await admin(method, `/members/${ann}`, patch)).status).toBe(200);
+    const again = await add(body, key);
+    expect([noteOf(again), again.headers.get("Idempotent-Replayed")]).toEqual([note, "true"]);
+  }
+  expectFaults(await add(body, { "Idempotency-Key": "k2" }), "mentions.0");
+  expect(await list()).toHaveLength(1);
+});
+
 test("a call that is repeated after a lost answer stores one note, and deletes it once", async () => {
   const { add, list, remove, events } = await place();
   loseAnswer("addNote");
