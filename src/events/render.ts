@@ -1,6 +1,7 @@
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { Message, ShownMessage } from "../chats/message.ts";
+import type { CallerName } from "../chats/rpc.ts";
 import type { FeedPointer } from "../organizations/rpc.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
@@ -17,7 +18,7 @@ export interface EventSubject {
 /**
  * An event as it is sent. Its facts never change; `data.message` and `data.chat` are as they are now.
  * @param life see `eventId`
- * @param payload `thin` leaves out the message, the chat and the contact's address
+ * @param payload `thin` leaves out the message, the chat, the contact's address and the names of people
  */
 export function renderEvent(
   fact: EventFact,
@@ -78,7 +79,27 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
     return { messageId, ...facts, ...(isFull && { message }) };
   }
   const { chatId: _chat, channelId: _channel, channelKind: _kind, ...data } = note ?? {};
-  return showsChat(type) && isFull ? { chat, ...data } : data;
+  if (!isFull) return withoutNames(data);
+  return showsChat(type) ? { chat, ...data } : data;
+}
+
+/** What an event says of people: who did it, and who wrote the note that it is about. */
+interface NamedFacts {
+  by?: CallerName | null;
+  note?: { author: CallerName };
+}
+
+/** The facts of an event without the names of people. */
+function withoutNames({ by, note, ...facts }: NamedFacts) {
+  return {
+    ...facts,
+    ...(note && { note: { ...note, author: withoutName(note.author) } }),
+    ...(by !== undefined && { by: by && withoutName(by) }),
+  };
+}
+
+function withoutName({ name: _name, ...who }: CallerName) {
+  return who;
 }
 
 /** Whether the data of such an event shows the chat. */

@@ -5,11 +5,15 @@ import { DISABLED_REASONS } from "../webhooks/rpc.ts";
 import { callerName, chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
-/** The `data` of events of some types. `shown` is what a `thin` event leaves out. */
+/**
+ * The `data` of events of some types. `shown` is what a `thin` event leaves out, and `nameless` has the facts that it
+ * shows without people's names.
+ */
 interface Variant {
   types: readonly ListedType[];
   facts: Record<string, z.ZodType>;
   shown: Record<string, z.ZodType>;
+  nameless?: Record<string, z.ZodType>;
 }
 
 const chat = chatSchema.nullable().describe("The chat as it is now. Null if it is gone");
@@ -20,25 +24,34 @@ const ofMessage = {
   seq: countOrNull("The message's number in the chat. Null if it has no place there"),
 };
 
+const ASSIGNED_BY = "Who assigned it. Null if the service freed the chat, because its member was removed";
+const noteFacts = noteSchema.omit({ content: true });
+const NOTE = "The note, without what it says";
+const DELETED_BY = "Who deleted it. Only in `note.deleted`";
+const callerId = callerName.omit({ name: true });
+
 const VARIANTS: Record<string, Variant> = {
   ChatEventData: { types: ["chat.created", "chat.updated"], facts: {}, shown: { chat } },
   ChatAssignedEventData: {
     types: ["chat.assigned"],
     facts: {
       assigneeId: textOrNull("The member who got the chat. Null: it was freed"),
-      by: callerName
-        .nullable()
-        .describe("Who assigned it. Null if the service freed the chat, because its member was removed"),
+      by: callerName.nullable().describe(ASSIGNED_BY),
     },
     shown: { chat },
+    nameless: { by: callerId.nullable().describe(ASSIGNED_BY) },
   },
   NoteEventData: {
     types: ["note.created", "note.deleted"],
     facts: {
-      note: noteSchema.omit({ content: true }).describe("The note, without what it says"),
-      by: callerName.optional().describe("Who deleted it. Only in `note.deleted`"),
+      note: noteFacts.describe(NOTE),
+      by: callerName.optional().describe(DELETED_BY),
     },
     shown: {},
+    nameless: {
+      note: noteFacts.extend({ author: callerId.describe("Who wrote it") }).describe(NOTE),
+      by: callerId.optional().describe(DELETED_BY),
+    },
   },
   MessageEventData: {
     types: ["message.received", "message.created", "message.edited"],
@@ -132,7 +145,7 @@ export const eventData = z.union(
 export const thinEventData = z.union(
   Object.entries(VARIANTS)
     .filter(([, { types }]) => !types.includes("chat.unreadable"))
-    .map(([name, { types, facts }]) => dataSchema(`Thin${name}`, types, facts)),
+    .map(([name, { types, facts, nameless }]) => dataSchema(`Thin${name}`, types, { ...facts, ...nameless })),
 );
 
 function dataSchema(

@@ -15,7 +15,10 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
     description: textOrNull("What it is for, in the client's own words"),
     types: z.array(z.string()).nullable().describe("The types of events that it gets. Null: all"),
     channels: z.array(z.string()).nullable().describe("The ids of the channels whose events it gets. Null: all"),
-    payload: oneOf(PAYLOADS, "`thin` events have ids and facts, but no message, chat or contact's address"),
+    payload: oneOf(
+      PAYLOADS,
+      "`thin` events have ids and facts, but no message, chat, contact's address or name of a person",
+    ),
     perSecond: count.describe("The maximum number of calls per second"),
     concurrency: count.describe("The maximum number of calls at a time"),
     state: oneOf(

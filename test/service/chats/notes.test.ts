@@ -280,6 +280,22 @@ test("a redaction leaves the notes, and the deletion of the chat takes them", as
   expect(await storedBy(env.CHATS.getByName(chat.id))).not.toContain("stays");
 });
 
+test("a thin webhook gets ids of those who assign a chat and write notes, and no names", async () => {
+  const { organizationId, chat, api, keyId, ann, add, remove } = await place();
+  const calls = fakeReceiver();
+  await addWebhook(organizationId, { payload: "thin", types: ["note.*", "chat.assigned"] });
+  const note = noteOf(await add({ content: "a", mentions: [ann] }));
+  expect((await remove(note.id)).status).toBe(200);
+  for (const assigneeId of [ann, null]) await api("PATCH", `/chats/${chat.id}`, { assigneeId });
+  await vi.waitFor(() => expect(calls).toHaveLength(4));
+  const [made, deleted, given] = calls.map(({ event }) => event.data);
+  const who = { type: "key", id: keyId };
+  const facts = { id: note.id, chatId: chat.id, author: who, mentions: [ann], afterSeq: 0, createdAt: note.createdAt };
+  expect(made).toEqual({ note: facts });
+  expect(deleted).toEqual({ note: { ...facts, deletedAt: expect.any(String) }, by: who });
+  expect(given).toEqual({ assigneeId: ann, by: { type: "key", id: expect.stringMatching(/^key_/) } });
+});
+
 test("what a note says leaves the service by the notes and the export alone", async () => {
   const { organizationId, channelId, chat, api, ann } = await place();
   const canary = "canary-of-a-note-4711";
