@@ -15,6 +15,8 @@ import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
 
+/** How many notes there are, and when the oldest one was written, or the oldest deleted one. */
+type Known = { count: number; oldestAt: number | null };
 type NoteRow = { n: number; doc: string; fingerprint: string | null; deletedAt: number | null };
 
 const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
@@ -23,8 +25,8 @@ const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
 export class Notes {
   readonly #sql: SqlStorage;
   readonly #log: MessageLog;
-  /** How many there are, and when the oldest one was written, or the oldest deleted one; undefined if not read. */
-  #known: { count: number; oldestAt: number | null } | undefined;
+  /** Undefined if not read. Reading it costs the more the more the notes say. */
+  #known: Known | undefined;
 
   constructor(sql: SqlStorage, log: MessageLog) {
     this.#sql = sql;
@@ -47,7 +49,8 @@ export class Notes {
     if (first) return { outcome: "stored", doc: first.doc, replayed: true };
     if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
     if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
-    if (this.#read().count >= MAX_NOTES) return { outcome: "refused", code: "note_limit" };
+    const { count, oldestAt } = this.#read();
+    if (count >= MAX_NOTES) return { outcome: "refused", code: "note_limit" };
 
     const at = Date.now();
     const createdAt = new Date(at).toISOString();
@@ -59,6 +62,7 @@ export class Notes {
         "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
         ...[id, doc, dedupe, fingerprint, at],
       );
+      return { count: count + 1, oldestAt: Math.min(oldestAt ?? at, at) };
     });
     return { outcome: "stored", doc, replayed: false };
   }
@@ -96,14 +100,19 @@ export class Notes {
     const at = Date.now();
     const blank: Note = { ...note, content: "", deletedAt: new Date(at).toISOString() };
     const doc = JSON.stringify(blank);
+    const { count, oldestAt } = this.#read();
     this.#commit("note.deleted", { note: withoutContent(blank), by }, at, () => {
       this.#sql.exec("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
-      this.#sql.exec(
-        `delete from notes where deleted_at <= ? or n in
-         (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)`,
-        at - DELETED_KEPT_MS,
-        MAX_DELETED,
-      );
+      const removed = this.#sql
+        .exec(
+          `delete from notes where deleted_at <= ? or n in
+           (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
+           returning n`,
+          at - DELETED_KEPT_MS,
+          MAX_DELETED,
+        )
+        .toArray();
+      return removed.length === 0 ? { count: count - 1, oldestAt } : undefined;
     });
     return { outcome: "ok", doc };
   }
@@ -132,16 +141,25 @@ export class Notes {
     this.#known = undefined;
   }
 
-  #commit(type: "note.created" | "note.deleted", note: Record<string, unknown>, at: number, write: () => void): void {
+  /** @param write returns what is known after it; undefined to read it again */
+  #commit(
+    type: "note.created" | "note.deleted",
+    note: Record<string, unknown>,
+    at: number,
+    write: () => Known | undefined,
+  ): void {
+    // Nothing is known after a commit that failed.
     this.#known = undefined;
-    this.#log.commit([{ type, seq: null, note, at }], write);
+    let known: Known | undefined;
+    this.#log.commit([{ type, seq: null, note, at }], () => {
+      known = write();
+    });
+    this.#known = known;
   }
 
-  #read(): { count: number; oldestAt: number | null } {
+  #read(): Known {
     this.#known ??= this.#sql
-      .exec<{ count: number; oldestAt: number | null }>(
-        "select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes",
-      )
+      .exec<Known>("select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes")
       .one();
     return this.#known;
   }

@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
@@ -17,6 +17,7 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { rowsRead } from "../../support/rows-read.ts";
 import { visit } from "../../support/sockets.ts";
 import { storedBy } from "../../support/stored.ts";
 import { openStream } from "../events/fixtures.ts";
@@ -225,6 +226,8 @@ test("a chat has 1,000 notes, and remembers 1,000 deleted ones for 30 days", asy
       );
     }
   });
+  // The object counts what it stores itself.
+  await evictDurableObject(object);
   expectError(await add({ content: "One more" }), 409, "note_limit");
   await remove(last.id);
   expect(await rows()).toEqual({ all: 1_999, deleted: 1_000 });
@@ -232,6 +235,44 @@ test("a chat has 1,000 notes, and remembers 1,000 deleted ones for 30 days", asy
   pass(31 * DAY);
   await remove((await list("?limit=1"))[0]?.id ?? "");
   expect(await rows()).toEqual({ all: 1_000, deleted: 1 });
+});
+
+test("a note reads no more rows the more notes a chat has", async () => {
+  const { chat, add, remove } = await place();
+  const first = noteOf(await add({ content: LONGEST }));
+  const object = env.CHATS.getByName(chat.id);
+  await runInDurableObject(object, (_object, { storage }) => {
+    for (let n = 0; n < 500; n++) {
+      const id = `note_g${String(n).padStart(15, "0")}`;
+      const doc = JSON.stringify({ ...first, id });
+      storage.sql.exec("insert into notes (id, doc, created_at) values (?, ?, ?)", id, doc, Date.now());
+    }
+  });
+  const cost = async (content: string) => {
+    const rows = await rowsRead(object, () => add({ content }));
+    return rows.reduce((sum, each) => sum + each, 0);
+  };
+  await remove(noteOf(await add({ content: "One" })).id);
+  expect(await cost("Two")).toBeLessThan(20);
+  expect(await cost("Three")).toBeLessThan(20);
+});
+
+test("a note that is not stored does not count", async () => {
+  const { chat, add } = await place();
+  await add({ content: "One" });
+  const object = env.CHATS.getByName(chat.id);
+  const trigger = (statement: string) =>
+    runInDurableObject(object, (_object, { storage }) => void storage.sql.exec(statement));
+  const fill = `with recursive c(x) as (select 1 union all select x + 1 from c where x < 998)
+    insert into notes (id, doc, created_at) select x, doc, created_at from c, notes where n = 1`;
+  await trigger(fill);
+  await evictDurableObject(object);
+  await trigger("create trigger no_note before insert on notes begin select raise(abort, 'full'); end");
+  vi.spyOn(console, "error").mockReturnValue();
+  expect((await add({ content: "Two" })).status).toBe(500);
+  await trigger("drop trigger no_note");
+  expect((await add({ content: "Two" })).status).toBe(201);
+  expectError(await add({ content: "Three" }), 409, "note_limit");
 });
 
 test("notes are in the export, before the messages", async () => {
