@@ -188,7 +188,7 @@ export interface ExportAsked {
 
 /**
  * Lines of JSON in UTF-8, and how to go on: the seq of the last message in them, and the seq up to which the export goes;
- * null while messages without a place follow those up to the id `unplacedAfter`.
+ * null while messages without a place, or notes, follow those up to `unplacedAfter`.
  */
 export type ExportAnswer =
   | { outcome: "ok"; lines: Uint8Array; seq: number; upTo: number | null; unplacedAfter: string; life: number }

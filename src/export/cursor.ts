@@ -14,7 +14,7 @@ export interface ListPlace extends RowPosition {
 
 /**
  * A place in an export: after the message with `seq` of a chat, which is exported up to `upTo`. If `upTo` is null: among
- * the messages without a place, after the one with the id `unplacedAfter`.
+ * the messages without a place and the notes, after `unplacedAfter`.
  */
 export interface ChatPlace {
   chatId: string;

@@ -14,6 +14,8 @@ import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 /** Deleted notes stay, blank, so that a request with their idempotency key is known: so many, and so long. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
+/** The longest notes have 25 KB as JSON. */
+const EXPORTED_AT_ONCE = 20;
 
 /** How many notes there are, and when the oldest one was written, or the oldest deleted one. */
 type Known = { count: number; oldestAt: number | null };
@@ -117,10 +119,26 @@ export class Notes {
     return { outcome: "ok", doc };
   }
 
-  /** All notes, oldest first, as lines of an export. A thousand of the longest are 12 MB, which one call can return. */
-  exportedLines(): string {
-    const rows = this.#sql.exec<{ doc: string }>("select doc from notes where deleted_at is null order by n").toArray();
-    return rows.map(({ doc }) => `{"type":"note","note":${doc}}\n`).join("");
+  /**
+   * The notes after the number `after`, oldest first, as lines of an export of about `characters`.
+   * @returns `last`: the number of the last note
+   */
+  exportedLines(after: number, characters: number): { lines: string; last: number; isComplete: boolean } {
+    let lines = "";
+    let last = after;
+    while (lines.length < characters) {
+      const rows = this.#sql
+        .exec<{ n: number; doc: string }>(
+          "select n, doc from notes where n > ? and deleted_at is null order by n limit ?",
+          last,
+          EXPORTED_AT_ONCE,
+        )
+        .toArray();
+      for (const { doc } of rows) lines += `{"type":"note","note":${doc}}\n`;
+      last = rows.at(-1)?.n ?? last;
+      if (rows.length < EXPORTED_AT_ONCE) return { lines, last, isComplete: true };
+    }
+    return { lines, last, isComplete: false };
   }
 
   /** When the oldest note was written, Unix milliseconds; null if there is none. It may be deleted. */

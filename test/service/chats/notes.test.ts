@@ -293,6 +293,32 @@ test("notes are in the export, before the messages", async () => {
   expect(rest).not.toContain('"note"');
 });
 
+test("the longest notes are exported in pages, each once and in order", async () => {
+  const { chat, writes, add } = await place();
+  const first = noteOf(await add({ content: "\u0001".repeat(4_096) }));
+  const ids = [first.id];
+  await runInDurableObject(env.CHATS.getByName(chat.id), (_object, { storage }) => {
+    for (let n = 0; n < 199; n++) {
+      const id = `note_g${String(n).padStart(15, "0")}`;
+      const doc = JSON.stringify({ ...first, id });
+      storage.sql.exec("insert into notes (id, doc, created_at) values (?, ?, ?)", id, doc, Date.now());
+      ids.push(id);
+    }
+  });
+  const sizes: number[] = [];
+  replaceMethod("CHATS", "exportPage", (original) => async (...given) => {
+    const answer = (await original(...given)) as { lines: Uint8Array };
+    sizes.push(answer.lines.byteLength);
+    return answer;
+  });
+  const { text } = await writes("GET", `/chats/${chat.id}/export`);
+  const lines = text.trimEnd().split("\n");
+  const notes = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "note");
+  expect(notes.map(({ note }) => note.id)).toEqual(ids);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(Math.max(...sizes)).toBeLessThan(3_000_000);
+});
+
 test("retention deletes a note once the note is that old, and a chat with a younger note stays", async () => {
   const retained = await retainedPlace();
   const { organizationId, chatId, api } = retained;

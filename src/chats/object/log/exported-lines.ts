@@ -1,4 +1,5 @@
 import type { ExportAsked } from "../../rpc.ts";
+import type { Notes } from "../notes.ts";
 import { checkComplete } from "./integrity.ts";
 import type { SeqBounds } from "./ranges.ts";
 
@@ -6,11 +7,13 @@ import type { SeqBounds } from "./ranges.ts";
 const MAX_MESSAGES = 500;
 const MAX_CHARACTERS = 2_000_000;
 const READ_AT_ONCE = 50;
+/** Where a page goes on behind the messages without a place, whose ids come before it: the number of its last note. */
+const NOTE_PLACE = /^note_(\d+)$/;
 
 /** A chat, as its export reads it. */
 interface ExportedParts {
   log: { bounds(): SeqBounds };
-  notes: { exportedLines(): string };
+  notes: Pick<Notes, "exportedLines">;
 }
 
 /** Lines of JSON in UTF-8, and how to go on; see `ExportAnswer`. */
@@ -21,31 +24,46 @@ interface ExportedPage {
   unplacedAfter: string;
 }
 
+/** `last`: where the next page goes on. */
+interface Lines {
+  lines: string;
+  last: string;
+  isComplete: boolean;
+}
+
 /**
  * Messages of a chat as lines of JSON in UTF-8: at most 500 with a place and 500 without, and fewer if they are long.
  * First come the messages without a place: a message that gets its place meanwhile is not lost, because the export goes
- * up to the newest message when the last one without a place was read. Then come the notes, in the page that begins the
- * messages with a place. What is deleted meanwhile is left out.
+ * up to the newest message when the last note was read. The notes come between the two. What is deleted meanwhile is left
+ * out.
  */
 export function exportedPage(sql: SqlStorage, asked: ExportAsked, { log, notes }: ExportedParts): ExportedPage {
   const { floor, newest } = log.bounds();
   let lines = "";
   let { unplacedAfter } = asked;
   if (asked.upTo === null) {
-    const unplaced = unplacedLines(sql, unplacedAfter);
-    ({ lines, last: unplacedAfter } = unplaced);
-    if (!unplaced.isComplete) {
+    const before = unplacedAndNotes(sql, unplacedAfter, notes);
+    ({ lines, last: unplacedAfter } = before);
+    if (!before.isComplete) {
       return { lines: new TextEncoder().encode(lines), seq: asked.seq, upTo: null, unplacedAfter };
     }
-    lines += notes.exportedLines();
   }
   const upTo = Math.min(asked.upTo ?? newest, newest);
   const placed = placedLines(sql, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);
   return { lines: new TextEncoder().encode(placed.lines), seq: placed.last, upTo, unplacedAfter };
 }
 
+/** The messages without a place, and then the notes. */
+function unplacedAndNotes(sql: SqlStorage, after: string, notes: ExportedParts["notes"]): Lines {
+  const noted = NOTE_PLACE.exec(after)?.[1];
+  const unplaced = noted === undefined ? unplacedLines(sql, after) : { lines: "", last: after, isComplete: true };
+  if (!unplaced.isComplete) return unplaced;
+  const { lines, last, isComplete } = notes.exportedLines(Number(noted ?? 0), MAX_CHARACTERS - unplaced.lines.length);
+  return { lines: unplaced.lines + lines, last: `note_${last}`, isComplete };
+}
+
 /** Messages without a place, in the order of their ids: those that wait for their time, and those that ended before it. */
-function unplacedLines(sql: SqlStorage, after: string): { lines: string; last: string; isComplete: boolean } {
+function unplacedLines(sql: SqlStorage, after: string): Lines {
   let lines = "";
   let last = after;
   for (let read = 0; read < MAX_MESSAGES && lines.length < MAX_CHARACTERS; read += READ_AT_ONCE) {
