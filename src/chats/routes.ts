@@ -116,7 +116,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     );
     return json(c, `{"note":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
   })
-  .delete("/chats/:id/notes/:noteId", daily("notes:write", null), async (c) => {
+  .delete("/chats/:id/notes/:noteId", daily("notes:delete", null), async (c) => {
     const ids = { chatId: c.req.param("id"), noteId: c.req.param("noteId") };
     return json(c, `{"note":${await deleteNote(c.env, c.var.caller, ids)}}`);
   })

@@ -7,7 +7,7 @@ import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
-import { type Need, neededPermissions, type Permission, type ReadNeed } from "./permissions.ts";
+import { allow, type Need, neededPermissions, needsOnlyOne, type Permission, type ReadNeed } from "./permissions.ts";
 import type { WindowState } from "./rpc.ts";
 import { rememberedKey, type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
@@ -135,15 +135,18 @@ export function refusal(
 
 /** The error for a session without the permission; null if it has it. */
 export function lackOf({ permissions }: Pick<Caller, "permissions">, need: Need | null): ApiError | null {
-  const lacked = need === null ? [] : neededPermissions(need).filter((each) => !permissions.includes(each));
-  if (lacked.length === 0) return null;
+  if (need === null || allow(permissions, need)) return null;
+  const lacked = neededPermissions(need).filter((each) => !permissions.includes(each));
   return new ApiError("permission_denied", {
-    text: `You lack the permission ${lacked.join(" and ")}. Ask someone who can manage members`,
+    text: `You lack the permission ${lacked.join(needsOnlyOne(need) ? " or " : " and ")}. Ask someone who can manage members`,
   });
 }
 
 function lackText(permission: Need | null): string {
   const needed = permission === null ? [] : neededPermissions(permission);
+  if (permission !== null && needsOnlyOne(permission)) {
+    return `The API key lacks the permissions ${listed(needed)}. Use a key that has one of them`;
+  }
   return needed.length > 1
     ? `The API key lacks one of the permissions ${listed(needed)}. Use a key that has them`
     : `The API key lacks the permission ${permission}. Use a key that has it`;

@@ -42,17 +42,34 @@ const COMBINED = {
   "channels:identity": ["channels:write", "messages:read", "messages:send"],
 } as const satisfies Record<string, readonly Permission[]>;
 
+/** What needs only one of several permissions. */
+const EITHER = {
+  // A note goes by its author, and by who may delete it with its chat.
+  "notes:delete": ["notes:write", "chats:erase"],
+} as const satisfies Record<string, readonly Permission[]>;
+
 /** What a route needs: one permission, or the name of several. */
-export type Need = Permission | keyof typeof COMBINED;
+export type Need = Permission | keyof typeof COMBINED | keyof typeof EITHER;
 
 /** What routes need that change nothing and return no more than a page. */
 export type ReadNeed = Extract<Need, `${string}:read`>;
 
 /** What routes need by which an organization's software writes all day. */
-export type DailyNeed = "chats:write" | "messages:send" | "notes:write";
+export type DailyNeed = "chats:write" | "messages:send" | "notes:write" | "notes:delete";
 
-/** The permissions that a route needs. */
+/** The permissions that a route needs: all of them, or one if `needsOnlyOne`. */
 export function neededPermissions(need: Need): readonly Permission[] {
-  const combined: Partial<Record<Need, readonly Permission[]>> = COMBINED;
-  return combined[need] ?? [need as Permission];
+  const named: Partial<Record<Need, readonly Permission[]>> = { ...COMBINED, ...EITHER };
+  return named[need] ?? [need as Permission];
+}
+
+/** Whether one of a route's permissions is enough. */
+export function needsOnlyOne(need: Need): boolean {
+  return need in EITHER;
+}
+
+/** Whether these permissions are what a route needs. */
+export function allow(permissions: readonly Permission[], need: Need): boolean {
+  const isGiven = (needed: Permission) => permissions.includes(needed);
+  return needsOnlyOne(need) ? neededPermissions(need).some(isGiven) : neededPermissions(need).every(isGiven);
 }

@@ -3,7 +3,7 @@ import type * as core from "zod/v4/core";
 import { ACTIONS } from "../audit/actions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
-import { type Need, neededPermissions } from "../keys/permissions.ts";
+import { type Need, neededPermissions, needsOnlyOne } from "../keys/permissions.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
@@ -143,6 +143,7 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
 
 function needText(permission: Need): string {
   const needed = neededPermissions(permission).map((each) => `\`${each}\``);
+  if (needsOnlyOne(permission)) return `The key needs one of the permissions ${needed.join(" and ")}.`;
   if (needed.length === 1) return `The key needs the permission ${needed[0]}.`;
   return `The key needs the permissions ${needed.slice(0, -1).join(", ")} and ${needed.at(-1)}.`;
 }

@@ -1,4 +1,4 @@
-import { type Need, neededPermissions } from "../permissions.ts";
+import { allow, type Need } from "../permissions.ts";
 import type { KeyRules, RefusalReason, WindowState } from "../rpc.ts";
 import { type Counters, countUnits, type Reservation, remainingQuota, rollOver, windowState } from "./limits.ts";
 
@@ -68,7 +68,7 @@ export function reasonToRefuse(
 }
 
 function isPermitted({ permissions }: KeyRules, permission: Need | null): boolean {
-  return permission === null || neededPermissions(permission).every((needed) => permissions.includes(needed));
+  return permission === null || allow(permissions, permission);
 }
 
 /** Whether the key and the secret with this hash are valid. */

@@ -179,7 +179,8 @@ test("the author deletes a note, and who may erase chats too; for others it is a
   const object = env.CHATS.getByName(chat.id);
   const [mine, theirs] = [noteOf(await add({ content: "canary-1" })), noteOf(await add({ content: "canary-2" }))];
   const stranger = await writer(organizationId);
-  const eraser = await writer(organizationId, ["chats:erase"]);
+  const { secret, key } = await newKey(organizationId, { permissions: ["chats:erase"] });
+  const eraser = { api: client(secret), keyId: key.id };
   expectError(await remove(mine.id, stranger.api), 403, "permission_denied");
   const answer = await remove(mine.id);
   expect(answer.body).toEqual({ note: { ...mine, content: "", deletedAt: expect.any(String) } });

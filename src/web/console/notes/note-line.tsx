@@ -34,7 +34,7 @@ export function NoteLine({ store, note, members }: NoteLineProps) {
         <time dateTime={createdAt} title={exactTime(at)}>
           {timeOfDay(at)}
         </time>
-        {may("notes:write") && (isOwn || may("chats:erase")) && (
+        {((isOwn && may("notes:write")) || may("chats:erase")) && (
           <Button class="plain" aria-label="Delete the note" opens={erase}>
             <Icon name="close" />
           </Button>
