@@ -152,8 +152,9 @@ export class PermitJudge {
     this.#world.count(`state: ${state.name}`);
     if (booked?.isBeingDeleted) return;
     const waiting = webhook.storage.read("waiting", "select 1 from waiting limit 1").length;
-    const isSet = state.name === "disabled" || waiting === 0 || webhook.storage.alarm !== null;
-    this.#world.check("alarm", isSet, () => `${webhook.name} has no alarm, and lines wait for it`);
+    const willRing = webhook.storage.alarm !== null || webhook.isRinging;
+    const isFine = state.name === "disabled" || waiting === 0 || willRing;
+    this.#world.check("alarm", isFine, () => `${webhook.name} has no alarm, and lines wait for it`);
   }
 
   #givenBack(webhook: SimulatedObject, lineId = "", permit = ""): void {
