@@ -133,7 +133,7 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   const answerOn = async (page: Page, text: string) => {
     await page.getByLabel("Message", { exact: true }).fill(text);
     await page.keyboard.press("Control+Enter");
-    await page.getByRole("log", { name: "Messages" }).getByText(text).waitFor();
+    await page.getByRole("log", { name: "Messages" }).getByText(text, { exact: true }).waitFor();
   };
   const open = (id: string) => openAsMember(browser, own, AGENT, screenOf(own, `inbox/${id}`));
   const mel = await open(free.id);
