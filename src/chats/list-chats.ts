@@ -45,6 +45,7 @@ const searchText = z.string().check(
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({
   ...positionParameters,
+  before: queryText(MAX_PLACE),
   after: queryText(MAX_PLACE),
   channel: z.optional(channelFilter),
   contact: z.optional(queryText(256)),
@@ -111,7 +112,7 @@ export async function listChats(
   if (list) return list;
   throw filter === undefined
     ? fault("before", "is not a chat of this organization")
-    : fault("after", "is not a cursor of this list");
+    : fault(cursorOf(filter), "is not a cursor of this list");
 }
 
 function waitingFor({ unanswered, scheduled, search, contact, channel, assignee }: Query): Waiting | undefined {
@@ -146,17 +147,21 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
   return position;
 }
 
+/** The filters whose list is read with a cursor only. */
+type WalkFilter = Waiting | "search" | "assignee";
+
+/** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
+const cursorOf = (filter: WalkFilter) => (filter === "assignee" ? "before" : "after");
+
 /**
  * The position in a list that is read with a cursor only.
  * @param filter the parameter that makes it such a list
- * @throws ApiError `validation_failed` for `page` and `before`
+ * @throws ApiError `validation_failed` for `page` and for the other cursor
  */
-function walkPositionIn(
-  { page, before, after, limit }: Query,
-  filter: Waiting | "search" | "assignee",
-): WaitingPosition {
-  const other = page === undefined ? before && "before" : "page";
+function walkPositionIn(query: Query, filter: WalkFilter): WaitingPosition {
+  const cursor = cursorOf(filter);
+  const other = (["page", "before", "after"] as const).find((name) => name !== cursor && query[name] !== undefined);
   if (other)
-    throw fault(other, `can't be given with ${filter}; to continue, pass after with the previous page's cursor`);
-  return { after: after ?? null, limit };
+    throw fault(other, `can't be given with ${filter}; to continue, pass ${cursor} with the previous page's cursor`);
+  return { after: query[cursor] ?? null, limit: query.limit };
 }

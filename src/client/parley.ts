@@ -40,6 +40,8 @@ export interface ChatListOptions {
   unanswered?: boolean;
   /** Only the chats with a scheduled message, the next one due first. */
   scheduled?: boolean;
+  /** A member's id: only this member's chats; `none`: only nobody's. */
+  assignee?: string;
 }
 
 /** Which messages of a chat. `after` can't be combined with the others. */
@@ -143,14 +145,14 @@ export class Parley {
     ...filter
   }: ChatListOptions = {}): AsyncGenerator<ApiSchemas["Chat"], void, undefined> {
     const waiting = { ...(unanswered && { unanswered: YES }), ...(scheduled && { scheduled: YES }) };
-    for (let after: string | undefined, before: string | undefined; ; ) {
-      const from = after !== undefined ? { after } : before !== undefined ? { before } : {};
+    const isNewestFirst = !unanswered && !scheduled && filter.search === undefined;
+    for (let cursor: string | undefined; ; ) {
+      const from = cursor === undefined ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
       const query = { ...filter, ...waiting, limit: PAGE, ...from };
       const { chats, pagination } = dataOf(await this.api.GET("/chats", { params: { query } }));
       yield* chats;
-      after = cursorOf(pagination);
-      before = chats.at(-1)?.id;
-      if (!pagination.hasMore || (after ?? before) === undefined) return;
+      cursor = cursorOf(pagination) ?? chats.at(-1)?.id;
+      if (!pagination.hasMore || cursor === undefined) return;
     }
   }
 

@@ -20,7 +20,8 @@ export const chatsQueryParameters = {
   descriptions: {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
-    before: "A chat's id. Lists the chats that come after it in the list. Can't be combined with `page`.",
+    before:
+      "A chat's id. Lists the chats that come after it in the list. With `assignee`, the `cursor` of the page before. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -30,8 +31,8 @@ export const chatsQueryParameters = {
     search:
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     assignee:
-      "Only the chats of this member, or of nobody (`none`), latest activity first. With `unanswered`, longest wait first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with other filters.",
-    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled`, `search` or `assignee`.",
+      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can't be combined with other filters or `page`.",
+    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };

@@ -79,7 +79,7 @@ async function fill(place: Place, count: number): Promise<{ secret: string; walk
   const { memberId: id } = organization;
   const page1 = await place.ask(`/api/v1/chats?assignee=${id}`, { headers: { Authorization: `Bearer ${secret}` } });
   const { pagination } = (await page1.json()) as { pagination: { cursor: string | null } };
-  const ofMember = { id, page2: pagination.cursor === null ? "" : `&after=${pagination.cursor}` };
+  const ofMember = { id, page2: pagination.cursor === null ? "" : `&before=${pagination.cursor}` };
   const late = idOf(Math.floor(count / 100));
   return {
     secret,

@@ -167,3 +167,15 @@ test("who may not change chats sees whose a chat is, and can't assign it", async
   expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
   await page.context().close();
 });
+
+test("a list of nobody's chats goes on where its first page ended", async () => {
+  const own = await openDesk("Many");
+  for (let n = 0; n < 55; n++) await own.chat(`Mo ${n}.`);
+  const page = await openConsole(browser, screenOf(own, "inbox"));
+  await whose(page).selectOption({ label: "Nobody’s" });
+  await row(page, "Mo 54\\.").waitFor();
+  await page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
+  await row(page, "Mo 0\\.").waitFor();
+  expect(await row(page, "Mo ").count()).toBe(55);
+  await page.context().close();
+});

@@ -35,3 +35,14 @@ test("parley audit shows how many requests an entry stands for", async () => {
   expect(stdout).toMatch(/^WHEN +ACTOR +ACTOR'S ID +ACTION .*COUNT/);
   expect(stdout).toMatch(/chat\.search .* 37 /);
 });
+
+test.each([
+  ["--before", ["--assignee", "none"]],
+  ["--after", ["--assignee", "none", "--unanswered"]],
+  ["--after", ["--search", "ada"]],
+])("parley chats list says once that its cursor continues with %s: %j", async (option, filters) => {
+  const { url } = await fakeService({ chats: [], pagination: { limit: 20, hasMore: true, cursor: "WyJv" } });
+  const env = { PARLEY_URL: url, PARLEY_API_KEY: API_KEY, XDG_CONFIG_HOME: await newHome() };
+  const { stderr } = await run(["chats", "list", ...filters], env);
+  expect(stderr.match(/--(before|after) .*/g)).toEqual([`${option} WyJv`]);
+});

@@ -40,6 +40,8 @@ export interface Resource {
   columns: Columns;
   /** Options of `list`, besides its pages. */
   filters?: Record<string, Option>;
+  /** Whether a list with a cursor continues with `--before`; with `--after` by default. */
+  isNewestFirst?: (options: Options) => boolean;
   fields: Record<string, Field>;
   /** The fields that `create` requires. */
   required: string[];
@@ -108,9 +110,7 @@ export function commandsOf(resource: Resource): Command[] {
           await complete?.(body[name] as JsonObject[], service, { ...(owner && { organization: owner }), ...query });
         }
         out.list(body, name, columns);
-        out.tellCursor(body, "--after");
-        const { cursor } = (body.pagination ?? {}) as { cursor?: string | null };
-        if (cursor && filters?.after && !out.json) out.note(`For more, add --after ${cursor}`);
+        out.tellCursor(body, resource.isNewestFirst?.(options) ? "--before" : "--after");
       },
     }),
     command({

@@ -230,16 +230,21 @@ export const RESOURCES = {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
       contact: field("address", "", "Only the chat with this contact"),
       search: field("text", "", "Only chats whose contact has this beginning of an address, or of words of the name"),
-      before: field("cht_…", "", "Instead of a page: the chats after this one in the list"),
+      before: field(
+        "cht_…|cursor",
+        "",
+        "Instead of a page: the chats after this one in the list; or the cursor of the last page of --assignee",
+      ),
       unanswered: flag("Only the unanswered chats, longest wait first"),
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       after: field(
         "cursor",
         "",
-        "Continue a list of unanswered, scheduled, assigned or found chats: the cursor of its last page",
+        "Continue a list of unanswered, scheduled or found chats: the cursor of its last page",
       ),
     },
+    isNewestFirst: ({ assignee, unanswered }) => assignee !== undefined && unanswered === undefined,
     fields: {
       channel: field("chn_…", "channelId", "The channel"),
       address: field("address", "contact.address", "The contact's address on the channel"),

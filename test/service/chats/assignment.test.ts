@@ -125,11 +125,32 @@ test("GET /chats lists a member's chats and nobody's, latest activity first, pag
   expect(await idsOf(`assignee=${ben}&unanswered=true`)).toEqual([]);
   const first = (await api("GET", `/chats?assignee=${ann}&limit=2`)).body;
   expect(first.pagination).toEqual({ limit: 2, hasMore: true, cursor: expect.any(String) });
-  expect(await idsOf(`assignee=${ann}&limit=2&after=${first.pagination.cursor}`)).toEqual([b]);
-  for (const list of [`assignee=${ben}`, `assignee=${ann}&unanswered=true`, "unanswered=true"]) {
+  expect(await idsOf(`assignee=${ann}&limit=2&before=${first.pagination.cursor}`)).toEqual([b]);
+  expectFaults(await api("GET", `/chats?assignee=${ben}&before=${first.pagination.cursor}`), "before");
+  expectFaults(await api("GET", `/chats?assignee=${ann}&before=${a}`), "before");
+  for (const list of [`assignee=${ann}&unanswered=true`, "unanswered=true"]) {
     expectFaults(await api("GET", `/chats?${list}&after=${first.pagination.cursor}`), "after");
   }
+  const waiting = (await api("GET", `/chats?assignee=${ann}&unanswered=true&limit=1`)).body;
+  expect(await idsOf(`assignee=${ann}&unanswered=true&limit=1&after=${waiting.pagination.cursor}`)).toEqual([c]);
 });
+
+test.each([
+  ["before", "assignee=none", "after"],
+  ["after", "assignee=none&unanswered=true", "before"],
+  ["after", "unanswered=true", "before"],
+  ["after", "search=ada", "before"],
+])(
+  "with %s alone continues GET /chats?%s, and the answer to another parameter says so",
+  async (cursor, list, other) => {
+    const { api } = await team();
+    for (const wrong of [`${other}=x`, "page=1"]) {
+      const answer = await api("GET", `/chats?${list}&${wrong}`);
+      expectFaults(answer, wrong.split("=")[0] as string);
+      expect(answer.body.errors[0].message).toContain(`pass ${cursor} with the previous page's cursor`);
+    }
+  },
+);
 
 test.each(["assignee=", "assignee=me", "assignee=none&scheduled=true", "assignee=none&channel=web"])(
   "GET /chats?%s is a 400 that names the filter",

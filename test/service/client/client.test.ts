@@ -70,11 +70,13 @@ test("messages come newest first, or oldest first after one, each once through a
   expect(await Array.fromAsync(after, ({ seq }) => seq)).toEqual(all.slice(1));
 });
 
-test("chats come each once through all pages, filtered by contact", async () => {
+test("chats come each once through all pages, also nobody's, and filtered by contact", async () => {
   const { parley, api, channelId } = await newClient();
   const created = await Promise.all(Array.from({ length: ROWS }, () => newChat(api, channelId)));
-  const listed = await Array.fromAsync(parley.chats(), ({ id }) => id);
-  expect(listed.toSorted()).toEqual(created.map(({ id }) => id).toSorted());
+  for (const filter of [{}, { assignee: "none" }]) {
+    const listed = await Array.fromAsync(parley.chats(filter), ({ id }) => id);
+    expect(listed.toSorted()).toEqual(created.map(({ id }) => id).toSorted());
+  }
   const { id, contact } = created[7] as (typeof created)[number];
   expect(await Array.fromAsync(parley.chats({ contact: contact.address }), (chat) => chat.id)).toEqual([id]);
 });

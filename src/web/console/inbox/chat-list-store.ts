@@ -125,7 +125,8 @@ export class ChatListStore {
     const { view, channel, assignee, search } = this.#filter;
     const waits = view === "all" ? {} : { [view]: "true" as const };
     const by = search !== "" ? { search } : { ...waits, ...(assignee !== null && { assignee }) };
-    const from = cursor === null ? {} : Object.keys(by).length === 0 ? { before: cursor } : { after: cursor };
+    const isNewestFirst = search === "" && view === "all";
+    const from = cursor === null ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
     const { chats, pagination } = await this.#api.GET("/chats", { query });
     const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);
