@@ -94,13 +94,13 @@ async function wantedChat({ api }: Place, id: string, why: Why): Promise<Chat | 
  * @param id a newer notification with the same one takes its place
  */
 export function show(id: string, title: string, body: string, path: string): void {
-  const { of, hasSound: silent = false } = readChoice() ?? FIRST_CHOICE;
+  const { of, hasSound } = readChoice() ?? FIRST_CHOICE;
   if (of === "none") return;
-  if (silent) chime();
+  if (hasSound) chime();
   if (permission.value !== "granted") return;
   try {
-    // `renotify`: a second message of a chat is told too.
-    const options = { body, tag: id, silent, renotify: true };
+    // `silent`: the system has a sound of its own. `renotify`: a second message of a chat is told too.
+    const options = { body, tag: id, silent: true, renotify: true };
     const notification = new Notification(title, options);
     notification.onclick = () => {
       focus();
