@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { listRows, rowOf } from "../db/rows.ts";
-import { apiKeys, channels, organizations } from "../db/schema.ts";
+import { apiKeys, channels, members, organizations } from "../db/schema.ts";
 import { atMost, notEmpty } from "../http/fields.ts";
 import { pageQuery, pagination } from "../http/pagination.ts";
 import { noOrganization, type Scope } from "../keys/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
+import type { AssignedChats, AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
 import type { Counts } from "../platform/counts.ts";
 import { isoTimeOrNull } from "../platform/iso-time.ts";
 import { pick } from "../platform/pick.ts";
@@ -25,28 +25,31 @@ export const NO_REFUSALS = {
 };
 
 /**
- * The numbers of an organization's channels and keys, oldest first, in one call of its object. `page` and `limit` apply
- * to both lists, and `pagination` describes the longer one.
+ * The numbers of an organization's channels, keys and members, oldest first, in one call of its object. `page` and
+ * `limit` apply to each list, and `pagination` describes the longest one.
  * @throws ApiError as `noOrganization`
  */
 export async function readStats(env: Env, scope: Scope, id: string, page: z.output<typeof pageQuery>) {
   const db = directory(env);
   await rowOf(db, scope, organizations, id, noOrganization(scope));
   const ofOrganization = { organizationId: id };
-  const [ofChannels, ofKeys] = await Promise.all([
+  const [ofChannels, ofKeys, ofMembers] = await Promise.all([
     listRows(db, ofOrganization, channels, page),
     listRows(db, ofOrganization, apiKeys, page),
+    listRows(db, ofOrganization, members, page),
   ]);
-  const [channelIds, keyIds] = [ofChannels, ofKeys].map(({ rows }) => rows.map((row) => row.id)) as [
-    string[],
-    string[],
-  ];
-  const numbers = await callOrganization(env, id, (organization) => organization.numbers(channelIds, keyIds));
+  const numbers = await callOrganization(env, id, (organization) =>
+    organization.numbers(idsOf(ofChannels), idsOf(ofKeys), idsOf(ofMembers)),
+  );
   const now = Date.now();
   return {
     channels: ofChannels.rows.map((row) => channelStats(row, byId(numbers.channels, row.id), now)),
     keys: ofKeys.rows.map((row) => keyStats(row, byId(numbers.keys, row.id))),
-    pagination: pagination({ ...page, total: Math.max(ofChannels.pagination.total, ofKeys.pagination.total) }),
+    members: ofMembers.rows.map((row) => memberStats(row, byId(numbers.members ?? [], row.id))),
+    pagination: pagination({
+      ...page,
+      total: Math.max(...[ofChannels, ofKeys, ofMembers].map((list) => list.pagination.total)),
+    }),
   };
 }
 
@@ -91,6 +94,22 @@ export function keyStats(
     refused: { ...NO_REFUSALS, ...numbers?.refused },
     updatedAt: isoTimeOrNull(numbers?.at),
   };
+}
+
+/** A member's numbers as the API shows them. */
+export function memberStats(
+  member: Pick<typeof members.$inferSelect, "id" | "organizationId" | "name">,
+  numbers: AssignedChats | undefined,
+) {
+  return {
+    ...pick(member, "id", "organizationId", "name"),
+    chats: numbers?.chats ?? 0,
+    unanswered: numbers?.unanswered ?? 0,
+  };
+}
+
+function idsOf({ rows }: { rows: { id: string }[] }): string[] {
+  return rows.map(({ id }) => id);
 }
 
 function byId<Numbers extends { id: string }>(all: Numbers[], id: string): Numbers | undefined {

@@ -208,6 +208,14 @@ const channelStats: Example<typeof operator.channelStatsSchema> = {
   updatedAt: "2026-11-20T10:00:20.114Z",
 };
 
+const memberStats: Example<typeof operator.memberStatsSchema> = {
+  id: member.id,
+  organizationId: organization.id,
+  name: member.name,
+  chats: 12,
+  unanswered: 3,
+};
+
 const keyStats: Example<typeof operator.keyStatsSchema> = {
   id: key.id,
   organizationId: organization.id,
@@ -243,5 +251,6 @@ export const examples = {
   queue,
   channelStats,
   keyStats,
+  memberStats,
   keyHistory,
 };

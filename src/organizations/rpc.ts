@@ -188,6 +188,16 @@ export interface ChannelNumbers {
   at: number | null;
 }
 
+/** How many chats are a member's, and how many of them wait for an answer. */
+export type AssignedChats = { id: string; chats: number; unanswered: number };
+
+/** What an organization's object knows of channels, keys and members. What has no numbers is left out. */
+export interface OrganizationNumbers {
+  channels: ChannelNumbers[];
+  keys: KeyNumbers[];
+  members?: AssignedChats[];
+}
+
 /** A channel in an organization's object. */
 export interface KnownChannel {
   id: string;

@@ -15,7 +15,7 @@ import type { presentMember } from "../../management/members.ts";
 import type { presentOrganization } from "../../management/organizations.ts";
 import type { registerChannel } from "../../management/register-webhook.ts";
 import type { Resealed } from "../../management/reseal.ts";
-import type { channelStats, keyStats } from "../../management/stats.ts";
+import type { channelStats, keyStats, memberStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 
@@ -270,6 +270,18 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
     admitted: count.describe("The number of accepted requests, whatever their response"),
     refused,
     updatedAt: timeOrNull("When these numbers were written. Null before the first request"),
+  }),
+);
+
+export const memberStatsSchema = resource<ReturnType<typeof memberStats>>()(
+  "MemberStats",
+  "The chats that are a member's now.",
+  z.object({
+    id: id("member"),
+    organizationId: id("organization"),
+    name: text("The member's name"),
+    chats: count.describe("The number of chats now whose assignee is the member"),
+    unanswered: count.describe("The number of these chats whose contact waits for an answer"),
   }),
 );
 

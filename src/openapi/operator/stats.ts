@@ -11,10 +11,11 @@ import {
   keyHistorySchema,
   keyStatsSchema,
   memberHistorySchema,
+  memberStatsSchema,
 } from "./resources.ts";
 import type { Side } from "./side.ts";
 
-const { channelStats, keyHistory, keyStats, pagination } = examples;
+const { channelStats, keyHistory, keyStats, memberStats, pagination } = examples;
 
 /** The statistics. */
 export function statsOperations({ isOperator, whose }: Side): readonly OperationSpec[] {
@@ -23,20 +24,21 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       route: "GET /stats",
       id: "readStats",
       summary: "Read statistics",
-      description: `Returns the waiting messages, the unanswered chats and the delivery attempts of each of ${whose} channels, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. \`page\` and \`limit\` apply to both lists, and \`pagination\` describes the longer one.`,
+      description: `Returns the waiting messages, the unanswered chats and the delivery attempts of each of ${whose} channels, the accepted and refused requests of each key, and the chats of each member, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. A member's numbers are as old as the channels'. \`page\` and \`limit\` apply to each list, and \`pagination\` describes the longest one.`,
       query: isOperator
         ? { schema: statsQuery, descriptions: { ...pages.descriptions, organization: "The organization's id." } }
         : pages,
       responses: [
         jsonResponse(
           200,
-          "The statistics of channels and keys.",
+          "The statistics of channels, keys and members.",
           z.object({
             channels: z.array(channelStatsSchema),
             keys: z.array(keyStatsSchema),
+            members: z.array(memberStatsSchema),
             pagination: paginationSchema,
           }),
-          { channels: [channelStats], keys: [keyStats], pagination },
+          { channels: [channelStats], keys: [keyStats], members: [memberStats], pagination },
         ),
       ],
       errors: isOperator ? ["missing_field", "organization_not_found"] : [],

@@ -153,7 +153,12 @@ export class ChatTable {
       this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
     }
     if (details) this.#contacts.rename(row, details.name);
-    if (members) this.#members.count(members, this.#membersOf(row.id), now);
+    // Absent in the report of a chat that runs an earlier version.
+    const assignee = assigneeId ?? null;
+    const counts = members ?? {};
+    const countsBefore = members ? this.#membersOf(row.id) : {};
+    const after = { assignee, unanswered_since: unansweredSince };
+    this.#members.change({ counts, countsBefore, before: row, after }, now);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
          unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
@@ -166,8 +171,7 @@ export class ChatTable {
       unansweredSince,
       nextScheduledAt,
       readUpTo,
-      // Absent in the report of a chat that runs an earlier version.
-      assigneeId ?? null,
+      assignee,
       number,
       depth,
       depth > 0 ? oldest : null,
@@ -203,13 +207,15 @@ export class ChatTable {
         row.id,
       );
       this.#contacts.remove(row);
+      const now = Date.now();
+      this.#members.change({ counts: {}, countsBefore: {}, before: row, after: null }, now);
       const changes = {
         chats: -1,
         depth: -row.depth,
         unanswered: -Number(row.unanswered_since !== null),
         scheduled: -Number(row.next_scheduled_at !== null),
       };
-      this.#channels.count(row.channel_id, changes, {}, Date.now());
+      this.#channels.count(row.channel_id, changes, {}, now);
     });
   }
 

@@ -6,16 +6,15 @@ import type { EventRange } from "../../webhooks/rpc.ts";
 import type { History } from "../history.ts";
 import type {
   ChannelHealth,
-  ChannelNumbers,
   ChatFilter,
   ChatPosition,
   ChatReport,
   ExportedChat,
   FeedAnswer,
   FeedPointer,
-  KeyNumbers,
   OpenAnswer,
   OpenRequest,
+  OrganizationNumbers,
   ReportAnswer,
   WaitingPosition,
 } from "../rpc.ts";
@@ -210,10 +209,15 @@ export class OrganizationObject extends PeopleObject {
     if (this.#isReady()) this.#parts.keys.remove(ids);
   }
 
-  /** The numbers of channels and keys. What has no numbers is left out. */
-  numbers(channelIds: string[], keyIds: string[]): { channels: ChannelNumbers[]; keys: KeyNumbers[] } {
+  /** The numbers of channels, keys and members. */
+  numbers(channelIds: string[], keyIds: string[], memberIds: string[] = []): OrganizationNumbers {
     if (!this.#isReady()) return { channels: [], keys: [] };
-    return { channels: this.#parts.channels.numbers(channelIds), keys: this.#parts.keys.numbers(keyIds) };
+    const { channels, keys, memberNumbers } = this.#parts;
+    return {
+      channels: channels.numbers(channelIds),
+      keys: keys.numbers(keyIds),
+      members: memberNumbers.numbers(memberIds),
+    };
   }
 
   /** The history of a channel, a key or a member; null if it has none. */

@@ -209,4 +209,11 @@ export const ORGANIZATION_SCHEMA = [
      -- What it did by hour and by day: History as JSON.
      history text not null
    ) without rowid;`,
+  `-- How many chats are the member's, and how many of them wait for an answer.
+   alter table members add column chats integer not null default 0;
+   alter table members add column unanswered integer not null default 0;
+   insert into members (id, history, chats, unanswered)
+     select assignee, '{"hour":{},"day":{}}', count(*), count(unanswered_since) from chats
+     where assignee is not null and active_at is not null group by assignee
+     on conflict do update set chats = excluded.chats, unanswered = excluded.unanswered;`,
 ];

@@ -59,18 +59,21 @@ export function operatorTests(placeOf: () => Place): void {
     expect(page.stderr).toBe("Page 1 of 2, 2 in total.\n");
   });
 
-  test("stats prints a table of channels and one of keys, with one note about more pages", async () => {
+  test("stats prints a table of channels, one of keys and one of members, with one note about more pages", async () => {
     const place = placeOf();
     const acme = await createOrganization(place.world);
     const channel = await createChannel(acme);
     await createChannel(acme);
     const { code, stdout, stderr } = await place.run(["stats", "--organization", acme.id, "--limit", "1"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "No keys.\nPage 1 of 2.\n" });
-    const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
+    const [head = "", row = "", ...ofMembers] = stdout.trimEnd().split("\n");
     const heads = "CHANNEL NAME KIND HEALTH CHATS UNANSWERED WAITING OLDEST SENT RECEIVED RETRY FAILED UNKNOWN";
     expect(head.split(/ {2,}/)).toEqual(heads.split(" "));
     expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +0 +0 +– +0 +0 +0 +0 +0$`));
-    expect(more).toEqual([]);
+    expect(ofMembers.map((line) => line.split(/ {2,}/))).toEqual([
+      ["MEMBER", "NAME", "CHATS", "UNANSWERED"],
+      [acme.memberId, "Ann", "0", "0"],
+    ]);
   });
 
   test("--json prints the service's answer unchanged", async () => {

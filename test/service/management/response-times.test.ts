@@ -238,6 +238,101 @@ test("statistics say how many chats a channel has and how many wait for an answe
   expect(await now()).toEqual({ chats: 2, unanswered: 0 });
 });
 
+test("statistics say how many chats are a member's and how many of these wait for an answer, as the lists do", async () => {
+  const { write, send, assign, api, chatId, channelId, organizationId, ann, bob, ownerId } = await desk();
+  const second = await newChat(api, channelId);
+  const now = async () => {
+    for (const id of [chatId, second.id]) if ((await api("GET", `/chats/${id}`)).status === 200) await report(id);
+    const { members } = await statsOf(organizationId);
+    expect(members.map(({ id }: { id: string }) => id).toSorted()).toEqual([ownerId, ann, bob].toSorted());
+    for (const { id, chats, unanswered } of members) {
+      const listed = (await api("GET", `/chats?assignee=${id}`)).body.chats;
+      const waiting = (await api("GET", `/chats?assignee=${id}&unanswered=true`)).body.chats;
+      expect([chats, unanswered]).toEqual([listed.length, waiting.length]);
+    }
+    return [ann, bob].map((member) => {
+      const { chats, unanswered } = members.find(({ id }: { id: string }) => id === member);
+      return [chats, unanswered];
+    });
+  };
+  expect(await now()).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+  await write();
+  await assign(ann);
+  expect(await now()).toEqual([
+    [1, 1],
+    [0, 0],
+  ]);
+  await api("PATCH", `/chats/${second.id}`, { assigneeId: ann });
+  await write();
+  expect(await now()).toEqual([
+    [2, 1],
+    [0, 0],
+  ]);
+  await assign(bob);
+  expect(await now()).toEqual([
+    [1, 0],
+    [1, 1],
+  ]);
+  await send();
+  expect(await now()).toEqual([
+    [1, 0],
+    [1, 0],
+  ]);
+  await write();
+  await assign(null);
+  expect(await now()).toEqual([
+    [1, 0],
+    [0, 0],
+  ]);
+  await assign(ann);
+  expect(await now()).toEqual([
+    [2, 1],
+    [0, 0],
+  ]);
+  expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
+  expect(await now()).toEqual([
+    [1, 0],
+    [0, 0],
+  ]);
+});
+
+test("a message of the contact, and the answer of the member whose chat it is, cost the row of the member once", async () => {
+  const { write, send, report, assign, ann, organizationId } = await desk();
+  const object = () => env.ORGANIZATIONS.getByName(organizationId);
+  const rowsOf = async (act: () => Promise<unknown>) => {
+    pass(10_000);
+    const { rows } = await objectWrites({ object }, async () => {
+      await act();
+      await report();
+    });
+    vi.restoreAllMocks();
+    return rows;
+  };
+  const answer = () => send({ senderId: ann });
+  await report();
+  const free = [await rowsOf(write), await rowsOf(answer)] as const;
+  await assign(ann);
+  await report();
+  // Each writes the list of the member's chats. What comes in counts for the member, as its answer does in any chat.
+  expect([await rowsOf(write), await rowsOf(answer)]).toEqual([free[0] + 2, free[1] + 1]);
+});
+
+test("a member that was removed long ago gets no row when its last chat is freed", async () => {
+  const { ann, assign, report, organizationId } = await desk();
+  await assign(ann);
+  await report();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  await runInDurableObject(object, (_object, { storage }) => storage.sql.exec("delete from members").toArray());
+  await assign(null);
+  await report();
+  expect(
+    await runInDurableObject(object, (_object, { storage }) => storage.sql.exec("select id from members").toArray()),
+  ).toEqual([]);
+});
+
 test("a chat of a network counts the same, whatever became of the message", async () => {
   const chat = await conversation("telegram");
   await writeAsContact(chat.organizationId, chat.chatId);

@@ -42,11 +42,12 @@ const OF_CHANNELS = {
   UNKNOWN: "attempts.unknown",
 };
 
-/** The statistics of an organization's channels and keys. */
+/** The statistics of an organization's channels, keys and members. */
 export const statsCommands = [
   command({
     name: "stats",
-    about: "Show an organization's numbers: its channels' queues, its keys' requests, its webhooks' backlog",
+    about:
+      "Show an organization's numbers: its channels' queues, its keys' requests, its members' chats, its webhooks' backlog",
     options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
     async run({ options: { page, limit, ...options }, service, out }) {
       const { adminToken, apiKey } = service.connection;
@@ -77,8 +78,9 @@ export const statsCommands = [
         NAME: "name",
         ...OF_REQUESTS,
       });
+      out.list(lists, "members", { MEMBER: "id", NAME: "name", CHATS: "chats", UNANSWERED: "unanswered" });
       await showWebhooks(service, organization, out);
-      // One note for both lists, without a total: the service counts the longer list only.
+      // One note for all lists, without a total: the service counts the longest one only.
       const { page: current, totalPages } = pagination as { page: number; totalPages: number };
       if (totalPages > 1) out.note(`Page ${current} of ${totalPages}.`);
     },

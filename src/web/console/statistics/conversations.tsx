@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
-import { MOST, useGet, usePlace } from "../organization.ts";
+import { MOST, usePlace } from "../organization.ts";
 import { Chart } from "../parts/chart.tsx";
 import { CsvButton } from "../parts/csv.tsx";
 import { barsOf } from "../parts/history-chart.tsx";
@@ -9,9 +9,9 @@ import { Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";
-import { may } from "../session.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
+type MemberStats = Schemas["MemberStats"];
 type Bucket = Pick<Schemas["MemberHistory"]["buckets"][number], "received" | "sent" | "answers" | "classes"> & {
   start: string;
   newChats?: number;
@@ -22,8 +22,10 @@ type ResponseClass = keyof Bucket["classes"];
 interface Row {
   id: string;
   name: string;
-  /** The channel's chats now that wait for an answer; null for a member. */
-  unanswered: number | null;
+  isMember: boolean;
+  /** The chats of the channel, or that are the member's, now, and how many of them wait for an answer. */
+  chats: number;
+  unanswered: number;
   buckets: Bucket[];
 }
 
@@ -44,22 +46,26 @@ const CLASSES: Record<ResponseClass, string> = {
   later: "Over 24 h",
 };
 const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
-const COLUMNS = ["Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
+const COLUMNS = ["Chats now", "Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
 /** So many requests are under way at once. */
 const AT_ONCE = 6;
+
+interface ConversationsProps {
+  channels: ChannelStats[];
+  members: MemberStats[];
+  version: string;
+}
 
 /**
  * How much is written, and how fast the contacts are answered, by channel and by member.
  * @param version of the numbers: another one loads them again
  */
-export function Conversations({ channels, version }: { channels: ChannelStats[]; version: string }) {
+export function Conversations({ channels, members, version }: ConversationsProps) {
   const { organization, api } = usePlace();
   const period = useSignal<(typeof PERIODS)[number]["value"]>(PERIODS[1].value);
   const { by, buckets } = period.value;
-  const known = useGet(may("members:read") ? "/members" : null, { query: { limit: MOST } });
-  const members = known.data?.members ?? [];
   const ids = [...channels, ...members].map(({ id }) => id);
-  const key = known.isLoading ? null : `get conversations ${organization.id} ${by} ${ids.join()}`;
+  const key = `get conversations ${organization.id} ${by} ${ids.join()}`;
   // Another period of days needs no other request.
   const load = (signal: AbortSignal) =>
     eachOf(ids, async (of) => {
@@ -82,11 +88,11 @@ export function Conversations({ channels, version }: { channels: ChannelStats[];
       />
       <Loaded resource={histories} rows={6}>
         {(all) => {
-          const rows = [...channels, ...members].map(({ id, name, ...row }): Row => {
-            const unanswered = "unanswered" in row ? row.unanswered : null;
-            return { id, name, unanswered, buckets: (all.get(id) ?? []).slice(-buckets) };
-          });
-          return <Team channels={rows.slice(0, channels.length)} members={rows.slice(channels.length)} by={by} />;
+          const rowsOf = (of: (ChannelStats | MemberStats)[], isMember: boolean): Row[] =>
+            of.map(({ id, name, chats, unanswered }) => {
+              return { id, name, isMember, chats, unanswered, buckets: (all.get(id) ?? []).slice(-buckets) };
+            });
+          return <Team channels={rowsOf(channels, false)} members={rowsOf(members, true)} by={by} />;
         }}
       </Loaded>
     </section>
@@ -169,8 +175,9 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
       </Table>
       <div class="between">
         <p class="quiet note">
-          A response time runs from the first message that nobody answered to the first answer. A member’s numbers have
-          what the member sent, and what came in while the chat was the member’s.
+          A member’s chats are those assigned to the member. A response time runs from the first message that nobody
+          answered to the first answer. A member’s numbers have what the member sent, and what came in while the chat
+          was the member’s.
         </p>
         <CsvButton
           name="Conversations"
@@ -187,11 +194,12 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
 }
 
 /** The numbers of a row, in the order of the columns. */
-function numbersOf({ unanswered, buckets }: Row): (number | null)[] {
+function numbersOf({ isMember, chats, unanswered, buckets }: Row): (number | null)[] {
   const sum = (count: (bucket: Bucket) => number) => sumOf(buckets.map(count));
   return [
+    chats,
     unanswered,
-    unanswered === null ? null : sum(({ newChats = 0 }) => newChats),
+    isMember ? null : sum(({ newChats = 0 }) => newChats),
     sum(({ received }) => received),
     sum(({ sent }) => sent),
     sum(({ answers }) => answers),

@@ -30,7 +30,7 @@ export function Statistics() {
       }
     >
       <Loaded resource={stats}>
-        {({ channels, keys }) =>
+        {({ channels, keys, members }) =>
           channels.length + keys.length === 0 ? (
             <Empty
               icon="chart"
@@ -46,7 +46,9 @@ export function Statistics() {
             </Empty>
           ) : (
             <>
-              {channels.length > 0 && <Conversations channels={channels} version={String(stats.loadedAt)} />}
+              {channels.length > 0 && (
+                <Conversations channels={channels} members={members} version={String(stats.loadedAt)} />
+              )}
               {channels.length > 0 && <Channels key={stats.loadedAt} channels={channels} />}
               {keys.length > 0 && <Keys key={stats.loadedAt} keys={keys} />}
             </>

@@ -1,17 +1,17 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { admin, client, created, newChat, newKey, newOrganization, send } from "../../../support/harness.ts";
-import { report } from "../inbound.ts";
+import { admin, client, created, newChat, newKey, newOrganization, send, statsOf } from "../../../support/harness.ts";
+import { report, writeAsContact } from "../inbound.ts";
 import { stopTheClock } from "./delivery/conversation.ts";
 
 stopTheClock();
 
-/** Makes an object's storage what it was after the first step of its schema, and its next call one of a new instance. */
-async function afterFirstStep(object: DurableObjectStub, undo: string): Promise<void> {
+/** Makes an object's storage what it was after a step of its schema, and its next call one of a new instance. */
+async function afterStep(step: number, object: DurableObjectStub, undo: string): Promise<void> {
   await runInDurableObject(object, (_object, { storage }) => {
     storage.sql.exec(undo);
-    storage.kv.put("schema", 1);
+    storage.kv.put("schema", step);
   });
   await evictDurableObject(object);
 }
@@ -22,11 +22,13 @@ test("objects of the version before notes, assignments and response times keep t
   const { secret } = await newKey(organizationId, { permissions: ["notes:read", "notes:write"] });
   const first = await send(api, id);
   await report(id);
-  await afterFirstStep(
+  await afterStep(
+    1,
     env.CHATS.getByName(id),
     `drop table notes; alter table messages drop column named; alter table scheduled drop column named`,
   );
-  await afterFirstStep(
+  await afterStep(
+    1,
     env.ORGANIZATIONS.getByName(organizationId),
     `drop table members; drop table leaving_members; drop index chats_by_assignee; drop index chats_by_activity;
      drop index chats_unanswered; alter table chats drop column assignee; alter table chats drop column members;
@@ -44,4 +46,29 @@ test("objects of the version before notes, assignments and response times keep t
   expect(messages.map((message: { id: string }) => message.id)).toEqual([second.id, first.id]);
   const { history } = (await admin("GET", `/stats/history?of=${channelId}`)).body;
   expect(history.buckets.at(-1)).toMatchObject({ sent: 2, newChats: 1 });
+});
+
+test("an organization of the version before members' chats were counted counts those that it has", async () => {
+  const { organizationId, ownerId, channelId, api } = await newOrganization();
+  const [waiting, quiet, gone] = [
+    await newChat(api, channelId),
+    await newChat(api, channelId),
+    await newChat(api, channelId),
+  ];
+  for (const { id } of [waiting, quiet, gone]) await api("PATCH", `/chats/${id}`, { assigneeId: ownerId });
+  await send(api, quiet.id, { senderId: ownerId });
+  for (const { id } of [waiting, gone]) await writeAsContact(organizationId, id);
+  for (const { id } of [waiting, quiet, gone]) await report(id);
+  expect((await admin("DELETE", `/chats/${gone.id}`)).status).toBe(200);
+  const history = async () => (await admin("GET", `/stats/history?of=${ownerId}`)).body.history;
+  const [before, numbers] = [await history(), (await statsOf(organizationId)).members];
+  await afterStep(
+    2,
+    env.ORGANIZATIONS.getByName(organizationId),
+    "alter table members drop column chats; alter table members drop column unanswered",
+  );
+  const { members } = await statsOf(organizationId);
+  expect(members).toEqual(numbers);
+  expect(members).toMatchObject([{ id: ownerId, chats: 2, unanswered: 1 }]);
+  expect(await history()).toEqual(before);
 });
