@@ -1,12 +1,11 @@
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { beforeAll, expect, inject, test } from "vitest";
 import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { addPasskey, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 import { violations } from "./violations.ts";
 
 const { base } = inject("server");
-/** The same service by a host name: browsers have no passkeys for IP addresses. */
-const here = base.replace("127.0.0.1", "localhost");
 
 let desk: Desk;
 
@@ -14,56 +13,9 @@ beforeAll(async () => {
   desk = await openDesk();
 });
 
-/** A page in a browser of its own, with a device that verifies its person. */
-async function newDevice(): Promise<{ page: Page; cdp: CDPSession; authenticatorId: string }> {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { page, cdp, authenticatorId };
-}
-
-/** A new member; its id. */
-async function newMember(name: string): Promise<string> {
-  const { organization, operator } = desk;
-  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name });
-  return member.id;
-}
-
-/** Opens the settings as a member whom a new link signs in. */
-async function openSettings(page: Page, memberId: string): Promise<void> {
-  const { url } = await desk.operator("POST", `/members/${memberId}/sign-in-link`);
-  await page.goto(url.replace(base, here));
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.getByTitle("Your account").click();
-  await page.getByRole("menuitem", { name: "Your passkeys" }).click();
-  await page.getByRole("heading", { name: "Your passkeys" }).waitFor();
-}
-
-async function addPasskey(page: Page, name: string): Promise<void> {
-  await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByLabel("Name", { exact: true }).fill(name);
-  await page.getByRole("button", { name: "Continue" }).click();
-}
-
 /** A script: the page's shell says that people can sign in with Cloudflare Access. */
 const withAccess = `document.addEventListener("readystatechange", () =>
   document.getElementById("console").setAttribute("data-access", ""))`;
-
-async function signOut(page: Page): Promise<void> {
-  await page.getByTitle("Your account").click();
-  await page.getByRole("menuitem", { name: "Sign out" }).click();
-  await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
-}
 
 /** Changes what the page is told of the member's passkeys, once it is loaded again. @param change a function, as text */
 async function changeList(page: Page, change: string): Promise<void> {
@@ -80,9 +32,9 @@ async function changeList(page: Page, change: string): Promise<void> {
 const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 
 test("a member adds a passkey, signs in with it alone, renames and deletes it", async () => {
-  const memberId = await newMember("Pia Pass");
+  const memberId = await newMember(desk, "Pia Pass");
   const { page, cdp, authenticatorId } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   expect(await violations(page)).toEqual([]);
   await addPasskey(page, "Work laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
@@ -113,9 +65,9 @@ test("a member adds a passkey, signs in with it alone, renames and deletes it", 
 });
 
 test("a device has one passkey of a member, and who is not verified adds none and does not sign in", async () => {
-  const memberId = await newMember("Vera Verified");
+  const memberId = await newMember(desk, "Vera Verified");
   const { page, cdp, authenticatorId } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   await addPasskey(page, "Laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
   await addPasskey(page, "Laptop again");
@@ -132,9 +84,9 @@ test("a device has one passkey of a member, and who is not verified adds none an
 });
 
 test("ten minutes after the sign-in, a page offers to sign in again, and a passkey does", async () => {
-  const memberId = await newMember("Lena Late");
+  const memberId = await newMember(desk, "Lena Late");
   const { page } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   await addPasskey(page, "Laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
   await changeList(page, "(body) => (globalThis.isFresh ? body : { ...body, changeableUntil: new Date(0) })");
@@ -151,9 +103,9 @@ test("ten minutes after the sign-in, a page offers to sign in again, and a passk
 });
 
 test("whose session has ended goes on with a passkey, where it was", async () => {
-  const memberId = await newMember("Ron Return");
+  const memberId = await newMember(desk, "Ron Return");
   const { page } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   await addPasskey(page, "Laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
   await page.context().clearCookies();
@@ -182,9 +134,9 @@ test("at an IP address the console says that the link is the way, and offers no 
 });
 
 test("the console says where a passkey of an earlier host works", async () => {
-  const memberId = await newMember("Mo Moved");
+  const memberId = await newMember(desk, "Mo Moved");
   const { page } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   await addPasskey(page, "Laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
   const elsewhere = "(one) => ({ ...one, host: 'old.example' })";
@@ -195,9 +147,9 @@ test("the console says where a passkey of an earlier host works", async () => {
 });
 
 test("the operator has no passkeys in the settings, and sees how many a member has", async () => {
-  const memberId = await newMember("Otto Other");
+  const memberId = await newMember(desk, "Otto Other");
   const { page } = await newDevice();
-  await openSettings(page, memberId);
+  await openSettings(desk, page, memberId);
   await addPasskey(page, "Laptop");
   await page.getByText("Added. You can sign in with it now.").waitFor();
   const { organization, operator } = desk;
