@@ -69,9 +69,12 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   return (await send({ method, path: `${ROOT}${path}`, body, signal })) as T;
 }
 
+/** A fault of this page's own, to a person. */
+export const OWN_FAULT = "Something went wrong on this page.";
+
 /** What an error says to a person. */
 export function textOf(error: unknown): string {
-  if (!(error instanceof ParleyError)) return "Something went wrong on this page.";
+  if (!(error instanceof ParleyError)) return OWN_FAULT;
   if (error.code === "unreachable") return "The service can’t be reached. Check your connection.";
   const [fault] = error.errors;
   return fault ? `${fault.path}: ${fault.message}` : error.message;

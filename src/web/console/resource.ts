@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ParleyError } from "./api.ts";
+import { OWN_FAULT, ParleyError } from "./api.ts";
 import { sayError } from "./parts/toast.tsx";
 
 /** What was loaded last by this key, so that a screen that is opened again shows it while it loads. */
@@ -140,7 +140,7 @@ export function forget(part: string): void {
 export function asParleyError(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   console.error(error);
-  return new ParleyError("Something went wrong on this page.", { status: null, code: "page", cause: error });
+  return new ParleyError(OWN_FAULT, { status: null, code: "page", cause: error });
 }
 
 function remember(key: string, data: unknown): void {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ParleyError } from "../../../client/error.ts";
+import { type ParleyError, textOf } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
 
@@ -69,14 +69,14 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function Refusal({ error }: { error: ParleyError }) {
   return (
     <p class="refusal tone-bad" role="alert">
-      {textOf(error)}
+      {reasonOf(error)}
     </p>
   );
 }
 
-function textOf({ code, status, message, retryAfterSeconds }: ParleyError): string {
-  if (code === "unreachable") return "The service can’t be reached. Check your connection.";
+function reasonOf(error: ParleyError): string {
+  const { code, status, retryAfterSeconds } = error;
   if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
   if (status === 503) return "No one can sign in now: the service is down or not configured.";
-  return TEXTS[code] ?? message;
+  return TEXTS[code] ?? textOf(error);
 }
