@@ -268,6 +268,8 @@ export class KeyObject extends DurableObject<Env> {
   async #record(id: string): Promise<KeyRecord | null> {
     if (this.#gone) return null;
     this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
+    // A revocation is final, so it is not read again.
+    if (this.#held && this.#held.record.revokedAt !== null) return this.#held.record;
     const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
     if (this.#held && age < USABLE_MS) {
       const { record } = this.#held;

@@ -1,3 +1,5 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admitAfter, aroundCall, countHops } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
@@ -114,6 +116,17 @@ test("a revoked key can't read a chat that it read before", async () => {
   const answer = await api("GET", `/chats/${chatId}/messages`);
   expect(answer.status).toBe(401);
   expect(answer.text).not.toContain("messages");
+});
+
+test("a revoked key that was not used for a day is refused without D1", async () => {
+  const { keyId, api } = await newOrganization();
+  expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
+  expect((await api("GET", "/key")).status).toBe(401);
+  await evictDurableObject(env.KEYS.getByName(keyId));
+  vi.setSystemTime(Date.now() + 86_400_000);
+  const hops = countHops();
+  expect((await api("GET", "/key")).status).toBe(401);
+  expect(hops()).toEqual({ KEYS: 1 });
 });
 
 test("a key over its limit calls no object for a second, and then calls again", async () => {
