@@ -43,7 +43,7 @@ const runtime = cloudflareTest({
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
 /** In milliseconds: nothing takes so long, unless the machine is busy with something else. */
-const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+const PATIENCE = { testTimeout: 90_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } };
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
 const REPLACES_A_MODULE = "test/service/chats/object/delivery/third-network.test.ts";
@@ -109,7 +109,7 @@ export default defineConfig({
       node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], {
         globalSetup: BROWSER,
         // A test of the console opens several pages, beside another one that needs a core.
-        testTimeout: 120_000,
+        testTimeout: 300_000,
       }),
       SIMULATIONS,
       node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest,deep/networks}/**/*.test.ts"]),

@@ -9,14 +9,19 @@ export function unpackBrowser(): Promise<string> {
   return chromium.executablePath();
 }
 
+/** What a page is to show comes within this time, unless the machine is busy with something else. */
+const PATIENCE_MS = 90_000;
+
 /**
  * A headless Chromium from the packages, so that nothing must be installed. The package's own arguments are not used:
  * they are for Lambda, and turn off the web security that these tests check.
  */
 export async function launchBrowser(): Promise<Browser> {
-  return driver.launch({
+  const browser = await driver.launch({
     executablePath: await unpackBrowser(),
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
     headless: true,
   });
+  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }

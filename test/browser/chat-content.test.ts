@@ -342,7 +342,7 @@ test("a visitor chooses, drops and pastes files, takes one back, and sends the r
   expect([page.faults, other.faults]).toEqual([[], []]);
 });
 
-test("an upload that is cut off four times arrives once", { timeout: 90_000 }, async () => {
+test("an upload that is cut off four times arrives once", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   let cuts = 0;

@@ -405,7 +405,6 @@ test("the keyboard alone changes the hours and saves", async () => {
 
 test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((width) => ({ colorScheme, width }))))(
   "the chat's settings have no accessibility violations: $colorScheme, $width px",
-  { timeout: 60_000 },
   async ({ colorScheme, width }) => {
     const page = await settingsScreen({ colorScheme, viewport: { width, height: 700 }, reducedMotion: "reduce" });
     await field(page, "Accent color").fill("#ffe000");

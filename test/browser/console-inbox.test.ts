@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 /** A send takes its place after the five seconds in which it can be undone. */
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 60_000 };
 
 const box = (page: Page) => page.getByLabel("Message", { exact: true });
 const log = (page: Page) => page.getByRole("log", { name: "Messages" });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 /** A chat's next scheduled message is reported later, and so is the place that a due one takes. */
-const REPORTED = { timeout: 25_000, interval: 500 };
+const REPORTED = { timeout: 90_000, interval: 500 };
 
 async function schedule(chatId: string, content: string, hours: number) {
   const scheduledAt = new Date(Date.now() + hours * 3_600_000).toISOString();

@@ -4,7 +4,7 @@ import { openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
 /** A chat reports what is counted of it within seconds. */
-const REPORTED = { timeout: 25_000, interval: 500 };
+const REPORTED = { timeout: 90_000, interval: 500 };
 
 const NAMES = ["Chats now", "Unanswered now", "Received", "Sent", "Answers", "Under 1 min"];
 

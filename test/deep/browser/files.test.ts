@@ -196,7 +196,7 @@ async function visitorOf(channelId: string) {
     /** Begins the same upload, and breaks it off in the middle. Returns how many bytes were sent. */
     breakOff: async (bytes: Uint8Array): Promise<number> => {
       const network = await context.newCDPSession(page);
-      const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 4_000_000 };
+      const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1_000_000 };
       await network.send("Network.enable");
       await network.send("Network.emulateNetworkConditions", slow);
       const given = { path, token, bytes: Buffer.from(bytes).toString("base64") };
