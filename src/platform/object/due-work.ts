@@ -89,7 +89,7 @@ export class DueWork {
     const now = this.#clock.now();
     alarm.gone();
     const isKept = invocation?.isRetry === true && (await this.#setAlarm(now + AGAIN_AFTER_MS));
-    if (works !== this.#works) return;
+    if (works !== this.#works) return this.standBy();
     const begun: Work[] = [];
     for (const work of works) {
       if (!mayRun(work, now)) continue;
@@ -103,8 +103,8 @@ export class DueWork {
     const nextAt = this.#nextOf(works.filter((work) => !isUnderWay(work))) ?? Number.POSITIVE_INFINITY;
     await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
     for (const work of begun.filter(isUnderWay)) this.#follow(work, works);
-    // Everything was deleted.
-    if (works !== this.#works) return;
+    // Everything was deleted, and what did so may have failed to set an alarm for what is left.
+    if (works !== this.#works) return this.standBy();
     const isSet = await this.#setAlarm(this.#nextOf(works));
     if (!isSet && !isKept) throw new Error("The alarm can't be set");
   }

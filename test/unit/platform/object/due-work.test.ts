@@ -250,6 +250,7 @@ test("after a deletion, what was under way sets no alarm", async () => {
   const rung = due.ring();
   await settled();
   stored.at = null;
+  slow.at = null;
   due.forget();
   clock.advance(5_000);
   await rung;
@@ -257,6 +258,26 @@ test("after a deletion, what was under way sets no alarm", async () => {
   await Promise.all(background);
   expect(slow.forgotten).toBe(1);
   expect(stored.at).toBeNull();
+});
+
+test.each([
+  ["an alarm is set for what a deletion leaves", 0],
+  ["an alarm throws if none can be set for what a deletion leaves: the platform repeats it", 1],
+])("%s", async (_name, fails) => {
+  const { clock, stored, due, slow } = objectWith({ slow: new Part() });
+  slow.at = clock.now();
+  const rung = due.ring();
+  await settled();
+  stored.at = null;
+  due.forget();
+  slow.at = clock.now() + 60_000;
+  stored.fails = fails;
+  slow.runs[0]?.resolve();
+  if (fails > 0) await expect(rung).rejects.toThrow("No storage");
+  else {
+    await rung;
+    expect(stored.at).toBe(clock.now() + 60_000);
+  }
 });
 
 test("an alarm that can't be set is no fault while one stands, and throws if none does", async () => {
