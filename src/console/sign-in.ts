@@ -1,4 +1,4 @@
-import { eq, lte } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
@@ -18,6 +18,7 @@ import { takePasskey } from "./passkeys/take-passkey.ts";
 import { personOf } from "./people.ts";
 import { beginSession, readSession } from "./session.ts";
 import { findLink, takeLink } from "./sign-in-links.ts";
+import { useOf } from "./used-codes.ts";
 
 const OPERATOR_CODE = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
@@ -142,14 +143,7 @@ async function takeOperatorCode(env: Env, code: string): Promise<Subject | null>
   const until = await endOfCode(env, code, now);
   if (until === null) return null;
   const db = directory(env);
-  const [, taken] = await db.batch([
-    db.delete(usedCodes).where(lte(usedCodes.until, now)),
-    db
-      .insert(usedCodes)
-      .values({ hash: await hashOfLink(code), until })
-      .onConflictDoNothing()
-      .returning(),
-  ]);
+  const [, taken] = await db.batch((await useOf(db, code, until, now)).statements);
   return taken.length > 0 ? { kind: "operator", email: null } : null;
 }
 

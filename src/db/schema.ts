@@ -284,7 +284,7 @@ export const waitingActs = sqliteTable(
   (table) => [index("waiting_acts_by_organization").on(table.organizationId, table.id)],
 );
 
-/** The operator's one-time codes and the challenges of passkeys that were used. A row is deleted once it has expired. */
+/** The operator's one-time codes and the challenges of passkeys that were used. A row is deleted a minute after its end. */
 export const usedCodes = sqliteTable("used_codes", {
   /** SHA-256 of the code or challenge, in hex. */
   hash: text().primaryKey(),

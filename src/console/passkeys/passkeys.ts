@@ -1,15 +1,15 @@
-import { and, asc, eq, exists, lt, lte, notExists, type SQL } from "drizzle-orm";
+import { and, asc, eq, exists, lt, type SQL } from "drizzle-orm";
 import * as z from "zod/mini";
 import { newIdOf, type RequestAct } from "../../audit/audited.ts";
-import { type Directory, directory } from "../../db/client.ts";
+import { directory } from "../../db/client.ts";
 import { insertion } from "../../db/rows.ts";
 import { members, organizations, passkeys, usedCodes } from "../../db/schema.ts";
 import { ApiError } from "../../http/errors.ts";
 import { requiredText } from "../../http/fields.ts";
 import { fault } from "../../http/validation.ts";
 import { countOfPasskeys } from "../../management/member-passkeys.ts";
-import { hashOfLink } from "../../management/sign-in-link.ts";
 import { isoTime, isoTimeOrNull } from "../../platform/iso-time.ts";
+import { useOf } from "../used-codes.ts";
 import { type ConsolePlace, checkCreation, creationAnswer, Refusal } from "./ceremony.ts";
 import { CHALLENGE_LASTS_MS, newChallenge } from "./challenges.ts";
 import { ALGORITHMS, toBase64Url } from "./public-key.ts";
@@ -113,9 +113,9 @@ export async function addPasskey(
   // A sign-out deletes passkeys and ends sessions in one commit: no session leaves one behind.
   const isSignedIn = and(isOwner, lt(members.sessionsSince, startedAt));
   const hasRoom = and(isSignedIn, lt(members.passkeys, MAX_PASSKEYS));
-  const challenge = await usedChallenge(db, made, createdAt);
+  const challenge = await useOf(db, made.challenge, made.until, createdAt);
   const [used, [member], taken, inserted] = await db.batch([
-    db.select().from(usedCodes).where(challenge.is),
+    db.select().from(usedCodes).where(challenge.isUsed),
     db.select({ passkeys: members.passkeys }).from(members).where(isSignedIn),
     db.select({ id: passkeys.id }).from(passkeys).where(known),
     insertion(
@@ -127,7 +127,7 @@ export async function addPasskey(
       .onConflictDoNothing()
       .returning({ id: passkeys.id }),
     db.update(members).set(countOfPasskeys()).where(isOwner),
-    ...challenge.use,
+    ...challenge.statements,
   ]);
   if (inserted.length > 0) return presentPasskey(passkey);
   if (used.length > 0) throw fault("credential", "does not count: its challenge was used or has expired");
@@ -151,26 +151,6 @@ export async function deletePasskey(env: Env, owner: PasskeyOwner, id: string) {
   ]);
   if (!passkey) throw new ApiError("passkey_not_found");
   return presentPasskey(passkey);
-}
-
-/** The part of a challenge's use that a batch needs. */
-export async function usedChallenge(
-  db: Directory,
-  { challenge, until }: { challenge: string; until: number },
-  now: number,
-) {
-  const hash = await hashOfLink(challenge);
-  const is = eq(usedCodes.hash, hash);
-  return {
-    is,
-    /** A condition for what comes before `use` in the batch. */
-    isUnused: notExists(db.select({ hash: usedCodes.hash }).from(usedCodes).where(is)),
-    /** The statements that use it up, and delete those that have ended. */
-    use: [
-      db.delete(usedCodes).where(lte(usedCodes.until, now)),
-      db.insert(usedCodes).values({ hash, until }).onConflictDoNothing(),
-    ] as const,
-  };
 }
 
 function isOf({ memberId }: PasskeyOwner, id: string): SQL | undefined {

@@ -27,7 +27,8 @@ export function publicKeyOf(key: CBORType): PublicKey | null {
     return { kty: "EC", crv: "P-256", x: toBase64Url(second), y: toBase64Url(third) };
   }
   const isRsa = type === RSA && algorithm === RS256 && first instanceof Uint8Array && second instanceof Uint8Array;
-  if (!isRsa || first.length < MODULUS.least || first.length > MODULUS.most) return null;
+  // Leading zeros would make a short modulus look long enough.
+  if (!isRsa || first[0] === 0 || first.length < MODULUS.least || first.length > MODULUS.most) return null;
   return { kty: "RSA", n: toBase64Url(first), e: toBase64Url(second) };
 }
 

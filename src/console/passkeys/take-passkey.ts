@@ -5,9 +5,10 @@ import { organizations, passkeys } from "../../db/schema.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Subject } from "../claims.ts";
 import { keepSignIn } from "../sign-in-links.ts";
+import { useOf } from "../used-codes.ts";
 import { type ConsolePlace, checkSignIn, Refusal, type signInAnswer } from "./ceremony.ts";
 import { CHALLENGE_LASTS_MS, newChallenge } from "./challenges.ts";
-import { inBase64, usedChallenge } from "./passkeys.ts";
+import { inBase64 } from "./passkeys.ts";
 
 /**
  * What a browser needs to sign somebody in: a `PublicKeyCredentialRequestOptionsJSON`. It names no credential, because
@@ -60,7 +61,7 @@ async function subjectOf(env: Env, place: ConsolePlace, answer: z.output<typeof 
     console.warn({ event: "passkey_counter_fell", passkeyId: id, memberId });
     throw new Refusal("its counter fell, so it may be a copy");
   }
-  const challenge = await usedChallenge(db, answered, at);
+  const challenge = await useOf(db, answered.challenge, answered.until, at);
   const isIt = eq(passkeys.id, id);
   const isTaken = and(isIt, eq(passkeys.lastUsedAt, at));
   const [taken] = await db.batch([
@@ -69,7 +70,7 @@ async function subjectOf(env: Env, place: ConsolePlace, answer: z.output<typeof 
       .set({ lastUsedAt: at, counter })
       .where(and(isIt, isNew, challenge.isUnused))
       .returning({ id: passkeys.id }),
-    ...challenge.use,
+    ...challenge.statements,
     ...(madeBy === null ? [] : [keepSignIn(db, { organizationId, madeBy, memberId, at }, passkeys, isTaken)]),
   ]);
   if (taken.length === 0) throw new Refusal("its challenge was used or has expired");

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { MAX_PASSKEYS } from "../../../../src/console/passkeys/passkeys.ts";
 import { type Algorithm, Authenticator, base64url, type Otherwise } from "../../../support/authenticator.ts";
-import { browser, cookieOf, OWN_PAGE } from "../../../support/console.ts";
+import { browser, cookieOf, OWN_PAGE, signInMember } from "../../../support/console.ts";
 import { admin, call, created, expectError } from "../../../support/harness.ts";
 import { add, added, newColleague, newPerson, send, signInOptions, tryPasskey, withPasskey } from "./fixtures.ts";
 
@@ -202,7 +202,6 @@ test("only a page of the console can ask for a challenge, and asking stores noth
 test("a passkey of a removed member, or of a deleted organization, signs nobody in", async () => {
   const { organizationId } = await newPerson();
   const bea = await newColleague(organizationId);
-  const { signInMember } = await import("../../../support/console.ts");
   const { authenticator } = await added(browser(await signInMember(bea)));
   expect((await tryPasskey(authenticator)).status).toBe(204);
   await admin("DELETE", `/members/${bea}`);

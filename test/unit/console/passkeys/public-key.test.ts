@@ -78,6 +78,7 @@ test.each<[string, object]>([
   ["without y", { ...EC, [-3]: undefined }],
   ["with text for a number", { ...EC, [-2]: "x".repeat(32) }],
   ["of RSA with 1,024 bits", { ...RSA, [-1]: new Uint8Array(128) }],
+  ["of RSA with 2,040 bits and a leading zero", { ...RSA, [-1]: new Uint8Array(256).fill(1, 1) }],
   ["of RSA with 8,192 bits", { ...RSA, [-1]: new Uint8Array(1_024) }],
   ["of RSA without an exponent", { ...RSA, [-2]: 3 }],
   ["of RSA with PSS", { ...RSA, 3: -37 }],
