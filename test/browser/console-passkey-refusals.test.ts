@@ -77,6 +77,61 @@ test("an answer that was caught signs nobody in a second time", async () => {
   for (const each of [page, thief]) await each.context().close();
 });
 
+/** A page at another port of the same host name, for which browsers have the same passkeys. */
+const ELSEWHERE = "http://localhost:8816/";
+/** The headers that a browser sends for a page of the console. */
+const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
+
+test("what a page at another port got from the device counts neither to sign in nor as a new passkey", async () => {
+  const { page } = await newDeviceOf(await newMember(desk, "Fay Foreign"));
+  const here = new URL(page.url()).origin;
+  const optionsOf = async (path: string) => {
+    const answer = await page.request.get(`${here}${path}`, { headers: OWN_PAGE });
+    return (await answer.json()).publicKey;
+  };
+  // What the other page sends, its own server can send as if the console's page did.
+  const relay = async (path: string, data: object) => {
+    const answer = await page.request.post(`${here}${path}`, { headers: OWN_PAGE, data });
+    return { status: answer.status(), text: await answer.text() };
+  };
+  const [toSignIn, forNew] = [await optionsOf("/console/passkey"), await optionsOf("/console/api/passkeys/options")];
+  await page.route(`${ELSEWHERE}**`, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));
+  await page.goto(ELSEWHERE);
+  const [signedIn, made] = await page.evaluate(
+    async ([request, creation]) => {
+      const get = PublicKeyCredential.parseRequestOptionsFromJSON(request);
+      const create = PublicKeyCredential.parseCreationOptionsFromJSON({ ...creation, excludeCredentials: [] });
+      const all = [
+        await navigator.credentials.get({ publicKey: get }),
+        await navigator.credentials.create({ publicKey: create }),
+      ];
+      return all.map((each) => (each as PublicKeyCredential).toJSON());
+    },
+    [toSignIn, forNew],
+  );
+  const refused = { status: 401, text: expect.stringContaining("it comes from another site") };
+  expect(await relay("/console/session", { passkey: signedIn })).toEqual(refused);
+  const added = await relay("/console/api/passkeys", { name: "Theirs", credential: made });
+  expect(added).toEqual({ ...refused, status: 400 });
+  await page.context().close();
+});
+
+test("a challenge that was used signs nobody in with a new signature", async () => {
+  const { page } = await newDeviceOf(await newMember(desk, "Rae Repeated"));
+  await signOut(page);
+  const [asked] = await Promise.all([page.waitForResponse(isChallengeUrl), signIn(page)]);
+  const used = await asked.json();
+  await page.route(isChallengeUrl, (route) => route.fulfill({ json: used }));
+  await signOut(page);
+  expect(await refusalOf(page)).toContain("its challenge was used or has expired");
+  await page.unroute(isChallengeUrl);
+  await page.reload();
+  await signIn(page);
+  await page.context().close();
+});
+
+const isChallengeUrl = /\/console\/passkey$/;
+
 test("a passkey whose counter fell is refused, and one that goes on counting is not", async () => {
   const device = await newDeviceOf(await newMember(desk, "Cole Copied"));
   const { page } = device;
