@@ -1,7 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
 import type { Note } from "../../../src/chats/object/note.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {
@@ -18,11 +17,8 @@ import {
   send,
 } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
-import { visit } from "../../support/sockets.ts";
 import { storedBy } from "../../support/stored.ts";
-import { openStream } from "../events/fixtures.ts";
 import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
-import { report, writeAsContact } from "./inbound.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { retainedPlace } from "./object/retention/fixtures.ts";
 import { DAY } from "./object/scheduled/fixtures.ts";
@@ -362,50 +358,4 @@ test("a thin webhook gets ids of those who assign a chat and write notes, and no
   expect(made).toEqual({ note: facts });
   expect(deleted).toEqual({ note: { ...facts, deletedAt: expect.any(String) }, by: who });
   expect(given).toEqual({ assigneeId: ann, by: { type: "key", id: expect.stringMatching(/^key_/) } });
-});
-
-test("what a note says leaves the service by the notes and the export alone", async () => {
-  const { organizationId, channelId, chat, api, ann } = await place();
-  const canary = "canary-of-a-note-4711";
-  const said: string[] = [];
-  for (const level of ["log", "warn", "error"] as const) {
-    vi.spyOn(console, level).mockImplementation((...line) => void said.push(JSON.stringify(line)));
-  }
-  const networks: string[] = [];
-  const calls = fakeReceiver(undefined, async (url) => {
-    networks.push(url);
-    return Response.json({ ok: true, result: { message_id: networks.length } });
-  });
-  await addWebhook(organizationId);
-  const { page } = await visit(channelId);
-  await page.write("1");
-  const chatId = (await api("GET", "/chats")).body.chats.find(({ id }: Chat) => id !== chat.id).id;
-  const { api: all, secret } = await writer(organizationId, [
-    ...["chats:read", "chats:write", "chats:erase", "messages:read", "messages:send", "events:read", "stats:read"],
-    ...["audit:read", "webhooks:read", "members:read"],
-  ]);
-  const stream = await openStream(secret, "types=note.*");
-  const note = noteOf(await all("POST", `/chats/${chatId}/notes`, { content: canary, mentions: [ann] }));
-  await all("POST", `/chats/${chatId}/messages`, { content: "Hi" });
-  await writeAsContact(organizationId, chatId);
-  await report(chatId);
-  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
-  await vi.waitFor(() => expect(calls.map(({ event }) => event.type)).toContain("note.created"));
-  const paths = [
-    ...["/chats", "/chats?unanswered=true", "/chats?assignee=none", `/chats?search=${canary}`, `/chats/${chatId}`],
-    ...[`/chats/${chatId}/messages`, `/chats/${chatId}/messages?search=canary`, `/chats/${chatId}/scheduled`],
-    ...["/events?from=oldest", `/chats/${chatId}/events`, "/stats", "/audit", "/members", "/webhooks"],
-  ];
-  const seen = await Promise.all(paths.map(async (path) => `${path} ${(await all("GET", path)).text}`));
-  await all("DELETE", `/chats/${chatId}/notes/${note.id}`);
-  const streamed = await stream.events(1);
-  expect(streamed).toMatchObject([{ type: "note.created", data: { note: { id: note.id, mentions: [ann] } } }]);
-  await stream.close();
-  const frames = JSON.stringify([await page.rest(), streamed]);
-  expect(frames).toContain("Hi");
-  const left = [...seen, ...said, ...networks, ...calls.map(({ text }) => text), frames];
-  expect(left.filter((text) => text.replace(`search=${canary}`, "").includes(canary))).toEqual([]);
-  expect(await storedBy(env.ORGANIZATIONS.getByName(organizationId))).not.toContain(canary);
-  await page.close();
 });

@@ -20,10 +20,14 @@ export interface Received {
 export type Reply = (call: Received, number: number) => Response | Promise<Response>;
 
 /** Replaces `fetch` for this test: calls of webhooks are recorded and answered by `reply`, those of networks by `network`. */
-export function fakeReceiver(reply: Reply = () => new Response("ok"), network?: (url: string) => Promise<Response>) {
+export function fakeReceiver(
+  reply: Reply = () => new Response("ok"),
+  network?: (url: string, init: RequestInit) => Promise<Response>,
+) {
   const calls: Received[] = [];
   vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
-    if (!input.includes("customer.test")) return network ? network(input) : Promise.reject(new Error("no network"));
+    if (!input.includes("customer.test"))
+      return network ? network(input, init) : Promise.reject(new Error("no network"));
     const text = String(init.body as string);
     const call = { url: input, headers: new Headers(init.headers), text, event: JSON.parse(text), at: Date.now() };
     calls.push(call);
