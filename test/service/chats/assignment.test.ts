@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
@@ -13,6 +13,7 @@ import {
   newKey,
   newOrganization,
 } from "../../support/harness.ts";
+import { rowsRead } from "../../support/rows-read.ts";
 import { report, writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
@@ -135,6 +136,39 @@ test("GET /chats lists a member's chats and nobody's, latest activity first, pag
   expect(await idsOf(`assignee=${ann}&unanswered=true&limit=1&after=${waiting.pagination.cursor}`)).toEqual([c]);
 });
 
+test("a page of a member's chats and of nobody's costs the same among any number of chats", async () => {
+  const { api, object, channelId, ann, newChat, rows } = await team();
+  await newChat();
+  const fill = (from: number, to: number) =>
+    rows(`with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${to})
+      insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at, assignee)
+      select printf('cht_g%015d', n), '${channelId}', 'adopted', 1, 'contact ' || n, '{}', 1, n,
+        iif(n % 25 = 0, '${ann}', null) from numbers`);
+  const costs = async () => {
+    // Neither the object nor an isolate has a page.
+    await evictDurableObject(object);
+    const read: number[] = [];
+    for (const assignee of [ann, "none"]) {
+      let cursor = "";
+      for (const page of [1, 2]) {
+        const cost = await rowsRead(object, async () => {
+          const { body } = await api("GET", `/chats?assignee=${assignee}&limit=10${cursor}`);
+          expect(body.chats, `page ${page}`).toHaveLength(10);
+          cursor = `&before=${body.pagination.cursor}`;
+        });
+        read.push(cost.reduce((sum, each) => sum + each, 0));
+      }
+    }
+    return read;
+  };
+  await fill(1, 2_000);
+  const few = await costs();
+  await fill(2_001, 20_000);
+  for (const [at, cost] of (await costs()).entries()) expect(cost).toBeLessThan((few[at] ?? 0) * 1.2);
+  // Chats that are others' are among nobody's, so these are read on.
+  for (const [at, most] of [50, 50, 1_100, 1_100].entries()) expect(few[at]).toBeLessThan(most);
+});
+
 test.each([
   ["before", "assignee=none", "after"],
   ["after", "assignee=none&unanswered=true", "before"],
@@ -246,6 +280,32 @@ test("an assignment that an object does not know, because it runs an earlier ver
   vi.restoreAllMocks();
   expect((await api("GET", `/chats/${id}`)).body).toEqual(before);
   expect((await assign(id, ann, { metadata: { plan: "gold" } })).body.chat).toMatchObject({ assigneeId: ann });
+});
+
+test("one chat that can never be freed holds up none of the many others, and is tried as long as it takes", async () => {
+  const { ann, newChat, assign, assigneeOf, idsOf, ring } = await team();
+  const chats: string[] = [];
+  for (let n = 0; n < 45; n++) chats.push((await newChat()).id);
+  for (const id of chats) await assign(id, ann);
+  await admin("DELETE", `/members/${ann}`);
+  const [broken = ""] = chats;
+  breakObject("CHATS", broken, "free");
+  const left: number[] = [];
+  for (let second = 0; second < 3; second++) {
+    await ring();
+    left.push((await idsOf(`assignee=${ann}&limit=100`)).length);
+    vi.advanceTimersByTime(1_000);
+  }
+  expect([45 - (left[0] ?? 0) <= 20, left.at(-1)]).toEqual([true, 1]);
+  for (let hour = 0; hour < 30; hour++) {
+    vi.advanceTimersByTime(3_600_000);
+    await ring();
+  }
+  expect(await assigneeOf(broken)).toBe(ann);
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(7_200_000);
+  await ring();
+  expect(await assigneeOf(broken)).toBeNull();
 });
 
 const DAY = 86_400_000;
