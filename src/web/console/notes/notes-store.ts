@@ -17,6 +17,8 @@ export class NotesStore {
   /** The `seq` from which on messages are shown. */
   readonly #shownFrom: () => number;
   #hasOlder = false;
+  /** Counts the notes that came and went without a load: a page that is under way may not know of them. */
+  #changes = 0;
   /** What is under way: of two loads, the later one counts. */
   #work: Promise<void> = Promise.resolve();
 
@@ -63,6 +65,7 @@ export class NotesStore {
     const header = { "Idempotency-Key": idempotencyKey };
     const body = { content, mentions };
     const { note } = await this.#api.POST("/chats/{id}/notes", { path: this.#path, header, body });
+    this.#changes++;
     if (!this.notes.value.some(({ id }) => id === note.id)) this.notes.value = [note, ...this.notes.value];
   }
 
@@ -73,6 +76,7 @@ export class NotesStore {
   }
 
   #remove(noteId: string): void {
+    this.#changes++;
     this.notes.value = this.notes.value.filter(({ id }) => id !== noteId);
   }
 
@@ -84,7 +88,10 @@ export class NotesStore {
   async #page(before?: Note): Promise<{ notes: Note[]; hasMore: boolean }> {
     if (!may("notes:read")) return { notes: [], hasMore: false };
     const query = { limit: PAGE, ...(before && { before: before.id }) };
-    const { notes, pagination } = await this.#api.GET("/chats/{id}/notes", { path: this.#path, query });
-    return { notes, hasMore: pagination.hasMore };
+    for (;;) {
+      const changes = this.#changes;
+      const { notes, pagination } = await this.#api.GET("/chats/{id}/notes", { path: this.#path, query });
+      if (changes === this.#changes) return { notes, hasMore: pagination.hasMore };
+    }
   }
 }
