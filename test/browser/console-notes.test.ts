@@ -15,6 +15,7 @@ const AGENT = [...PRESETS.agent];
 const log = (page: Page) => page.getByRole("log", { name: "Messages" });
 const messageBox = (page: Page) => page.getByLabel("Message", { exact: true });
 const noteBox = (page: Page) => page.getByLabel("Note, seen by your team only");
+const offered = (page: Page) => page.getByRole("listbox", { name: "Members" }).getByRole("option");
 const notesIn = (page: Page) => log(page).locator(".note-line");
 
 async function stored(chatId: string) {
@@ -48,6 +49,9 @@ test("a note is written in a box of its own, which shares nothing with the messa
   const asMessage = await lookOf(page);
   await page.getByRole("button", { name: "Write a note" }).click();
   await noteBox(page).waitFor();
+  // Nor does the contact hear that somebody writes.
+  const sent: string[] = [];
+  page.on("request", (request) => request.method() !== "GET" && sent.push(new URL(request.url()).pathname));
   const asNote = await lookOf(page);
   for (const name of ["backgroundColor", "borderStyle", "borderRadius", "button"] as const) {
     expect(asNote[name]).not.toBe(asMessage[name]);
@@ -65,6 +69,7 @@ test("a note is written in a box of its own, which shares nothing with the messa
   expect(await notesIn(page).locator(".text b").count()).toBe(0);
   const note = "She wrote three times this week\n<b>Careful</b> \u202egnp.exe";
   expect(await stored(chat.id)).toEqual({ messages: ["My order is late"], notes: [note] });
+  expect(sent.filter((path) => !path.endsWith("/read"))).toEqual([expect.stringMatching(/\/notes$/)]);
   expect(await notesIn(page).textContent()).toContain("by Mel, seen by your team only");
   // The box stays a note's until the person says otherwise.
   expect(await noteBox(page).inputValue()).toBe("");
@@ -119,7 +124,7 @@ test("an @ offers the members who may read notes, by keyboard and pointer", asyn
   await messageBox(page).waitFor();
   await page.keyboard.press("w");
   await noteBox(page).pressSequentially("Ask @zen");
-  const options = page.getByRole("listbox", { name: "Members" }).getByRole("option");
+  const options = offered(page);
   await options.first().waitFor();
   expect(await options.allTextContents()).toEqual(["Zoe Zenith"]);
   await page.keyboard.press("Enter");
@@ -137,6 +142,35 @@ test("an @ offers the members who may read notes, by keyboard and pointer", asyn
   const { notes } = await desk.api("GET", `/chats/${chat.id}/notes`);
   expect(notes[0]).toMatchObject({ content: "Ask @Zoe Zenith or @Zora about it", mentions: [zoe, zora] });
   expect(await notesIn(page).locator(".text b").allTextContents()).toEqual(["@Zoe Zenith", "@Zora"]);
+  await page.context().close();
+});
+
+test("a note for members who may not read it, or for too many, stays in its box, and says for whom", async () => {
+  const chat = await desk.chat("Nil Nobody");
+  const names = Array.from({ length: 11 }, (_, n) => `Reader ${String.fromCharCode(65 + n)}`);
+  const ids: string[] = [];
+  for (const name of ["Gus Gone", ...names]) {
+    const body = { name, permissions: AGENT };
+    ids.push((await desk.operator("POST", `/organizations/${desk.organization.id}/members`, body)).member.id);
+  }
+  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
+  await messageBox(page).waitFor();
+  await page.keyboard.press("w");
+  await noteBox(page).pressSequentially("Ask @gus");
+  await offered(page).click();
+  await noteBox(page).pressSequentially("@reader a");
+  await offered(page).click();
+  // The page still has both.
+  await desk.operator("DELETE", `/members/${ids[0]}`);
+  await desk.operator("PATCH", `/members/${ids[1]}`, { permissions: ["chats:read"] });
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Gus Gone, Reader A can’t read notes.").waitFor();
+  expect(await noteBox(page).inputValue()).toBe("Ask @Gus Gone @Reader A ");
+  await noteBox(page).fill(names.map((name) => `@${name}`).join(" "));
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/^mentions: .*10/).waitFor();
+  expect(await noteBox(page).inputValue()).toContain("@Reader K");
+  expect((await stored(chat.id)).notes).toEqual([]);
   await page.context().close();
 });
 

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { Member } from "../api.ts";
+import { type Member, textOf } from "../api.ts";
 import { plural } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
 import { Button } from "../parts/button.tsx";
@@ -78,10 +78,11 @@ export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteC
     } catch (cause) {
       const error = asParleyError(cause);
       const refused = error.errors.flatMap(({ path }) => {
-        const member = members.find((one) => one.id === mentions[Number(/^mentions\.(\d+)$/.exec(path)?.[1])]);
-        return member ? [member.name] : [];
+        const memberId = mentions[Number(/^mentions\.(\d+)$/.exec(path)?.[1])];
+        // Who was removed may no longer be among the members.
+        return [...chosen.current, ...members].find(({ id }) => id === memberId)?.name ?? [];
       });
-      failure.value = refused.length > 0 ? `${refused.join(", ")} can’t read notes.` : error.message;
+      failure.value = refused.length > 0 ? `${refused.join(", ")} can’t read notes.` : textOf(error);
     } finally {
       isBusy.value = false;
     }
