@@ -168,6 +168,41 @@ test("who may not change chats sees whose a chat is, and can't assign it", async
   await page.context().close();
 });
 
+test("who may not see members sees that a chat is somebody's, and who was faster is not nobody", async () => {
+  const chat = await desk.chat("Una Unseen");
+  const permissions = AGENT.filter((permission) => permission !== "members:read");
+  const page = await openAsMember(browser, desk, permissions, screenOf(desk, `inbox/${chat.id}`));
+  await page.context().route(/\/events/, (route) => route.abort());
+  await page.reload();
+  await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).waitFor();
+  await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
+  await page.keyboard.press("a");
+  await page.getByText("Somebody was faster: Assigned to A colleague").waitFor();
+  await page.getByRole("button", { name: "Assigned to A colleague. Change that" }).waitFor();
+  await whose(page).selectOption({ label: "Everybody’s" });
+  await row(page, "Una Unseen.*Assigned to A colleague").waitFor();
+  await page.context().close();
+});
+
+test("the last of many members is named, offered, and can be mentioned", async () => {
+  const own = await openDesk("Large");
+  const chat = await own.chat("Max Many");
+  let last = "";
+  for (let n = 0; n < 105; n++) {
+    const body = { name: `Member ${n}.`, permissions: ["notes:read"] };
+    last = (await own.operator("POST", `/organizations/${own.organization.id}/members`, body)).member.id;
+  }
+  await own.api("PATCH", `/chats/${chat.id}`, { assigneeId: last });
+  const page = await openAsMember(browser, own, [...AGENT, "notes:write"], screenOf(own, `inbox/${chat.id}`));
+  await page.getByRole("button", { name: "Assigned to Member 104.. Change that" }).waitFor();
+  await whose(page).selectOption({ label: "Member 104." });
+  await row(page, "Max Many").waitFor();
+  await page.keyboard.press("w");
+  await page.getByLabel("Note, seen by your team only").pressSequentially("Ask @member 104");
+  await page.getByRole("listbox", { name: "Members" }).getByRole("option", { name: "Member 104." }).waitFor();
+  await page.context().close();
+});
+
 test("a list of nobody's chats goes on where its first page ended", async () => {
   const own = await openDesk("Many");
   for (let n = 0; n < 55; n++) await own.chat(`Mo ${n}.`);

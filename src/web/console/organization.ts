@@ -44,9 +44,23 @@ export function useGet<R extends Routes<"get">>(
   return useResource(key, (signal) => get(route, { ...options, signal }));
 }
 
-/** The organization's members; none while they load, or if the person may not see them. */
+/** As many members as an organization can have, unless the operator has raised that. */
+const MOST_MEMBERS = 1_000;
+
+/** The organization's first 1,000 members; none while they load, or if the person may not see them. */
 export function useMembers(): Member[] {
-  return useGet("/members", { query: { limit: MOST } }).data?.members ?? [];
+  const { organization, api } = usePlace();
+  return useResource(`get /members ${organization.id}`, (signal) => loadMembers(api, signal)).data ?? [];
+}
+
+async function loadMembers(api: Api, signal: AbortSignal): Promise<Member[]> {
+  const loaded: Member[] = [];
+  for (let page = 1; loaded.length < MOST_MEMBERS; page++) {
+    const { members, pagination } = await api.GET("/members", { query: { page, limit: MOST }, signal });
+    loaded.push(...members);
+    if (!pagination.hasMore) break;
+  }
+  return loaded;
 }
 
 /** The organization's channels; none while they load. */

@@ -13,6 +13,11 @@ interface AssigneeProps {
   onAssign: ((memberId: string | null) => void) | null;
 }
 
+/** A member's name. The page may not know a new one, and knows only the person if the person may not see members. */
+export function memberName(id: string, members: readonly Pick<Member, "id" | "name">[]): string {
+  return members.find((one) => one.id === id)?.name ?? "A colleague";
+}
+
 /** Says whose the chat is now. @param name null for nobody */
 export function sayAssigned(name: string | null): void {
   say(assignedText(name));
@@ -26,7 +31,7 @@ export function assignedText(name: string | null): string {
 /** Whose chat it is, and a menu that gives it to somebody else. */
 export function Assignee({ id, members, onAssign }: AssigneeProps) {
   const { member } = currentSession();
-  const name = id === null ? null : (members.find((one) => one.id === id)?.name ?? "A former member");
+  const name = id === null ? null : memberName(id, members);
   const shown = (
     <>
       {name === null ? <Icon name="person" /> : <Avatar name={name} />}

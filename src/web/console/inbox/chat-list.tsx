@@ -11,6 +11,7 @@ import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
+import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
@@ -100,7 +101,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
         addressOf={addressOf}
         onFilter={onFilter}
         onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
-        nameOf={(id) => (id === member?.id ? "You" : (others.find((one) => one.id === id)?.name ?? null))}
+        nameOf={(id) => (id === member?.id ? "You" : memberName(id, others))}
       />
       {dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}
     </section>
@@ -135,8 +136,8 @@ function Select({ label, value, all, options, onChange }: SelectProps) {
 }
 
 interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
-  /** The name of a member; null for nobody, and for one who is not known. */
-  nameOf: (memberId: string | null) => string | null;
+  /** The name of a member. */
+  nameOf: (memberId: string) => string;
   /** A chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
   onDrag?: ((chat: Chat | null) => void) | undefined;
 }
@@ -169,7 +170,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
               isOpen={chat.id === openId}
               href={addressOf(chat.id)}
               onDrag={onDrag}
-              assignee={nameOf(chat.assigneeId)}
+              assignee={chat.assigneeId && nameOf(chat.assigneeId)}
             />
           </li>
         ))}

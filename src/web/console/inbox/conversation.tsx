@@ -14,7 +14,7 @@ import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Assignee, assignedText, sayAssigned } from "./assignee.tsx";
+import { Assignee, assignedText, memberName, sayAssigned } from "./assignee.tsx";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
@@ -83,7 +83,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();
-  const nameOf = (memberId: string | null) => everybody.find((one) => one.id === memberId)?.name ?? null;
+  const nameOf = (memberId: string | null) => memberId && memberName(memberId, everybody);
   const assign = (assigneeId: string | null) => {
     store.assign(assigneeId).then((isGiven) => {
       if (isGiven) sayAssigned(nameOf(assigneeId));
