@@ -1,11 +1,10 @@
-import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
-import { fetchScreens, Lazy } from "./lazy.ts";
-import { currentPath, route, type ScreenParts } from "./location.ts";
+import { fetchScreens, Lazy, LazyDialog, LazyExtra } from "./lazy.tsx";
+import { currentPath, route } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext } from "./organization.ts";
 import { Avatar } from "./parts/badge.tsx";
@@ -17,23 +16,9 @@ import { NotPermitted } from "./parts/screen.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
-import { Elsewhere, NotFound } from "./screens/not-found.tsx";
+import { Elsewhere } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { useShortcuts } from "./shortcuts.ts";
-
-/** By the name in the address, with how many parts may follow it. */
-const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = {
-  inbox: [Inbox, 1],
-  channels: [Lazy.Channels, 2],
-  webhooks: [Lazy.Webhooks, 2],
-  keys: [Lazy.Keys, 1],
-  templates: [Lazy.Templates, 1],
-  members: [Lazy.Members, 0],
-  scheduled: [Lazy.Scheduled, 0],
-  audit: [Lazy.Audit, 0],
-  statistics: [Lazy.Statistics, 0],
-  settings: [Lazy.Settings, 0],
-};
 
 /** The screen is drawn first. */
 const FETCH_AFTER_MS = 1_000;
@@ -73,10 +58,11 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
   const find = () => {
     // It would take the place of a dialog, and what was entered there would be lost.
-    if (!document.querySelector("dialog[open]")) openDialog(<Lazy.Palette entries={entries} />);
+    if (!document.querySelector("dialog[open]"))
+      openDialog(<LazyDialog>{({ Palette }) => <Palette entries={entries} />}</LazyDialog>);
   };
   const choose = () => openDialog(notifications);
-  const showKeys = () => openDialog(<Lazy.ShortcutList />);
+  const showKeys = () => openDialog(<LazyDialog>{({ ShortcutList }) => <ShortcutList />}</LazyDialog>);
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },
     { keys: "?", label: "Show the keys", run: showKeys },
@@ -104,7 +90,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
             No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
           </p>
         )}
-        <Lazy.Banners />
+        <LazyExtra>{({ Banners }) => <Banners />}</LazyExtra>
         {refused?.permission ? (
           <NotPermitted permission={refused.permission} title={refused.label} />
         ) : (
@@ -116,13 +102,13 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   );
 }
 
-function OpenScreen({ parts: [name = "", ...rest] }: { parts: string[] }) {
-  const [Screen, most = 0] = (Object.hasOwn(SCREENS, name) && SCREENS[name]) || [];
-  if (!Screen || rest.length > most) return <NotFound />;
-  return <Screen id={rest[0]} part={rest[1]} />;
+function OpenScreen({ parts }: { parts: string[] }) {
+  const [name, id, ...rest] = parts;
+  if (name === "inbox" && rest.length === 0) return <Inbox id={id} />;
+  return <Lazy key={name}>{({ OrganizationScreen }) => <OrganizationScreen parts={parts} />}</Lazy>;
 }
 
-const notifications = <Lazy.NotificationsDialog />;
+const notifications = <LazyDialog>{({ NotificationsDialog }) => <NotificationsDialog />}</LazyDialog>;
 
 interface SidebarProps {
   place: Place;

@@ -1,14 +1,14 @@
 import { Dialog } from "./parts/dialog.tsx";
+import { Checkbox } from "./parts/field.tsx";
 import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */
 export function ShortcutList() {
   return (
     <Dialog title="Keyboard shortcuts">
-      <label class="beside">
-        <input type="checkbox" checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)} />
+      <Checkbox checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)}>
         Single keys work outside of fields
-      </label>
+      </Checkbox>
       <dl class="stack">
         {shortcuts.value.map(({ keys, label }) => (
           <div key={keys + label} class="between">

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { showAccent } from "../shared/accent.ts";
-import { fetchLater } from "../shared/fetch-later.ts";
+import { fetchLater, laterComesFrom } from "../shared/fetch-later.ts";
 import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
@@ -11,6 +11,8 @@ import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey, 
 import { ChatSession, type ChosenFile, type SessionView } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
 import { wordsOf } from "./words-of.ts";
+
+laterComesFrom(() => import("../shared/later.ts"));
 
 /** One frame of a screen. */
 const DRAW_MS = 16;

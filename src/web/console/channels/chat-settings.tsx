@@ -1,12 +1,12 @@
-import { useSignal } from "@preact/signals";
 import type { Uploads } from "../../../channels/web/uploads.ts";
 import { plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
-import { Field, Input, Select } from "../parts/field.tsx";
+import { Checkbox, Field, Input, Select, TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Box, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { NotFound } from "../screens/not-found.tsx";
+import { useSignal } from "../signals.ts";
 import type { ChannelProps, SettingValues } from "./channel-kinds.ts";
 import { ChatPreview, type Drawn } from "./chat-preview.tsx";
 import { HoursField } from "./hours-field.tsx";
@@ -43,8 +43,8 @@ function Editor({ channel, onChannel }: ChannelProps) {
   /** What the preview loads: not each letter of an address. */
   const logoUrl = useSignal(shown.logoUrl);
   const { id, name } = channel;
-  const line = (setting: "title" | "accentColor" | "logoUrl") => ({
-    spellcheck: setting === "title",
+  const line = (setting: "title" | "accentColor" | "logoUrl" | "greeting") => ({
+    spellcheck: setting === "title" || setting === "greeting",
     value: shown[setting] ?? "",
     onInput: (event: { currentTarget: { value: string } }) => set({ [setting]: event.currentTarget.value || null }),
   });
@@ -87,18 +87,14 @@ function Editor({ channel, onChannel }: ChannelProps) {
           />
         </Box>
         <Box title="Empty chat">
-          <Field label="Greeting" path="settings.greeting">
-            {(ties) => (
-              <textarea
-                {...ties}
-                rows={4}
-                dir="auto"
-                placeholder={drawn.value?.texts.emptyText}
-                value={shown.greeting ?? ""}
-                onInput={(event) => set({ greeting: event.currentTarget.value || null })}
-              />
-            )}
-          </Field>
+          <TextArea
+            label="Greeting"
+            path="settings.greeting"
+            rows={4}
+            dir="auto"
+            placeholder={drawn.value?.texts.emptyText}
+            {...line("greeting")}
+          />
           <fieldset class="stack">
             <legend>Starters</legend>
             <p class="hint">What a visitor can begin with in one tap.</p>
@@ -119,14 +115,12 @@ function Editor({ channel, onChannel }: ChannelProps) {
         <Box title="Hours">
           <HoursField hours={shown.hours} onHours={(hours) => set({ hours })} />
           {shown.hours && (
-            <label class="picker-item">
-              <input
-                type="checkbox"
-                checked={shown.hideWhenClosed ?? false}
-                onChange={(event) => set({ hideWhenClosed: event.currentTarget.checked })}
-              />
+            <Checkbox
+              checked={shown.hideWhenClosed ?? false}
+              onChange={(event) => set({ hideWhenClosed: event.currentTarget.checked })}
+            >
               Hide the button on your site outside of these hours
-            </label>
+            </Checkbox>
           )}
         </Box>
         <Box title="Visitors">

@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Message } from "../api.ts";
+import { STATUSES } from "../inbox/bubble.tsx";
 import { contactName } from "../names.ts";
 import { useGet, useMembers, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -9,17 +9,11 @@ import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
 import { currentSession, may } from "../session.ts";
+import { useSignal } from "../signals.ts";
 
 const ASK_MS = 3_000;
 const STATUS_MS = 1_000;
 const UNDECIDED: readonly Message["status"][] = ["QUEUED", "SCHEDULED"];
-
-const WORDS: Partial<Record<Message["status"], string>> = {
-  SENT: "Sent.",
-  DELIVERED: "Delivered.",
-  READ: "Read.",
-  QUEUED: "On its way…",
-};
 
 interface FirstMessageProps {
   /** The channel's id. */
@@ -83,7 +77,7 @@ export function FirstMessage({ id, hint }: FirstMessageProps) {
       )}
       {last && (
         <p role="status" class={last.error ? "failed" : ""}>
-          {last.error?.message ?? WORDS[last.status] ?? last.status}
+          {last.error?.message ?? (last.status === "QUEUED" ? "On its way…" : `${STATUSES[last.status].word}.`)}
         </p>
       )}
     </Step>

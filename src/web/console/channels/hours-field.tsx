@@ -3,7 +3,6 @@ import { WEEKDAYS } from "../../../channels/web/opening.ts";
 import { Button } from "../parts/button.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 
 type Hours = NonNullable<SettingValues["hours"]>;
@@ -106,12 +105,10 @@ function DayRow({ day, ranges, onRanges }: DayProps) {
           <div key={index} class="line">
             {clock(index, "opens")} – {clock(index, "closes")}
             <Button
-              class="plain"
+              icon="close"
               aria-label={`Remove these hours of ${day}`}
               onClick={() => onRanges(ranges.filter((_, at) => at !== index))}
-            >
-              <Icon name="close" />
-            </Button>
+            />
           </div>
         ))}
         {ranges.length === 0 && <span class="quiet">Closed</span>}
@@ -122,12 +119,10 @@ function DayRow({ day, ranges, onRanges }: DayProps) {
         ))}
       </div>
       <Button
-        class="plain"
+        icon="plus"
         aria-label={`Add hours on ${day}`}
         onClick={() => onRanges([...ranges, ranges.length > 0 ? { opens: "", closes: "" } : WORK])}
-      >
-        <Icon name="plus" />
-      </Button>
+      />
     </li>
   );
 }

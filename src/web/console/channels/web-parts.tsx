@@ -1,15 +1,15 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/field.tsx";
+import { TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { serviceFacts } from "../service-facts.ts";
+import { useSignal } from "../signals.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */
@@ -33,20 +33,17 @@ export function OriginsForm({ channel, onChannel }: ChannelProps) {
 /** The field of the sites, named `origins`. */
 export function OriginsField({ origins, ...textarea }: { origins: string[] } & JSX.IntrinsicElements["textarea"]) {
   return (
-    <Field label="Sites" hint="One per line. Leave empty for every site." path="settings.allowedOrigins">
-      {(ties) => (
-        <textarea
-          {...ties}
-          name="origins"
-          rows={3}
-          spellcheck={false}
-          placeholder="https://www.example.com"
-          defaultValue={origins.join("\n")}
-          {...textarea}
-          id={ties.id}
-        />
-      )}
-    </Field>
+    <TextArea
+      label="Sites"
+      hint="One per line. Leave empty for every site."
+      path="settings.allowedOrigins"
+      name="origins"
+      rows={3}
+      spellcheck={false}
+      placeholder="https://www.example.com"
+      defaultValue={origins.join("\n")}
+      {...textarea}
+    />
   );
 }
 

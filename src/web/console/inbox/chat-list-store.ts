@@ -1,10 +1,10 @@
-import { batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { usePlace } from "../organization.ts";
 import { asParleyError } from "../resource.ts";
+import { signal } from "../signals.ts";
 import { afterEvent, type Filter, isScheduling, withChat } from "./chat-rows.ts";
 import { listen } from "./live.ts";
 
@@ -48,18 +48,14 @@ export class ChatListStore {
       const { chats, cursor } = await this.#page(null);
       const openRow = this.rows.value.find(({ id }) => id === this.openId);
       const kept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "" ? [openRow] : [];
-      batch(() => {
-        // What was loaded beyond the first page is loaded again when the reader gets there.
-        this.rows.value = [...chats, ...kept];
-        this.#setCursor(cursor);
-        this.state.value = "ready";
-        this.error.value = null;
-      });
+      // What was loaded beyond the first page is loaded again when the reader gets there.
+      this.rows.value = [...chats, ...kept];
+      this.#setCursor(cursor);
+      this.state.value = "ready";
+      this.error.value = null;
     } catch (error) {
-      batch(() => {
-        this.error.value = asParleyError(error);
-        this.state.value = "ready";
-      });
+      this.error.value = asParleyError(error);
+      this.state.value = "ready";
     }
   }
 

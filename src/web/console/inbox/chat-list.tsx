@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
@@ -11,6 +10,7 @@ import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
+import { useSignal } from "../signals.ts";
 import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
@@ -50,9 +50,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
       <div class="chats-head">
         <div class="between">
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />
-          <Button class="plain" aria-label="New chat" title="New chat" onClick={onNew}>
-            <Icon name="plus" />
-          </Button>
+          <Button icon="plus" aria-label="New chat" title="New chat" onClick={onNew} />
         </div>
         <Tabs
           label="Which chats"

@@ -1,16 +1,15 @@
-import { useSignal } from "@preact/signals";
 import { choiceLine } from "../../../channels/choices-text.ts";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { NETWORK_RENDERINGS } from "../../../channels/renderings.ts";
-import { MessageContent } from "../../shared/message/content.tsx";
 import { readExtras } from "../../shared/message/extras.ts";
 import type { Chat } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/field.tsx";
+import { TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
-import { TEXTS } from "./bubble.tsx";
+import { useSignal } from "../signals.ts";
 import type { Draft } from "./conversation-store.ts";
+import { PreviewMessage } from "./preview-message.tsx";
 
 /** A title and the address of a page. */
 const LINK = /^(.+?)\s+(https?:\/\/\S+)$/;
@@ -50,51 +49,33 @@ export function ChoicesDialog({ chat, text, onText, onSend }: ChoicesDialogProps
           if (await leavesOpen(() => onSend(draft))) closeDialog();
         }}
       >
-        <Field label="Text" path="content">
-          {(ties) => (
-            <textarea
-              {...ties}
-              rows={2}
-              value={content.value}
-              onInput={({ currentTarget: { value } }) => {
-                content.value = value;
-                onText(value);
-              }}
-            />
-          )}
-        </Field>
-        <Field
+        <TextArea
+          label="Text"
+          path="content"
+          rows={2}
+          value={content.value}
+          onInput={({ currentTarget: { value } }) => {
+            content.value = value;
+            onText(value);
+          }}
+        />
+        <TextArea
           label="Choices"
           path="interactive"
           hint="One a line, up to ten, with at most 24 characters each. A line that ends with an address is a link."
-        >
-          {(ties) => (
-            <textarea
-              {...ties}
-              rows={4}
-              value={lines.value}
-              onInput={(event) => (lines.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          rows={4}
+          value={lines.value}
+          onInput={(event) => (lines.value = event.currentTarget.value)}
+        />
         <section class="box" aria-label="Preview">
-          <div class="message own">
-            <MessageContent
-              message={{
-                type: "TEXT",
-                text: shown || " ",
-                mediaUrl: null,
-                ...(!isText && readExtras({ interactive: { choices } })),
-              }}
-              media={null}
-              writer="Preview"
-              quoted={undefined}
-              tapped={null}
-              onTap={null}
-              reactors={{ contact: "", organization: "" }}
-              texts={TEXTS}
-            />
-          </div>
+          <PreviewMessage
+            message={{
+              type: "TEXT",
+              text: shown || " ",
+              mediaUrl: null,
+              ...(!isText && readExtras({ interactive: { choices } })),
+            }}
+          />
           {/* Every other rendering is buttons, as in the preview. */}
           {(isText || rendering === "list") && (
             <p class="quiet small">

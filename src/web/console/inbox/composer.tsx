@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { fetchLater } from "../../shared/fetch-later.ts";
@@ -8,7 +7,7 @@ import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
 import { addressOf, type Chat, type Member } from "../api.ts";
 import { plural } from "../format.ts";
-import { Lazy } from "../lazy.ts";
+import { LazyDialog } from "../lazy.tsx";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -18,6 +17,7 @@ import { now } from "../parts/time.tsx";
 import { SCRIPT_HEADERS } from "../request.ts";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { useSignal } from "../signals.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";
@@ -119,25 +119,37 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
   };
 
   const choose = (
-    <Lazy.TemplateDialog chat={chat} upload={upload} onSend={(draft) => sending.deliver({ ...draft, ...about })} />
+    <LazyDialog>
+      {({ TemplateDialog }) => (
+        <TemplateDialog chat={chat} upload={upload} onSend={(draft) => sending.deliver({ ...draft, ...about })} />
+      )}
+    </LazyDialog>
   );
   const later = (
-    <Lazy.LaterDialog
-      text={text.trim() || stage.files.map(({ shown }) => shown.name).join(", ")}
-      onSend={async (times) => {
-        const content = text.trim();
-        if (hasFiles) await sending.sendFiles({ content, ...about, ...times }, upload);
-        else await sending.deliver({ content, type: "TEXT", ...about, ...times });
-      }}
-    />
+    <LazyDialog>
+      {({ LaterDialog }) => (
+        <LaterDialog
+          text={text.trim() || stage.files.map(({ shown }) => shown.name).join(", ")}
+          onSend={async (times) => {
+            const content = text.trim();
+            if (hasFiles) await sending.sendFiles({ content, ...about, ...times }, upload);
+            else await sending.deliver({ content, type: "TEXT", ...about, ...times });
+          }}
+        />
+      )}
+    </LazyDialog>
   );
   const choices = (
-    <Lazy.ChoicesDialog
-      chat={chat}
-      text={text.trim()}
-      onText={change}
-      onSend={(draft) => sending.deliver({ ...draft, ...about })}
-    />
+    <LazyDialog>
+      {({ ChoicesDialog }) => (
+        <ChoicesDialog
+          chat={chat}
+          text={text.trim()}
+          onText={change}
+          onSend={(draft) => sending.deliver({ ...draft, ...about })}
+        />
+      )}
+    </LazyDialog>
   );
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
 
@@ -157,9 +169,7 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
           <Button disabled={isSending} onClick={() => sendAnyway(conflict)}>
             Send anyway
           </Button>
-          <Button class="plain" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)}>
-            <Icon name="close" />
-          </Button>
+          <Button icon="close" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)} />
         </div>
       )}
       <form
@@ -173,12 +183,10 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
           <div class="answered">
             <Quote quoted={{ ...quotedOf(store, answered, organization.id), jump: null }} texts={TEXTS} />
             <Button
-              class="plain"
+              icon="close"
               aria-label="Don’t reply to this message"
               onClick={() => (store.answered.value = null)}
-            >
-              <Icon name="close" />
-            </Button>
+            />
           </div>
         )}
         <StagedFiles stage={stage} texts={STAGE} />
@@ -218,14 +226,8 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
         />
         <div class="composer-bar">
           <AttachButton stage={stage} texts={STAGE} onChosen={() => box.current?.focus()} />
-          <Button class="plain" title="Templates (/)" aria-label="Templates" opens={choose}>
-            <Icon name="template" />
-          </Button>
-          {onNote && (
-            <Button class="plain" title="Write a note (w)" aria-label="Write a note" onClick={onNote}>
-              <Icon name="note" />
-            </Button>
-          )}
+          <Button icon="template" title="Templates (/)" aria-label="Templates" opens={choose} />
+          {onNote && <Button icon="note" title="Write a note (w)" aria-label="Write a note" onClick={onNote} />}
           {member === null && (
             <label class="line quiet note">
               as{" "}
@@ -259,7 +261,7 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
               <MenuItem opens={later}>Send later…</MenuItem>
               <MenuItem opens={choices}>Send with choices…</MenuItem>
-              <MenuItem opens={<Lazy.UndoDialog />}>Time to undo…</MenuItem>
+              <MenuItem opens={<LazyDialog>{({ UndoDialog }) => <UndoDialog />}</LazyDialog>}>Time to undo…</MenuItem>
             </Menu>
           </span>
         </div>

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { addressOf, type Chat } from "../api.ts";
@@ -11,10 +10,10 @@ import { Copyable } from "../parts/copy.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
+import { useSignal } from "../signals.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
 
@@ -63,9 +62,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
     <>
       <header class="between">
         <h2>Contact</h2>
-        <Button class="plain" aria-label="Close the details" onClick={onClose}>
-          <Icon name="close" />
-        </Button>
+        <Button icon="close" aria-label="Close the details" onClick={onClose} />
       </header>
       <Facts
         of={{

@@ -1,9 +1,9 @@
-import { batch, computed, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
+import { derived, signal } from "../signals.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
@@ -32,9 +32,9 @@ export type Draft = Pick<
 export class ConversationStore {
   readonly chat = signal<Chat | null>(null);
   readonly messages = signal<Message[]>([]);
-  readonly byId = computed(() => new Map(this.messages.value.map((message) => [message.id, message])));
+  readonly byId = derived(this.messages, (messages) => new Map(messages.map((message) => [message.id, message])));
   /** The title of the choice that the contact tapped, by the message that offered it. */
-  readonly taps = computed(() => tapsOf(this.messages.value));
+  readonly taps = derived(this.messages, tapsOf);
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);
@@ -76,20 +76,16 @@ export class ConversationStore {
       const scheduled = isScheduled ? await this.#scheduled() : [];
       const { hasMore } = page.pagination;
       const { messages, isGap } = reloaded(before, this.messages.value, { page: page.messages, hasMore, scheduled });
-      batch(() => {
-        this.messages.value = messages;
-        if (isFirst || isGap) this.hasOlder.value = hasMore;
-        this.state.value = "ready";
-        this.error.value = null;
-        if (!known) this.#setChat({ chat });
-      });
+      this.messages.value = messages;
+      if (isFirst || isGap) this.hasOlder.value = hasMore;
+      this.state.value = "ready";
+      this.error.value = null;
+      if (!known) this.#setChat({ chat });
       if (!isFirst && !isGap) await this.#refreshOlder(page.messages.at(-1));
     } catch (error) {
       const cause = asParleyError(error);
-      batch(() => {
-        this.error.value = cause;
-        if (cause.status === 404) this.state.value = "gone";
-      });
+      this.error.value = cause;
+      if (cause.status === 404) this.state.value = "gone";
     }
   }
 
@@ -116,10 +112,8 @@ export class ConversationStore {
     this.isLoadingOlder.value = true;
     try {
       const page = await this.#page({ before: oldest.id });
-      batch(() => {
-        this.messages.value = merged(this.messages.value, page.messages);
-        this.hasOlder.value = page.pagination.hasMore;
-      });
+      this.messages.value = merged(this.messages.value, page.messages);
+      this.hasOlder.value = page.pagination.hasMore;
     } catch (error) {
       this.error.value = asParleyError(error);
     } finally {
@@ -245,11 +239,11 @@ export class ConversationStore {
   /**
    * Gives the chat to a member, or frees it, unless somebody else has done so meanwhile: then the person decides again, by
    * what is so now.
+   * @param ifAssigneeId whose the chat must be for that; by default, whose it is here
    * @returns whether it was given
    * @throws ParleyError
    */
-  async assign(assigneeId: string | null): Promise<boolean> {
-    const ifAssigneeId = this.chat.value?.assigneeId ?? null;
+  async assign(assigneeId: string | null, ifAssigneeId = this.chat.value?.assigneeId ?? null): Promise<boolean> {
     try {
       await this.change({ assigneeId, ifAssigneeId });
       return true;
@@ -267,11 +261,7 @@ export class ConversationStore {
   async takeIfFree(takesFor: () => Promise<string | null>): Promise<void> {
     if (this.chat.value?.assigneeId !== null) return;
     const assigneeId = await takesFor();
-    if (assigneeId === null) return;
-    await this.change({ assigneeId, ifAssigneeId: null }).catch(async (error: unknown) => {
-      if (!(error instanceof ParleyError && error.code === "chat_reassigned")) throw error;
-      await this.load();
-    });
+    if (assigneeId !== null) await this.assign(assigneeId, null);
   }
 
   /** The `seq` from which on messages are shown; 0 from the first one on. */

@@ -1,8 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { Lazy } from "../lazy.ts";
+import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { NotesStore } from "../notes/notes-store.ts";
@@ -14,6 +13,7 @@ import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { useSignal } from "../signals.ts";
 import { Assignee, assignedText, memberName, sayAssigned } from "./assignee.tsx";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
@@ -143,25 +143,23 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           <Assignee id={chat.assigneeId} members={everybody} onAssign={may("chats:write") ? assign : null} />
           {may("messages:read") && (
             <Button
-              class="plain"
+              icon="search"
               aria-label="Find in this conversation"
               title="Find in this conversation (f)"
               onClick={() => (isSearching.value = !isSearching.value)}
-            >
-              <Icon name="search" />
-            </Button>
+            />
           )}
           <Button
-            class="plain"
+            icon="panel"
             aria-label="Details"
             title="Details (i)"
             aria-expanded={hasPanel.value}
             onClick={() => (hasPanel.value = !hasPanel.value)}
-          >
-            <Icon name="panel" />
-          </Button>
+          />
         </header>
-        {isSearching.value && <Lazy.SearchBar store={store} onClose={() => (isSearching.value = false)} />}
+        {isSearching.value && (
+          <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={() => (isSearching.value = false)} />}</Lazy>
+        )}
         {error && <Failure error={error} onRetry={() => void store.load()} />}
         <Messages
           store={store}
@@ -182,15 +180,19 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
         </p>
         {isNoting && (
           <div class="composer">
-            <Lazy.NoteComposer
-              key={id}
-              chatId={id}
-              store={notes}
-              members={everybody}
-              onAdded={() => store.sends.value++}
-              // By Escape, a key that follows must not be written to the contact.
-              onClose={(answers) => (answers ? writeMessage() : (noted.value = null))}
-            />
+            <Lazy>
+              {({ NoteComposer }) => (
+                <NoteComposer
+                  key={id}
+                  chatId={id}
+                  store={notes}
+                  members={everybody}
+                  onAdded={() => store.sends.value++}
+                  // By Escape, a key that follows must not be written to the contact.
+                  onClose={(answers) => (answers ? writeMessage() : (noted.value = null))}
+                />
+              )}
+            </Lazy>
           </div>
         )}
         {may("messages:send") ? (
@@ -211,13 +213,17 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       {hasPanel.value && (
         <aside class="panel" aria-label="Details">
           {message ? (
-            <Lazy.MessagePanel
-              key={message.id}
-              store={store}
-              message={message}
-              members={members}
-              onClose={() => (chosen.value = null)}
-            />
+            <Lazy>
+              {({ MessagePanel }) => (
+                <MessagePanel
+                  key={message.id}
+                  store={store}
+                  message={message}
+                  members={members}
+                  onClose={() => (chosen.value = null)}
+                />
+              )}
+            </Lazy>
           ) : (
             <ContactPanel store={store} chat={chat} onClose={() => (hasPanel.value = false)} />
           )}

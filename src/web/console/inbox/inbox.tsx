@@ -1,13 +1,13 @@
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
-import { Lazy } from "../lazy.ts";
+import { LazyDialog } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { pageTitle } from "../notifications/unread.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { useSignal } from "../signals.ts";
 import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";
@@ -52,7 +52,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
       store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
       route(addressOf(chat.id));
     };
-    openDialog(<Lazy.NewChat onChat={show} />);
+    openDialog(<LazyDialog>{({ NewChat }) => <NewChat onChat={show} />}</LazyDialog>);
   };
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },

@@ -7,7 +7,6 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Facts } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
@@ -43,9 +42,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
     <>
       <header class="between">
         <h2>Message {seq}</h2>
-        <Button class="plain" aria-label="Close the message’s details" onClick={onClose}>
-          <Icon name="close" />
-        </Button>
+        <Button icon="close" aria-label="Close the message’s details" onClick={onClose} />
       </header>
       <Facts
         of={{

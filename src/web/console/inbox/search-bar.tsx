@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Message } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { sayError } from "../parts/toast.tsx";
+import { useSignal } from "../signals.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { leadTo } from "./lead-to.ts";
 
@@ -91,9 +90,7 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
       <Button aria-label="Next, an older one" title="Enter" disabled={count < 2} onClick={() => step(1)}>
         Next
       </Button>
-      <Button class="plain" aria-label="Close the search" onClick={onClose}>
-        <Icon name="close" />
-      </Button>
+      <Button icon="close" aria-label="Close the search" onClick={onClose} />
     </search>
   );
 }

@@ -1,12 +1,10 @@
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { placeholdersOf } from "../../../chats/template.ts";
-import { MessageContent } from "../../shared/message/content.tsx";
-import { fileKindOf } from "../../shared/message/extras.ts";
 import type { Chat, Template } from "../api.ts";
 import { Input } from "../parts/field.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
-import { TEXTS } from "./bubble.tsx";
 import type { Draft } from "./conversation-store.ts";
+import { PreviewMessage } from "./preview-message.tsx";
 
 export type Parts = NonNullable<Draft["template"]>;
 type Header = NonNullable<Parts["header"]>;
@@ -138,32 +136,24 @@ export function TemplatePreview({ template, text, parts, file, kind }: PreviewPr
   const body = isOwn ? [text] : [heading, text, footer?.text, ...lines];
   const name = file?.name ?? parts.header?.mediaUrl;
   return (
-    <div class="message own">
-      <MessageContent
-        message={{
-          type: "TEMPLATE",
-          text: body.filter(Boolean).join("\n\n"),
-          mediaUrl: null,
-          details,
-          interactive: { header: isOwn ? heading : "", footer: (isOwn && footer?.text) || "", choices },
-        }}
-        media={
-          name
-            ? {
-                href: null,
-                kind: fileKindOf(file?.type ?? ""),
-                file: { name, kind: "other", size: file?.size ?? null, width: null, height: null },
-              }
-            : null
-        }
-        writer="Preview"
-        quoted={undefined}
-        tapped={null}
-        onTap={null}
-        reactors={{ contact: "", organization: "" }}
-        texts={TEXTS}
-      />
-    </div>
+    <PreviewMessage
+      message={{
+        type: "TEMPLATE",
+        text: body.filter(Boolean).join("\n\n"),
+        mediaUrl: null,
+        details,
+        interactive: { header: isOwn ? heading : "", footer: (isOwn && footer?.text) || "", choices },
+      }}
+      media={
+        name
+          ? {
+              href: null,
+              kind: "other",
+              file: { name, kind: "other", size: file?.size ?? null, width: null, height: null },
+            }
+          : null
+      }
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Field, Input } from "../parts/field.tsx";
+import { Input, TextArea } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
@@ -114,18 +114,16 @@ function KeyFields({ shown }: { shown: Key | null }) {
           defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
         />
       </div>
-      <Field label="Allowed addresses" hint="One per line. Leave empty for every address." path="ipAllowlist">
-        {(ties) => (
-          <textarea
-            {...ties}
-            name="addresses"
-            rows={2}
-            spellcheck={false}
-            placeholder="192.0.2.0/24"
-            defaultValue={shown?.ipAllowlist.join("\n")}
-          />
-        )}
-      </Field>
+      <TextArea
+        label="Allowed addresses"
+        hint="One per line. Leave empty for every address."
+        path="ipAllowlist"
+        name="addresses"
+        rows={2}
+        spellcheck={false}
+        placeholder="192.0.2.0/24"
+        defaultValue={shown?.ipAllowlist.join("\n")}
+      />
     </>
   );
 }

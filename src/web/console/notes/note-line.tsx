@@ -35,9 +35,7 @@ export function NoteLine({ store, note, members }: NoteLineProps) {
           {timeOfDay(at)}
         </time>
         {((isOwn && may("notes:write")) || may("chats:erase")) && (
-          <Button class="plain" aria-label="Delete the note" opens={erase}>
-            <Icon name="close" />
-          </Button>
+          <Button icon="close" aria-label="Delete the note" opens={erase} />
         )}
       </p>
       <p class="text" dir="auto">

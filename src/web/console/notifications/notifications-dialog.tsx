@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Select } from "../parts/field.tsx";
+import { Checkbox, Select } from "../parts/field.tsx";
+import { useSignal } from "../signals.ts";
 import { chime } from "./chime.ts";
 import { askPermission, type Choice, FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
 
@@ -30,14 +30,9 @@ export function NotificationsDialog() {
         first={of}
         onChange={(event) => change({ of: event.currentTarget.value as Choice["of"] })}
       />
-      <label class="beside">
-        <input
-          type="checkbox"
-          checked={hasSound}
-          onChange={(event) => change({ hasSound: event.currentTarget.checked })}
-        />
+      <Checkbox checked={hasSound} onChange={(event) => change({ hasSound: event.currentTarget.checked })}>
         Play a sound
-      </label>
+      </Checkbox>
       {permission.value === "granted" ? (
         <p class="notice tone-good">Notifications are on in this browser.</p>
       ) : permission.value === "denied" ? (

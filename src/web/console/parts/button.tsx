@@ -1,14 +1,22 @@
 import type { JSX } from "preact";
+import { Icon, type IconName } from "./icon.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
   /** The dialog that it opens. */
   opens?: JSX.Element;
+  /** What it shows in place of words, which are in its `aria-label`. */
+  icon?: IconName;
 }
 
-/** A button that sends no form. Its class is `button`, unless it has another one. */
-export function Button({ opens, ...button }: ButtonProps) {
-  return <button type="button" class="button" onClick={opens && (() => openDialog(opens))} {...button} />;
+/** A button that sends no form. Its class is `button`, or `plain` for an icon, unless it has another one. */
+export function Button({ opens, icon, children = icon && <Icon name={icon} />, ...button }: ButtonProps) {
+  const open = opens && (() => openDialog(opens));
+  return (
+    <button type="button" class={icon ? "plain" : "button"} onClick={open} {...button}>
+      {children}
+    </button>
+  );
 }
 
 /** Buttons that fill a field with what is often wanted. */

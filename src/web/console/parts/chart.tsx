@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { number } from "../format.ts";
+import { useSignal } from "../signals.ts";
 import { CsvButton } from "./csv.tsx";
 import { Table } from "./table.tsx";
 
@@ -167,6 +167,6 @@ export function Sparkline({ values, label }: { values: number[]; label: string }
   );
 }
 
-function sumOf(values: number[]): number {
+export function sumOf(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,10 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "../signals.ts";
 import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
 import { Form, type FormProps } from "./form.tsx";
-import { Icon } from "./icon.tsx";
 import { closeDialog, leavesOpen } from "./opened-dialog.tsx";
 
 interface DialogProps {
@@ -67,11 +66,7 @@ export function Dialog({
       <div class="stack dialog-body">
         <header class="between">
           <h2 id={id}>{title}</h2>
-          {isClosable && (
-            <Button class="plain" aria-label="Close" onClick={onClose}>
-              <Icon name="close" />
-            </Button>
-          )}
+          {isClosable && <Button icon="close" aria-label="Close" onClick={onClose} />}
         </header>
         {children}
       </div>

@@ -1,7 +1,7 @@
-import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime, fromNow } from "../format.ts";
+import type { Signal } from "../signals.ts";
 import { useFaults } from "./faults.ts";
 import { now } from "./time.tsx";
 
@@ -57,6 +57,31 @@ export function Input({ label, hint, path, isBare, ...input }: Labels & JSX.Intr
     <Field label={label} hint={hint} path={path ?? nameOf(input)} isBare={isBare}>
       {(ties) => <input autocomplete="off" {...ties} {...input} id={ties.id} />}
     </Field>
+  );
+}
+
+export function TextArea({ label, hint, path, isBare, ...textarea }: Labels & JSX.IntrinsicElements["textarea"]) {
+  return (
+    <Field label={label} hint={hint} path={path ?? nameOf(textarea)} isBare={isBare}>
+      {(ties) => <textarea {...ties} {...textarea} id={ties.id} />}
+    </Field>
+  );
+}
+
+interface CheckboxProps {
+  checked: boolean | undefined;
+  disabled?: boolean;
+  onChange: (event: { currentTarget: HTMLInputElement }) => void;
+  children: ComponentChildren;
+}
+
+/** A box to tick, with its words beside it. */
+export function Checkbox({ children, ...box }: CheckboxProps) {
+  return (
+    <label class="beside">
+      <input {...box} type="checkbox" />
+      {children}
+    </label>
   );
 }
 

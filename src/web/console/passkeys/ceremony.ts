@@ -1,7 +1,5 @@
-/**
- * Asks the browser for passkeys. The page fetches this file once a person wants one. It imports nothing, so that it
- * shares no file with the page.
- */
+/** Asks the browser for passkeys. */
+import { base64url } from "../../shared/random-token.ts";
 
 /** Options as the service writes them: bytes are in base64url. */
 export interface PasskeyOptions {
@@ -47,10 +45,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function textsOf(response: Record<string, ArrayBuffer | null>): object {
-  return Object.fromEntries(Object.entries(response).map(([name, bytes]) => [name, bytes && textOf(bytes)]));
-}
-
-function textOf(bytes: ArrayBuffer): string {
-  const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return Object.fromEntries(
+    Object.entries(response).map(([name, bytes]) => [name, bytes && base64url(new Uint8Array(bytes))]),
+  );
 }

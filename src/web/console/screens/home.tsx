@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { Lazy } from "../lazy.ts";
+import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { addressIn } from "../organization.ts";
 import { currentSession } from "../session.ts";
@@ -10,7 +10,7 @@ export function Home() {
   if (organization) return <GoToInbox of={organization.id} />;
   return (
     <main class="lone lone-wide">
-      <Lazy.Organizations />
+      <Lazy>{({ Organizations }) => <Organizations />}</Lazy>
     </main>
   );
 }

@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
 import { call, type Organization, ParleyError } from "../api.ts";
 import { number as format } from "../format.ts";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
-import { Input } from "../parts/field.tsx";
+import { Checkbox, Input } from "../parts/field.tsx";
+import { useSignal } from "../signals.ts";
 
 /** Renames the organization. */
 export function NameDialog({ name, onSave }: { name: string; onSave: (patch: object) => Promise<void> }) {
@@ -61,14 +61,9 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
           <LimitInput key={limit.name} limit={limit} within="limits" values={limits} />
         ))}
       </div>
-      <label class="beside">
-        <input
-          type="checkbox"
-          checked={isOn.value}
-          onChange={({ currentTarget }) => (isOn.value = currentTarget.checked)}
-        />
+      <Checkbox checked={isOn.value} onChange={({ currentTarget }) => (isOn.value = currentTarget.checked)}>
         Members and keys with <code>keys:write</code> manage keys
-      </label>
+      </Checkbox>
       {isOn.value &&
         CEILINGS.map((limit) => (
           <LimitInput key={limit.name} limit={limit} within="selfService" values={selfService ?? {}} />

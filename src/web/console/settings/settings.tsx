@@ -4,6 +4,7 @@ import { call, type Organization } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { Checkbox } from "../parts/field.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
@@ -109,20 +110,18 @@ function Team() {
   return (
     <section class="section">
       <h2>Team</h2>
-      <label class="beside">
-        <input
-          type="checkbox"
-          checked={assignOnAnswer}
-          disabled={!may("members:write")}
-          onChange={({ currentTarget }) => {
-            change({ assignOnAnswer: currentTarget.checked }).catch((error: unknown) => {
-              currentTarget.checked = assignOnAnswer;
-              sayError(error);
-            });
-          }}
-        />
+      <Checkbox
+        checked={assignOnAnswer}
+        disabled={!may("members:write")}
+        onChange={({ currentTarget }) => {
+          change({ assignOnAnswer: currentTarget.checked }).catch((error: unknown) => {
+            currentTarget.checked = assignOnAnswer;
+            sayError(error);
+          });
+        }}
+      >
         Assign a chat to the member who answers it
-      </label>
+      </Checkbox>
       <p class="hint">
         Only in the console, and only a chat that is nobody’s.
         {!may("members:write") && " To change it, you need the permission members:write."}

@@ -1,14 +1,14 @@
-import { useSignal } from "@preact/signals";
 import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { MOST, usePlace } from "../organization.ts";
-import { Chart } from "../parts/chart.tsx";
+import { Chart, sumOf } from "../parts/chart.tsx";
 import { CsvButton } from "../parts/csv.tsx";
 import { barsOf } from "../parts/history-chart.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";
+import { useSignal } from "../signals.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
 type MemberStats = Schemas["MemberStats"];
@@ -205,10 +205,6 @@ function numbersOf({ isMember, chats, unanswered, buckets }: Row): (number | nul
     sum(({ answers }) => answers),
     ...CLASS_NAMES.map((name) => sum(({ classes }) => classes[name])),
   ];
-}
-
-function sumOf(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Loads something for each id, a few at once. */

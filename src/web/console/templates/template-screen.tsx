@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
@@ -17,6 +16,7 @@ import { TemplateValues } from "../parts/template-values.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
+import { useSignal } from "../signals.ts";
 import { faultIn } from "./fault-in.ts";
 
 /** In place of an id: a template that does not exist yet. */

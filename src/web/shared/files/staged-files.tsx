@@ -14,7 +14,7 @@ export interface StageTexts {
 }
 
 const CLOSE = "M6 6l12 12M18 6 6 18";
-const CLIP = "M20 11.5 12 19.4a5 5 0 0 1-7-7l8.2-8.2a3.4 3.4 0 0 1 4.8 4.8L9.9 17a1.7 1.7 0 0 1-2.4-2.4l7.4-7.4";
+const CLIP = "M20 11l-8 8a5 5 0 0 1-7-7l8-8a3 3 0 0 1 5 5l-8 8a1 1 0 0 1-3-3l7-7";
 
 interface StagedProps {
   stage: FileStage;

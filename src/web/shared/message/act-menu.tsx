@@ -3,7 +3,7 @@ import { Drawing } from "../drawing.tsx";
 import { fetchLater } from "../fetch-later.ts";
 import type { MessageActs } from "./act-popup.tsx";
 
-const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
+const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9.5v.5m6-.5v.5";
 
 type Popup = typeof import("./act-popup.tsx").ActPopup;
 

@@ -26,7 +26,7 @@ interface MediaProps {
   locale: string | undefined;
 }
 
-const WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
+const KINDS = ["image", "audio", "video"] as const;
 
 /** A picture, a player that loads nothing before it is used, or a link. */
 export function MessageMedia({ media, type, alt, texts, locale }: MediaProps) {
@@ -47,7 +47,7 @@ export function MessageMedia({ media, type, alt, texts, locale }: MediaProps) {
   return (
     <p class="media">
       <Drawing path={FILE} />
-      <Outward href={href}>{texts[type in WORDS ? WORDS[type as keyof typeof WORDS] : "document"]}</Outward>
+      <Outward href={href}>{texts[KINDS.find((kind) => kind === type.toLowerCase()) ?? "document"]}</Outward>
     </p>
   );
 }
