@@ -26,7 +26,7 @@ function place(...ids: string[]) {
     /** A list is on its way: the service has read it, and nothing later is in it. */
     asked: () => expect.poll(() => lists.length).toBe(1),
     answer: () => lists.shift()?.(),
-    deleted(id: string) {
+    deleted: (id: string) => {
       has.splice(ids.indexOf(id), 1);
       store.take({ chatId: "cht_1", type: "note.deleted", data: { note: { id } } } as FollowedEvent);
     },

@@ -74,7 +74,7 @@ test("what a note says leaves the service by the routes of notes and in an expor
   const logged = listenToLog();
   const networkCalls: string[] = [];
   const webhookCalls = fakeReceiver(undefined, async (url, init) => {
-    networkCalls.push(`${url} ${JSON.stringify([...new Headers(init.headers)])} ${String(init.body)}`);
+    networkCalls.push(`${url} ${JSON.stringify([...new Headers(init.headers)])} ${String(init.body as string)}`);
     return Response.json({ ok: true, result: { message_id: networkCalls.length } });
   });
   const webhooks = [await addWebhook(organizationId), await addWebhook(organizationId, { payload: "thin" })];
