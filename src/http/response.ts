@@ -18,11 +18,11 @@ export interface ResponseHeaders {
   own: Record<string, string>;
 }
 
-const complete = new WeakSet<Response>();
+const COMPLETE = Symbol("complete");
 
 /** Whether a response was made by `createJsonResponse`, with all its headers. */
-export function hasAllHeaders(response: Response): boolean {
-  return complete.has(response);
+export function hasAllHeaders(response: Response & { [COMPLETE]?: true }): boolean {
+  return response[COMPLETE] === true;
 }
 
 /** All headers of every response to a request. */
@@ -57,11 +57,11 @@ export function createJsonResponse(
   headers: Record<string, string> | null,
   template: HeaderTemplate = TEMPLATE,
 ): Response {
-  const response = new Response(body, { status, headers: isSecure ? template.secure : template.plain });
+  const response: Response & { [COMPLETE]?: true } = new Response(body, { status, headers: isSecure ? template.secure : template.plain });
   const all = response.headers;
   for (const name in own) if (!(name in template.more)) all.set(name, own[name] as string);
   for (const name in headers) all.set(name, headers[name] as string);
   if (body === null) all.delete("Content-Type");
-  complete.add(response);
+  response[COMPLETE] = true;
   return response;
 }

@@ -74,13 +74,14 @@ export function permit<E extends KeyEnv>(
   meanwhile?: (c: Context<E>) => void,
 ): Before<E> & { need: Need | null } {
   const permitKey = before<E>(async (c) => {
-    const { key, session } = c.var;
+    const session = c.get("session");
     if (session) {
       const error = lackOf(session.caller, permission);
       if (error) throw error;
       c.set("caller", session.caller);
       return undefined;
     }
+    const key = c.get("key");
     if (!key) throw new Error(`${routePath(c)} has no guard`);
     // On Cloudflare's network a client can't set this header.
     const address = c.req.header("CF-Connecting-IP") ?? null;

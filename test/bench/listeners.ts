@@ -70,6 +70,8 @@ export interface ListenersMeasurement {
 }
 
 const PATIENCE_MS = 60_000;
+/** How many calls a second all webhooks of a host may make: `HOST_CEILING` in `src/webhooks/host-ceiling.ts`. */
+const CALLS_OF_A_HOST = 500;
 /** The first of each that is measured: before it, chats learn that somebody listens. */
 const WARM_UP_SECONDS = 3;
 /** The width of the table's first column. */
@@ -199,11 +201,12 @@ async function openWebhooks(
   { webhooks, perSecond }: ListenersSizes,
 ) {
   const all: Arrivals[] = [];
+  const pace = Math.min(Math.floor(CALLS_OF_A_HOST / webhooks), perSecond * 2);
   for (let n = 0; n < webhooks; n++) {
     const endpoint = receiver.endpoint();
     const arrivals: Arrivals = new Map();
     endpoint.onCall = ({ event, at }) => came(arrivals, event.data.message?.text ?? "", at);
-    const asked = { url: endpoint.url, types: ["message.created"], perSecond: Math.min(500, perSecond * 2) };
+    const asked = { url: endpoint.url, types: ["message.created"], perSecond: pace };
     const path = `/admin/v1/organizations/${organizationId}/webhooks`;
     wanted(201, await place.call(place.adminToken, "POST", path, asked));
     all.push(arrivals);
