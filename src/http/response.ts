@@ -57,7 +57,10 @@ export function createJsonResponse(
   headers: Record<string, string> | null,
   template: HeaderTemplate = TEMPLATE,
 ): Response {
-  const response: Response & { [COMPLETE]?: true } = new Response(body, { status, headers: isSecure ? template.secure : template.plain });
+  const response: Response & { [COMPLETE]?: true } = new Response(body, {
+    status,
+    headers: isSecure ? template.secure : template.plain,
+  });
   const all = response.headers;
   for (const name in own) if (!(name in template.more)) all.set(name, own[name] as string);
   for (const name in headers) all.set(name, headers[name] as string);

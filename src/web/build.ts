@@ -101,6 +101,8 @@ async function writeScripts(out: string, path: string, script: string, format: "
       // A call of h() is shorter than one of the automatic runtime, which names its children.
       jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
       inject: { h: ["preact", "h"], Fragment: ["preact", "Fragment"] },
+      // Preact's signals look for their developer tools.
+      define: { "window.__PREACT_SIGNALS_DEVTOOLS__": "undefined" },
     },
   });
   await bundle.write({

@@ -1,10 +1,10 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { laterComesFrom } from "../shared/fetch-later.ts";
 import { Button } from "./parts/button.tsx";
 import { Dialog } from "./parts/dialog.tsx";
 import { Empty, Skeleton } from "./parts/states.tsx";
-import { signal } from "./signals.ts";
 
 type Screens = typeof import("./screens.ts");
 

@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { signal } from "./signals.ts";
 
 /** The path of the open screen. */
 export const currentPath = signal(location.pathname);

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Chat } from "./api.ts";
 import { route } from "./location.ts";
@@ -8,7 +9,6 @@ import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { closeDialog } from "./parts/opened-dialog.tsx";
 import { shortcuts } from "./shortcuts.ts";
-import { useSignal } from "./signals.ts";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;

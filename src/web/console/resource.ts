@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { OWN_FAULT, ParleyError } from "./api.ts";
 import { sayError } from "./parts/toast.tsx";
-import { useSignal } from "./signals.ts";
 
 /** What was loaded last by this key, so that a screen that is opened again shows it while it loads. */
 const known = new Map<string, unknown>();

@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import type { ParleyError } from "../../client/error.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
 import { unreachable } from "../../client/retry.ts";
 import { bodyOf, markAsScript } from "./request.ts";
-import { signal } from "./signals.ts";
 
 /** Who is signed in, as `GET /console/api/session` says. */
 export interface Session {

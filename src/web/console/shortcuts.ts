@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { signal } from "./signals.ts";
 
 /** A key, or two keys one after the other, and what they do. */
 export interface Shortcut {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -8,7 +9,6 @@ import { Empty, Listed } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { useSignal } from "../signals.ts";
 import { inWords } from "./actions.ts";
 import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import type { Schemas } from "../api.ts";
@@ -15,7 +16,6 @@ import { Time } from "../parts/time.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { retentionInWords } from "../settings/retention.tsx";
-import { useSignal } from "../signals.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";

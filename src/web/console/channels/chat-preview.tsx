@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PreviewReport, PreviewRequest } from "../../shared/preview.ts";
 import type { Scheme } from "../../shared/scheme.ts";
@@ -5,7 +6,6 @@ import { LANGUAGES } from "../../visitor/language.ts";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/field.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { useSignal } from "../signals.ts";
 import type { SettingValues } from "./channel-kinds.ts";
 import { languageName } from "./language-name.ts";
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Uploads } from "../../../channels/web/uploads.ts";
 import { plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
@@ -6,7 +7,6 @@ import { Form } from "../parts/form.tsx";
 import { Box, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { NotFound } from "../screens/not-found.tsx";
-import { useSignal } from "../signals.ts";
 import type { ChannelProps, SettingValues } from "./channel-kinds.ts";
 import { ChatPreview, type Drawn } from "./chat-preview.tsx";
 import { HoursField } from "./hours-field.tsx";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Message } from "../api.ts";
 import { STATUSES } from "../inbox/bubble.tsx";
@@ -9,7 +10,6 @@ import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
 import { currentSession, may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 
 const ASK_MS = 3_000;
 const STATUS_MS = 1_000;

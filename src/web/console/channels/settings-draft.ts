@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Channel } from "../api.ts";
 import { settingsDrafts } from "../inbox/drafts.ts";
-import { useSignal } from "../signals.ts";
 import type { SettingsChange, SettingValues } from "./channel-kinds.ts";
 
 /** What a person changes of a channel's settings. It stays in the tab until it is saved or discarded. */

@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { directionOf, LANGUAGES } from "../../visitor/language.ts";
 import { Input } from "../parts/field.tsx";
-import { useSignal } from "../signals.ts";
 import type { SettingValues } from "./channel-kinds.ts";
 import { languageName } from "./language-name.ts";
 

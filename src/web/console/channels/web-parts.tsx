@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -9,7 +10,6 @@ import { openDialog } from "../parts/opened-dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { serviceFacts } from "../service-facts.ts";
-import { useSignal } from "../signals.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 
 /** The sites that may show a web chat. */

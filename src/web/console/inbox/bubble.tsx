@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { webAddress } from "../../shared/links.ts";
@@ -15,7 +16,6 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { now } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { ScheduledActions } from "./scheduled-actions.tsx";
 

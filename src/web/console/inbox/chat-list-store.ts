@@ -1,10 +1,10 @@
+import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { usePlace } from "../organization.ts";
 import { asParleyError } from "../resource.ts";
-import { signal } from "../signals.ts";
 import { afterEvent, type Filter, isScheduling, withChat } from "./chat-rows.ts";
 import { listen } from "./live.ts";
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { choiceLine } from "../../../channels/choices-text.ts";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { NETWORK_RENDERINGS } from "../../../channels/renderings.ts";
@@ -7,7 +8,6 @@ import { Dialog } from "../parts/dialog.tsx";
 import { TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
-import { useSignal } from "../signals.ts";
 import type { Draft } from "./conversation-store.ts";
 import { PreviewMessage } from "./preview-message.tsx";
 

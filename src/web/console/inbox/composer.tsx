@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { fetchLater } from "../../shared/fetch-later.ts";
@@ -17,7 +18,6 @@ import { now } from "../parts/time.tsx";
 import { SCRIPT_HEADERS } from "../request.ts";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signals.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { drafts, readSender, saveSender } from "./drafts.ts";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { addressOf, type Chat } from "../api.ts";
@@ -13,7 +14,6 @@ import { Input } from "../parts/field.tsx";
 import { Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
 

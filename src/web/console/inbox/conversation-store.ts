@@ -1,9 +1,9 @@
+import { computed, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
-import { derived, signal } from "../signals.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
@@ -32,9 +32,9 @@ export type Draft = Pick<
 export class ConversationStore {
   readonly chat = signal<Chat | null>(null);
   readonly messages = signal<Message[]>([]);
-  readonly byId = derived(this.messages, (messages) => new Map(messages.map((message) => [message.id, message])));
+  readonly byId = computed(() => new Map(this.messages.value.map((message) => [message.id, message])));
   /** The title of the choice that the contact tapped, by the message that offered it. */
-  readonly taps = derived(this.messages, tapsOf);
+  readonly taps = computed(() => tapsOf(this.messages.value));
   readonly state = signal<"loading" | "ready" | "gone">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);

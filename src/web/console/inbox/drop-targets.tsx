@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import type { Chat } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { sayError } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { sayAssigned } from "./assignee.tsx";
 import { NOBODY } from "./chat-rows.ts";
 

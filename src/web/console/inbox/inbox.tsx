@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { LazyDialog } from "../lazy.tsx";
@@ -7,7 +8,6 @@ import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signals.ts";
 import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";

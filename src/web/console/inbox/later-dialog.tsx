@@ -1,10 +1,10 @@
+import { useSignal } from "@preact/signals";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { now } from "../parts/time.tsx";
-import { useSignal } from "../signals.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {

@@ -1,8 +1,8 @@
+import { effect, signal } from "@preact/signals";
 import type { FollowedEvent, TypingEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
 import { currentSession, may } from "../session.ts";
-import { effect, signal } from "../signals.ts";
 import { shareStream } from "./shared-stream.ts";
 import { showTyping } from "./typing.ts";
 

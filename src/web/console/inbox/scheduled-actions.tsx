@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -7,7 +8,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { useSignal } from "../signals.ts";
 import { requireFuture } from "./later-dialog.tsx";
 
 interface ActionsProps {

@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Message } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { sayError } from "../parts/toast.tsx";
-import { useSignal } from "../signals.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { leadTo } from "./lead-to.ts";
 

@@ -1,10 +1,10 @@
+import { signal } from "@preact/signals";
 import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
 import type { FileStage, StagedFile } from "../../shared/files/stage.ts";
 import { type Member, type Message, ParleyError } from "../api.ts";
 import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { may } from "../session.ts";
-import { signal } from "../signals.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
 import { stageOf, type Undecided, undecidedSends } from "./drafts.ts";
 

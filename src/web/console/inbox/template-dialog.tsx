@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { fillTemplate } from "../../../chats/template.ts";
 import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
@@ -9,7 +10,6 @@ import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
-import { useSignal } from "../signals.ts";
 import type { Draft } from "./conversation-store.ts";
 import { type Parts, TemplatePartFields, TemplatePreview } from "./template-parts.tsx";
 

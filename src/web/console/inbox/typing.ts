@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import type { TypingEvent } from "../../../client/event.ts";
 import { ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { currentSession } from "../session.ts";
-import { signal } from "../signals.ts";
 
 interface Typist {
   chatId: string;

@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import type { Channel } from "../api.ts";
-import { signal } from "../signals.ts";
 
 /** How many seconds ahead a send is scheduled, so that it can be undone; see `Sending`. 0: it is sent at once. */
 export interface UndoTimes {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { type Member, textOf } from "../api.ts";
 import { plural } from "../format.ts";
@@ -5,7 +6,6 @@ import { drafts } from "../inbox/drafts.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { asParleyError } from "../resource.ts";
-import { useSignal } from "../signals.ts";
 import { matchesOf, mentionsIn, queryAt } from "./mentions.ts";
 import type { NotesStore } from "./notes-store.ts";
 

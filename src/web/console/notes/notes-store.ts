@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { may } from "../session.ts";
-import { signal } from "../signals.ts";
 
 export type Note = Schemas["Note"];
 

@@ -1,10 +1,10 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { connection, listen } from "../inbox/live.ts";
 import { currentPath } from "../location.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { mayManage } from "../webhooks/webhook-list.tsx";
 import { shortUrl } from "../webhooks/webhook-state.ts";
 import { FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";

@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { currentSession } from "../session.ts";
-import { signal } from "../signals.ts";
 
 /** What a person wants to be told of, and whether with a sound. */
 export interface Choice {

@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Checkbox, Select } from "../parts/field.tsx";
-import { useSignal } from "../signals.ts";
 import { chime } from "./chime.ts";
 import { askPermission, type Choice, FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
 

@@ -1,3 +1,4 @@
+import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat } from "../api.ts";
 import { route } from "../location.ts";
@@ -5,7 +6,6 @@ import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
 import { asParleyError } from "../resource.ts";
 import { currentSession } from "../session.ts";
-import { effect } from "../signals.ts";
 import { chime } from "./chime.ts";
 import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
 import { markRead, markUnread, unread, type Why } from "./unread.ts";

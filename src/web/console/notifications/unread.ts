@@ -1,6 +1,6 @@
+import { effect, signal } from "@preact/signals";
 import { currentPath } from "../location.ts";
 import { currentSession } from "../session.ts";
-import { effect, signal } from "../signals.ts";
 
 /** Why a chat is unread: the contact wrote, or a colleague named the person or gave the chat to them. */
 export type Why = "message" | "person";

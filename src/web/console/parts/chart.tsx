@@ -1,6 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { number } from "../format.ts";
-import { useSignal } from "../signals.ts";
 import { CsvButton } from "./csv.tsx";
 import { Table } from "./table.tsx";
 

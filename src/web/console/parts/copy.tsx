@@ -1,4 +1,4 @@
-import { useSignal } from "../signals.ts";
+import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 import { sayError } from "./toast.tsx";

@@ -1,6 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "../signals.ts";
 import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
 import { Form, type FormProps } from "./form.tsx";

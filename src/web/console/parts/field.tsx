@@ -1,7 +1,7 @@
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime, fromNow } from "../format.ts";
-import type { Signal } from "../signals.ts";
 import { useFaults } from "./faults.ts";
 import { now } from "./time.tsx";
 

@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useMemo, useRef } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
-import { useSignal } from "../signals.ts";
 import { Button } from "./button.tsx";
 import { FormFaultsContext, otherFaults } from "./faults.ts";
 import { say } from "./toast.tsx";

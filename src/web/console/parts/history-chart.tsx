@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { plural } from "../format.ts";
 import { useGet } from "../organization.ts";
-import { useSignal } from "../signals.ts";
 import { Chart, type Series, Sparkline } from "./chart.tsx";
 import { Loaded } from "./states.tsx";
 import { Tabs } from "./tabs.tsx";

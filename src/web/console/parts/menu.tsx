@@ -1,6 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "../signals.ts";
 import { Button } from "./button.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 

@@ -1,7 +1,7 @@
+import { signal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { currentPath } from "../location.ts";
-import { signal } from "../signals.ts";
 
 /** The dialog that a screen opened. The key makes each a new one. */
 const opened = signal<{ key: number; dialog: JSX.Element } | null>(null);

@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { PRESETS } from "../../../keys/presets.ts";
 import { plural } from "../format.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { Chips } from "./button.tsx";
 
 /** What each permission lets a key or a member do. */

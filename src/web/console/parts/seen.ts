@@ -1,6 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useSignal } from "../signals.ts";
 
 /** Whether an element was on the screen, so that a long list loads the details of those rows alone. */
 export function useSeen<T extends Element>(): [RefObject<T | null>, boolean] {

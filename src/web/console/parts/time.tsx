@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { ago, exactTime, fromNow, longAgo } from "../format.ts";
-import { signal } from "../signals.ts";
 
 /** The present, read by everything that shows a relative time. It ticks twice a minute. */
 export const now = signal(Date.now());

@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { textOf } from "../api.ts";
-import { signal } from "../signals.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 

@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import { type ParleyError, textOf } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
-import { useSignal } from "../signals.ts";
 
 type Choice = PersonOfAccess["members"][number];
 

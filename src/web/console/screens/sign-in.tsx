@@ -1,10 +1,10 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { PasskeySignIn } from "../passkeys/passkey-sign-in.tsx";
 import { forgetLink, type LinkOffer, readLink, signIn } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { AccessSignIn, Refusal } from "./access.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */

@@ -1,10 +1,10 @@
+import { useSignal } from "@preact/signals";
 import { exportPart } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { saveFile } from "../parts/save-file.ts";
 import { sayError } from "../parts/toast.tsx";
-import { useSignal } from "../signals.ts";
 
 /** Downloads everything as one file. The service exports in parts, whose last lines say how to go on. */
 export function Export() {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Channel } from "../api.ts";
 import type { ChannelProps } from "../channels/channel-kinds.ts";
 import { plural } from "../format.ts";
@@ -8,7 +9,6 @@ import { Input } from "../parts/field.tsx";
 import { RowMain } from "../parts/list-screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 
 const PRESETS = [30, 90, 365, null];
 

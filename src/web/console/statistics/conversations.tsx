@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { MOST, usePlace } from "../organization.ts";
@@ -8,7 +9,6 @@ import { Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";
-import { useSignal } from "../signals.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
 type MemberStats = Schemas["MemberStats"];

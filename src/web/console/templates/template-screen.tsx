@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
@@ -16,7 +17,6 @@ import { TemplateValues } from "../parts/template-values.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { faultIn } from "./fault-in.ts";
 
 /** In place of an id: a template that does not exist yet. */

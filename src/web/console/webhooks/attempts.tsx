@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { duration } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
@@ -12,7 +13,6 @@ import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { useSignal } from "../signals.ts";
 import { mayManage } from "./webhook-list.tsx";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
 

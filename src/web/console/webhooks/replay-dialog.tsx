@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -9,7 +10,6 @@ import { Meter } from "../parts/meter.tsx";
 import { closeDialog } from "../parts/opened-dialog.tsx";
 import { usePolling } from "../polling.ts";
 import { serviceNow } from "../service-clock.ts";
-import { useSignal } from "../signals.ts";
 
 const ASK_MS = 1_500;
 const HOUR_MS = 3_600_000;

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
@@ -17,7 +18,6 @@ import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signals.ts";
 import { Attempts } from "./attempts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { SigningSecret, WebhookDialog } from "./webhook-form.tsx";
