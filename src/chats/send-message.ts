@@ -47,8 +47,12 @@ export async function sendMessage(
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
-  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, async (drafts) =>
-    fromText(await callChat(env, caller, chatId, (chat, as) => chat.send(as, drafts))),
+  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, async (drafts, isRepeat) =>
+    fromText(
+      await callChat(env, caller, chatId, (chat, as) =>
+        chat.send({ ...as, isRepeat: as.isRepeat || isRepeat }, drafts),
+      ),
+    ),
   );
   if (answer.outcome === "stored") return answer;
   const { code, text, faults } = answer;

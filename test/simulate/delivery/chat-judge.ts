@@ -1,5 +1,6 @@
 import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
+import { toDigits } from "../../../src/ids.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, expiresAt, isQueued, type Row } from "./book.ts";
 import { type Call, CallBook } from "./calls.ts";
@@ -242,6 +243,10 @@ export class ChatJudge {
     const { rows } = this.book;
     const isDense = rows.every(({ seq }, at) => seq === at + 1) && rows.length >= this.#acknowledged;
     this.#world.check("stored", isDense, () => `${this.#chat.name} has ${rows.length} of ${this.#acknowledged}`);
+    const callIds = rows.map(({ seq, message }) => message.id.slice(0, -toDigits(seq).length));
+    // A repeated call is looked for by its time. The clocks may differ by a minute.
+    const isEachOnce = new Set(callIds).size === rows.length || this.#chat.clockChanges > 0;
+    this.#world.check("repeats", isEachOnce, () => `${this.#chat.name} has a message twice: ${callIds.join()}`);
     this.statuses.end();
   }
 

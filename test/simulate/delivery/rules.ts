@@ -47,6 +47,7 @@ type OtherFault = (typeof CALL_FAULTS)[number] | "clocks apart" | "D1 late";
 /** What must hold; how each is meant stands at its check. */
 export const DELIVERY_INVARIANTS = {
   stored: "an acknowledged message stays, in a sequence without a gap",
+  repeats: "a request stores its message once, however often its calls are repeated",
   marked: "an attempt is on disk before its first call",
   order: "the network is called in the order of the sequence",
   once: "a part that is known to be out is not sent again",

@@ -10,6 +10,7 @@ const queue = "src/chats/object/delivery/queue.ts";
 const reports = "src/chats/object/delivery/channel-reports.ts";
 const status = "src/chats/object/message-status.ts";
 const retry = "src/chats/object/delivery/retry.ts";
+const send = "src/chats/send-message.ts";
 
 const starting = "if (brokenSince === null) return isMarked ? row.delivery : begin(row.delivery, now);";
 const expiring = "return expiresAt !== null && expiresAt <= now && (delivery.startedAt === null || isMarked);";
@@ -17,6 +18,11 @@ const strangers = "if (!news.isOurs) return isOutcomeOpen(known) ? withEarly(kno
 
 /** Wrong versions of the service, one for each way in which such a service has gone wrong: each must be found. */
 export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a message whose shared call failed is sent as if no call had it": {
+    file: send,
+    right: "isRepeat: as.isRepeat || isRepeat",
+    wrong: "isRepeat: as.isRepeat",
+  },
   "an attempt is not written before the call": {
     file: head,
     right: starting,

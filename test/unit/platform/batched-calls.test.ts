@@ -13,15 +13,16 @@ const ctx = { waitUntil: () => {} };
 /** Calls that the test ends: `end(n)` resolves the nth call with its items doubled, and `fail(n)` rejects it. */
 function calls() {
   const joined = new BatchedCalls<number, number>(true);
-  const made: { items: number[]; end(): void; fail(): void }[] = [];
-  const call = (items: number[]) =>
+  const made: { items: number[]; isRepeat: boolean; end(): void; fail(): void }[] = [];
+  const call = (items: number[], isRepeat: boolean) =>
     new Promise<number[]>((resolve, reject) => {
       const end = () => resolve(items.map((item) => item * 2));
-      made.push({ items, end, fail: () => reject(new Error(`call of ${items.join()}`)) });
+      made.push({ items, isRepeat, end, fail: () => reject(new Error(`call of ${items.join()}`)) });
     });
   const ask = (item: number, name = "a") => joined.ask(ctx, name, item, call);
   const items = () => made.map((each) => each.items);
-  return { ask, made, items };
+  const repeats = () => made.filter(({ isRepeat }) => isRepeat).map((each) => each.items);
+  return { ask, made, items, repeats };
 }
 
 /** Lets all work run that does not wait for anything else. */
@@ -92,7 +93,7 @@ test("queues with different names don't wait for each other", () => {
 });
 
 test("if a shared call fails, each of the other requests makes its own call, and the queue continues", async () => {
-  const { ask, made, items } = calls();
+  const { ask, made, items, repeats } = calls();
   const first = ask(1);
   const [leader, ...others] = [2, 3, 4].map((item) => ask(item));
   made[0]?.end();
@@ -108,6 +109,8 @@ test("if a shared call fails, each of the other requests makes its own call, and
   expect(items().slice(4)).toEqual([[5]]);
   for (const each of made) each.end();
   expect(await Promise.all([first, ...others, last])).toEqual([2, 6, 8, 10]);
+  // The failed call may have reached the object.
+  expect(repeats()).toEqual([[3], [4]]);
 });
 
 test("at most a hundred requests share a call, in the order of arrival", async () => {
@@ -139,6 +142,24 @@ test("a request in a call that never ends makes its own call after ten seconds, 
   expect(items()[3]).toEqual([4]);
   for (const each of made) each.end();
   expect(await Promise.all([lost, waiting[0]])).toEqual([2, 4]);
+});
+
+test("requests that went on alone are not waited for when their shared call fails late", async () => {
+  const { ask, made, items, repeats } = calls();
+  const first = ask(1);
+  const [leader, other] = [2, 3].map((item) => ask(item));
+  made[0]?.end();
+  await settled();
+  vi.advanceTimersByTime(3);
+  vi.advanceTimersByTime(10_000);
+  await settled();
+  expect([items(), repeats()]).toEqual([[[1], [2, 3], [3]], [[3]]]);
+  made[1]?.fail();
+  made[2]?.end();
+  await expect(leader).rejects.toThrow("call of 2,3");
+  expect(await Promise.all([first, other])).toEqual([2, 6]);
+  void ask(4);
+  expect(items()[3]).toEqual([4]);
 });
 
 test("each call outlives the request that makes it", async () => {
