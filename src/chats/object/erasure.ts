@@ -96,8 +96,10 @@ export class Erasure implements DuePart {
     const { adoption, alarm, storage } = this.#host;
     const { organizationId } = adoption.tombstone() ?? {};
     try {
-      await storage.deleteAll();
+      const deleted = storage.deleteAll();
+      // Before the wait: a chat that is created meanwhile needs an alarm of its own.
       alarm.gone();
+      await deleted;
     } catch (error) {
       console.error({ event: "tombstone_not_deleted", organizationId, error: causeOf(error) });
     }

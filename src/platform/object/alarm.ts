@@ -10,6 +10,8 @@ export class StandingAlarm {
   #at: number | null | undefined;
   /** The last change, if it is under way. */
   #changing: Promise<void> | undefined;
+  /** An alarm is under way, and none is set since: if the object is lost, the platform repeats this one. */
+  #isRinging = false;
 
   constructor(storage: AlarmStorage) {
     this.#storage = storage;
@@ -23,13 +25,17 @@ export class StandingAlarm {
 
   /** Whether this instance knows of an alarm at `at` or before. It may still be on its way to storage. */
   isBy(at: number): boolean {
-    return this.#at != null && this.#at <= at;
+    return this.#isRinging || (this.#at != null && this.#at <= at);
   }
 
-  /** Ensures an alarm at `at` or before. Null does nothing. */
+  /**
+   * Ensures an alarm at `at` or before. Null does nothing. One that is under way is early enough, and sets the next one at
+   * its end. To set one before, for later, would take the place of its repeat.
+   */
   async by(at: number | null): Promise<void> {
     if (at === null) return;
     await this.standing();
+    if (this.#isRinging) return;
     // Read after the wait: another call may have set the alarm meanwhile.
     if (this.#at == null || this.#at > at) await this.set(at);
     // Another call sets the alarm. If that fails, there is none for this one either.
@@ -38,6 +44,7 @@ export class StandingAlarm {
 
   /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */
   async set(at: number | null): Promise<void> {
+    this.#isRinging = false;
     if (at === this.#at) return this.#changing;
     this.#at = at;
     const changing = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at);
@@ -52,9 +59,16 @@ export class StandingAlarm {
     }
   }
 
-  /** The alarm rang, or all storage was deleted: none is set. */
+  /** The alarm rang. Its handler must set the next one. */
+  rang(): void {
+    this.gone();
+    this.#isRinging = true;
+  }
+
+  /** All storage was deleted: none is set. */
   gone(): void {
     this.#at = null;
+    this.#isRinging = false;
   }
 }
 

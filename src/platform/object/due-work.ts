@@ -87,7 +87,7 @@ export class DueWork {
     const { alarm } = this.#object;
     const works = this.#works;
     const now = this.#clock.now();
-    alarm.gone();
+    alarm.rang();
     const isKept = invocation?.isRetry === true && (await this.#setAlarm(now + AGAIN_AFTER_MS));
     if (works !== this.#works) return this.standBy();
     const begun: Work[] = [];

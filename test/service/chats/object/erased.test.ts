@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../../../src/channels/web/identity.ts";
+import type { ChatObject } from "../../../../src/chats/object/chat-object.ts";
 import { newId } from "../../../../src/ids.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
@@ -74,6 +75,25 @@ test("a tombstone that can't be deleted is tried again ever later, and stays del
   restore();
   await ring();
   expect(await heldBy(object)).toEqual(NOTHING);
+});
+
+test("a chat that is created while its tombstone is deleted has an alarm of its own at once", async () => {
+  const { object, organizationId, life, adoption } = await usedChat();
+  await object.erase(organizationId, life);
+  const alarms: (number | null)[] = [];
+  await runInDurableObject(object, (chat: ChatObject, { storage }) => {
+    const deleteAll = storage.deleteAll.bind(storage);
+    vi.spyOn(storage, "deleteAll").mockImplementation(async () => {
+      await deleteAll();
+      await chat.adopt({ ...adoption, life: life + 1 });
+      alarms.push(await storage.getAlarm());
+    });
+  });
+  vi.setSystemTime(Date.now() + 600_000);
+  await runDurableObjectAlarm(object);
+  // The platform does not repeat the alarm that is under way, because it was deleted too.
+  expect(alarms).toEqual([Date.now() + 2_000]);
+  await object.erase(organizationId, life + 1);
 });
 
 test("a caller who got the identity before the deletion can't recreate the chat, even after an eviction", async () => {

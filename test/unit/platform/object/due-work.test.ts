@@ -260,6 +260,41 @@ test("after a deletion, what was under way sets no alarm", async () => {
   expect(stored.at).toBeNull();
 });
 
+test("a later alarm that is asked for while one works is set at its end: before, it would replace the platform's repeat", async () => {
+  const { clock, stored, alarm, due, slow } = objectWith({ slow: new Part() });
+  const tomorrow = clock.now() + 86_400_000;
+  slow.at = clock.now();
+  const rung = due.ring();
+  await settled();
+  await alarm.by(tomorrow);
+  expect(alarm.isBy(tomorrow)).toBe(true);
+  expect(stored.sets).toEqual([]);
+  slow.at = tomorrow;
+  slow.runs[0]?.resolve();
+  await rung;
+  expect(stored.sets).toEqual([tomorrow]);
+  await alarm.by(tomorrow - 1);
+  expect(stored.sets).toEqual([tomorrow, tomorrow - 1]);
+});
+
+test("an alarm that is asked for after a deletion, or in a repeated alarm, is set at once", async () => {
+  const { clock, stored, alarm, due, slow } = objectWith({ slow: new Part() });
+  const rung = due.ring();
+  await settled();
+  due.forget();
+  await alarm.by(clock.now() + 60_000);
+  expect(stored.sets).toEqual([clock.now() + 60_000]);
+  clock.advance(5_000);
+  await rung;
+  const repeated = due.ring({ isRetry: true });
+  await settled();
+  await alarm.by(clock.now() + 1_000);
+  expect(stored.sets.slice(1)).toEqual([clock.now() + 30_000, clock.now() + 1_000]);
+  clock.advance(5_000);
+  await repeated;
+  for (const run of slow.runs) run.resolve();
+});
+
 test.each([
   ["an alarm is set for what a deletion leaves", 0],
   ["an alarm throws if none can be set for what a deletion leaves: the platform repeats it", 1],
