@@ -116,7 +116,7 @@ export class OrganizationParts {
     const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;
     const { deletions, audit } = this;
     this.due = new DueWork(
-      { name: "organization", alarm: this.alarm, waitUntil },
+      { name: "organization", alarm: this.alarm, isReady, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
         ...{ ...lines.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },

@@ -40,6 +40,8 @@ interface DueObject {
   /** The object's id, for the log; undefined if it is not stored. */
   id?(): string | undefined;
   alarm: StandingAlarm;
+  /** False if the object's tables are gone: then nothing is due, and its parts can't be asked. */
+  isReady?(): boolean;
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<unknown>): void;
   clock?: Pick<Clock, "now" | "timer">;
@@ -168,6 +170,7 @@ export class DueWork {
 
   /** When the alarm must ring for some parts. Only what is asked now counts: any call may have made something due. */
   #nextOf(works: Work[]): number | null {
+    if (this.#object.isReady?.() === false) return null;
     const now = this.#clock.now();
     return earliest(works.map((work) => this.#dueAt(work, now)));
   }

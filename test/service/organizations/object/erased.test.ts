@@ -1,0 +1,26 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { breakObjects, replaceMethod } from "../../../support/faults.ts";
+import { admin, newChat, newOrganization } from "../../../support/harness.ts";
+import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
+
+stopTheClock();
+
+test("an organization that is erased while its alarm works sets no alarm, and nothing of it fails", async () => {
+  const { api, organizationId, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const mend = breakObjects("CHATS", "erase");
+  expect((await admin("DELETE", `/chats/${id}`)).status).toBe(503);
+  mend();
+  replaceMethod("CHATS", "erase", (original) => async (...given) => {
+    await env.ORGANIZATIONS.getByName(organizationId).erase();
+    return original(...given);
+  });
+  const errors = vi.spyOn(console, "error");
+  pass(60_000);
+  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(errors).not.toHaveBeenCalled();
+  expect(await runInDurableObject(object, (_object, { storage }) => storage.getAlarm())).toBeNull();
+});
