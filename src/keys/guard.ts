@@ -5,6 +5,7 @@ import { bearerToken } from "../http/bearer.ts";
 import { type Before, before } from "../http/before.ts";
 import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import { allow, type Need, neededPermissions, needsOnlyOne, type Permission, type ReadNeed } from "./permissions.ts";
@@ -100,7 +101,8 @@ export function permit<E extends KeyEnv>(
   return Object.assign(permitKey, { need: permission });
 }
 
-const limitReplies = new WeakMap<RefusedAdmission, { second: number; reply: ErrorReply }>();
+/** The newest ones, because each has headers of 9 KB in the runtime's memory. */
+const limitReplies = new BoundedMap<RefusedAdmission, { second: number; reply: ErrorReply }>(500);
 
 /** The error for a key over its limit. Its refusal is remembered, so the error is the same one for a second. */
 function limitReply(refused: RefusedAdmission): ErrorReply {

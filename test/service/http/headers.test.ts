@@ -28,6 +28,7 @@ async function authenticatedAnswers(): Promise<[string, Answer][]> {
     ["200 with messages", await api("GET", path)],
     ["200 to HEAD", await api("HEAD", path)],
     ["201", await api("POST", path, { content: "Hello" })],
+    ["304", await api("GET", path, undefined, { "If-None-Match": "*" })],
     ["400 with a message", await api("GET", `${path}?page=0`)],
     ["400 with an error", await api("POST", path, {})],
     ["403 for the address", await narrow("GET", "/chats")],

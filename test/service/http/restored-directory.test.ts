@@ -88,3 +88,15 @@ test("a key revoked after it is valid until it is revoked again, and a key creat
   expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
   expect((await client(secret)("GET", "/key")).status).toBe(401);
 });
+
+test("a key that somebody tried after its revocation stays refused, also after it is revoked again", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  const restore = await bookmark();
+  expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+  expect((await client(secret)("GET", "/key")).status).toBe(401);
+  await restore();
+  expect((await client(secret)("GET", "/key")).status).toBe(401);
+  expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+  expect((await client(secret)("GET", "/key")).status).toBe(401);
+});

@@ -113,3 +113,28 @@ test("requests with a revoked key from many addresses make one call a second", a
   }
   expect(counted()).toMatchObject({ keys: 1, chats: 0 });
 });
+
+test("the errors of the newest 500 keys and addresses over their limits are kept, because each takes kilobytes", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } });
+  const api = client(secret);
+  expect((await api("GET", "/key")).status).toBe(200);
+  let made = 0;
+  class CountedHeaders extends Headers {
+    constructor(...given: ConstructorParameters<typeof Headers>) {
+      super(...given);
+      made++;
+    }
+  }
+  vi.stubGlobal("Headers", CountedHeaders);
+  /** How many headers are made for a refusal of the nth address. */
+  const madeFor = async (n: number) => {
+    const before = made;
+    const address = { "CF-Connecting-IP": `10.0.${n >> 8}.${n & 255}` };
+    expect((await api("GET", "/key", undefined, address)).status).toBe(429);
+    return made - before;
+  };
+  for (let n = 0; n < 501; n++) await madeFor(n);
+  const [kept, dropped] = [await madeFor(500), await madeFor(0)];
+  expect(dropped - kept).toBe(2);
+});
