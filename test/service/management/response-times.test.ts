@@ -18,6 +18,7 @@ import {
 import { objectWrites } from "../../support/object-writes.ts";
 import { report, writeAsContact } from "../chats/inbound.ts";
 import { conversation, crash, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { conversationSums } from "./conversation-sums.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -42,14 +43,7 @@ async function desk() {
     /** The sums over the last 48 hours, without those that are 0. */
     sums: async (of: string) => {
       await report(chatId);
-      const { status, body, text } = await admin("GET", `/stats/history?of=${of}&by=hour`);
-      expect(status, text).toBe(200);
-      const sums: Record<string, number> = {};
-      for (const { start: _, attempts: __, classes, ...counts } of body.history.buckets) {
-        const all = Object.entries({ ...counts, ...classes }) as [string, number][];
-        for (const [name, count] of all) if (count > 0) sums[name] = (sums[name] ?? 0) + count;
-      }
-      return sums;
+      return conversationSums(of);
     },
   };
 }
