@@ -2,9 +2,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { PRESETS } from "../../src/keys/presets.ts";
 import { createOrganization } from "../support/world/factories.ts";
 import { worldAt } from "../support/world/world.ts";
-import { openDesk, signIn, signInViolations } from "./console.ts";
+import { openAsMember, openDesk, screenOf, signIn, signInViolations } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -133,6 +134,20 @@ test("no script and no storage has the session or the token", async () => {
   const cookies = await page.context().cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: "Strict", path: "/" }]);
   expect(cookies[0]?.value).not.toContain(adminToken);
+});
+
+test("somebody who signs in in another tab of the browser takes the place of the person before, in every tab", async () => {
+  const desk = await openDesk();
+  const first = await openAsMember(browser, desk, [...PRESETS.agent], screenOf(desk, "inbox"), "Ida");
+  await first.getByTitle("Your account").getByText("Ida").waitFor();
+  const { member } = await desk.operator("POST", `/organizations/${desk.organization.id}/members`, { name: "Jo" });
+  const { url } = await desk.operator("POST", `/members/${member.id}/sign-in-link`);
+  const second = await first.context().newPage();
+  await second.goto(url);
+  await second.getByRole("button", { name: "Sign in" }).click();
+  for (const page of [second, first]) await page.getByTitle("Your account").getByText("Jo").waitFor();
+  for (const page of [second, first]) await page.reload();
+  for (const page of [second, first]) await page.getByTitle("Your account").getByText("Jo").waitFor();
 });
 
 test("another site on the same host can neither read nor write with the session, though the browser sends it", async () => {

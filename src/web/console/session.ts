@@ -44,7 +44,7 @@ export function currentSession(): Session {
   return now.session;
 }
 
-/** In this browser's storage while somebody is signed in. The cookie itself is hidden from scripts. */
+/** In this browser's storage while somebody is signed in: the member's id. The cookie itself is hidden from scripts. */
 const SIGNED_IN = "parley.signed-in";
 /** In the tab's storage: the code of a one-time link that was not used yet. */
 const CODE = "parley.code";
@@ -118,12 +118,17 @@ export async function signIn(proof: Proof): Promise<void> {
 /** Signs out on this device. Nothing of the person stays in the tab. @throws ParleyError if the session did not end */
 export async function signOut(): Promise<void> {
   await ask("/console/session", { method: "DELETE" });
+  localStorage.removeItem(SIGNED_IN);
   leave();
+}
+
+/** In another tab of the browser somebody signed in. The tabs share the cookie, so a page of somebody else must go. */
+export function signedInElsewhere({ key, newValue }: StorageEvent): void {
+  if (key === SIGNED_IN && newValue !== null && sessionState.value.state === "in") void readSession();
 }
 
 /** Forgets what a person wrote and read here. */
 function leave(): void {
-  localStorage.removeItem(SIGNED_IN);
   sessionStorage.clear();
   location.replace("/console/");
 }
@@ -132,9 +137,9 @@ async function readSession(): Promise<void> {
   try {
     const { session } = await ask<{ session: Session }>("/console/api/session");
     const before = sessionState.value;
+    localStorage.setItem(SIGNED_IN, session.member?.id ?? "");
     // Somebody else signed in over the page of the one before.
     if (before.state === "in" && before.session.member?.id !== session.member?.id) return leave();
-    localStorage.setItem(SIGNED_IN, "");
     sessionState.value = { state: "in", session, isLost: false };
   } catch (cause) {
     const error = cause as ParleyError;
