@@ -186,6 +186,44 @@ test("of three tabs one tells of a message, by who and where; when it closes, an
   await context.close();
 });
 
+test("what a tab has not told when it closes, another one tells, and nothing twice", async () => {
+  const [first, second, third] = [
+    await desk.chat("Flo First"),
+    await desk.chat("Sam Second"),
+    await desk.chat("Thea Third"),
+  ];
+  const { page, context, told } = await openMember();
+  const tabs = [page, await context.newPage()];
+  await tabs[1]?.goto(`${base}${screenOf(desk, "inbox")}`);
+  await hears(tabs[1] as Page);
+  await row(tabs[1] as Page, "Flo First").waitFor();
+  await desk.writes(first.address, "Hello");
+  await expect.poll(() => shown(told)).toEqual(["Flo First: New message · Site"]);
+  const leader = told.notifications[0]?.page as Page;
+  const other = tabs.find((tab) => tab !== leader) as Page;
+  // It waits, because a person is told every few seconds only.
+  await writes(other, "Sam Second", second, "Hello");
+  await leader.close();
+  await expect.poll(() => shown(told)).toEqual(["Flo First: New message · Site", "Sam Second: New message · Site"]);
+  await expect.poll(() => other.title()).toBe("(2) Inbox · Parley");
+  await desk.writes(third.address, "Hello");
+  await expect.poll(() => shown(told).slice(2)).toEqual(["Thea Third: New message · Site"]);
+  await context.close();
+});
+
+test("what came while the service could not be reached is told once it can", async () => {
+  const chat = await desk.chat("Ava Away");
+  const { page, context, told } = await openMember();
+  await row(page, "Ava Away").waitFor();
+  await context.setOffline(true);
+  await page.getByText("No connection.").waitFor();
+  await desk.writes(chat.address, "Hello");
+  await context.setOffline(false);
+  await expect.poll(() => shown(told)).toEqual(["Ava Away: New message · Site"]);
+  await expect.poll(() => page.title()).toBe("(1) Inbox · Parley");
+  await context.close();
+});
+
 test("each person is told of what they chose: all, theirs and nobody's, what colleagues send them, or nothing", async () => {
   const [other, nobodys, mine] = [
     await desk.chat("Ola Other"),
@@ -237,10 +275,12 @@ test("who looks at a chat is not told of it, and who answers or loses it has it 
     await desk.chat("Lea Left"),
     await desk.chat("Gil Given"),
   ];
-  const { page, context, told } = await openMember({ path: `inbox/${looked.id}` });
+  const { page, context, told, id } = await openMember({ path: `inbox/${looked.id}` });
   await page.getByRole("heading", { name: "Lou Looked" }).waitFor();
   await desk.writes(looked.address, "I am seen");
   await page.getByRole("log", { name: "Messages" }).getByText("I am seen").waitFor();
+  await note(looked.id, [id]);
+  await page.getByRole("log", { name: "Messages" }).getByText(CANARY).waitFor();
   await writes(page, "Lea Left", left, "First");
   await writes(page, "Gil Given", given, "Second");
   await expect.poll(() => page.title()).toBe("(2) Inbox · Parley");
@@ -325,6 +365,48 @@ test("who said no to the browser is told how to change that, and the title still
   await context.grantPermissions(["notifications"], { origin: base });
   await page.getByText("Notifications are on in this browser.").waitFor();
   expect(told.asked).toBe(0);
+  await context.close();
+});
+
+test("a permission that the person takes back while the page is open ends the notifications, but not the count", async () => {
+  const [before, between, after] = [
+    await desk.chat("Bo Before"),
+    await desk.chat("Bea Between"),
+    await desk.chat("Al After"),
+  ];
+  const { page, context, told } = await openMember();
+  const permitted = () =>
+    page.evaluate(async () => (await navigator.permissions.query({ name: "notifications" })).state === "granted");
+  await context.clearPermissions();
+  await expect.poll(permitted).toBe(false);
+  await desk.writes(before.address, "Hello");
+  await expect.poll(() => page.title()).toBe("(1) Inbox · Parley");
+  // What is told of one chat is over when the next one counts.
+  await desk.writes(between.address, "Hello");
+  await expect.poll(() => page.title()).toBe("(2) Inbox · Parley");
+  await context.grantPermissions(["notifications"], { origin: base });
+  await expect.poll(permitted).toBe(true);
+  await desk.writes(after.address, "Hello");
+  await expect.poll(() => shown(told)).toContain("Al After: New message · Site");
+  expect(shown(told)).not.toContain("Bo Before: New message · Site");
+  await expect.poll(() => page.title()).toBe("(3) Inbox · Parley");
+  await context.close();
+});
+
+test("no tone is played in a page in which the person has done nothing yet, because the browser allows none", async () => {
+  const [early, late] = [await desk.chat("Eve Early"), await desk.chat("Lu Late")];
+  const { page, context, told, id } = await openMember();
+  await page.evaluate((key) => {
+    localStorage.setItem(key, JSON.stringify({ of: "all", hasSound: true }));
+    // What a test evaluates in a page counts as an act of the person.
+    Object.defineProperty(navigator, "userActivation", { value: { hasBeenActive: false }, configurable: true });
+  }, `parley.notifications ${id}`);
+  await desk.writes(early.address, "Hello");
+  await expect.poll(() => shown(told)).toEqual(["Eve Early: New message · Site"]);
+  expect(told.sounds).toBe(0);
+  await page.evaluate(() => Reflect.deleteProperty(navigator, "userActivation"));
+  await desk.writes(late.address, "Hello");
+  await expect.poll(() => told.sounds).toBe(1);
   await context.close();
 });
 

@@ -31,6 +31,9 @@ export const upToDateAt = signal(Date.now());
 /** The number of unanswered chats, for the menu; empty if there are none. */
 export const unansweredCount = signal("");
 
+/** How many streams this tab leads: one, or none. For a moment it can be two. */
+export let leading = 0;
+
 const listeners = new Set<Listener>();
 
 /** Calls back on each event, and with null if it is time to load again. @returns a function that ends it */
@@ -142,9 +145,11 @@ class Line {
     this.#isFollowing = false;
     this.#endPolling();
     const endSpreading = effect(() => spread(this.#greeting()));
+    leading++;
     try {
       while (!signal.aborted) await this.#stream(spread, signal);
     } finally {
+      leading--;
       endSpreading();
     }
   }

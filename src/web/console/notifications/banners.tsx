@@ -42,7 +42,7 @@ export function Banners() {
   useEffect(() => {
     countUnread(organization.id);
     return listen((event, isLeading) => {
-      if (isLeading) notify(place, event);
+      notify(place, event, isLeading);
       if (event?.chatId || connection.value !== "live") return;
       if (isLeading) untold.current = event?.channelId ?? event?.data.webhookId;
       reload();

@@ -1,6 +1,7 @@
 import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat } from "../api.ts";
+import { leading } from "../inbox/live.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
@@ -26,29 +27,33 @@ interface Told {
   note?: { author: Person; mentions: string[] };
 }
 
-/** The chats that wait to be told of, by id and reason. */
-const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string]>();
+/** The chats that wait to be told of, by id and reason. `isOwn`: this tab led when it heard of it. */
+const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string, isOwn: boolean]>();
 const shown = new Map<string, Notification>();
 let toldAt = 0;
 
 /**
- * Tells the person of an event of a chat, as they chose. Only one tab of the browser may call it.
+ * Tells the person of an event of a chat, as they chose. Only the tab that leads does. The others remember the event as
+ * long as it may wait, because the one that leads may close before it has told.
  * @param event null if events may have been missed
  */
-export function notify(place: Place, event: FollowedEvent | null): void {
-  if (!event) for (const id of unread.value) void wantedChat(place, id, "message");
+export function notify(place: Place, event: FollowedEvent | null, isLeading: boolean): void {
+  if (!event && isLeading) for (const id of unread.value) void wantedChat(place, id, "message");
   const { type, chatId, data } = event ?? {};
   if (!chatId) return;
   const { assigneeId, by, note } = data as Told;
   const own = currentSession().member?.id;
   const wait = (why: Why, text: string) => {
-    if (waiting.size === 0) setTimeout(() => void tellWaiting(place), toldAt + EVERY_MS - Date.now());
-    waiting.set(chatId + why, [place, chatId, why, text]);
+    const after = isLeading ? toldAt + EVERY_MS - Date.now() : EVERY_MS;
+    if (waiting.size === 0) setTimeout(() => void tellWaiting(place), after);
+    waiting.set(chatId + why, [place, chatId, why, text, isLeading]);
   };
   if (type === "message.received") wait("message", "New message");
-  if (type === "message.created") markRead(chatId, "message");
-  if (type === "chat.deleted") markRead(chatId);
-  if (type === "chat.assigned" && assigneeId !== own) void wantedChat(place, chatId, "message");
+  if (isLeading) {
+    if (type === "message.created") markRead(chatId, "message");
+    if (type === "chat.deleted") markRead(chatId);
+    if (type === "chat.assigned" && assigneeId !== own) void wantedChat(place, chatId, "message");
+  }
   // Nobody is told of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
@@ -57,11 +62,14 @@ export function notify(place: Place, event: FollowedEvent | null): void {
 }
 
 async function tellWaiting({ organization, to }: Place): Promise<void> {
-  toldAt = Date.now();
   const texts = new Map<string, [title: string, text: string]>();
   const now = [...waiting.values()];
   waiting.clear();
-  for (const [place, id, why, text] of now) {
+  if (!leading) return;
+  toldAt = Date.now();
+  for (const [place, id, why, text, isOwn] of now) {
+    // The tab that led before has told it.
+    if (!isOwn && unread.value.has(id)) continue;
     const chat = await wantedChat(place, id, why);
     if (!chat) continue;
     markUnread(id, why);
