@@ -44,26 +44,38 @@ export function useGet<R extends Routes<"get">>(
   return useResource(key, (signal) => get(route, { ...options, signal }));
 }
 
-/** As many members as an organization can have, unless the operator has raised that. */
-const MOST_MEMBERS = 1_000;
-
-/** The organization's first 1,000 members; none while they load, or if the person may not see them. */
-export function useMembers(): Member[] {
-  const { organization, api } = usePlace();
-  return useResource(`get /members ${organization.id}`, (signal) => loadMembers(api, signal)).data ?? [];
+interface Listed {
+  members: Member;
+  channels: Channel;
 }
 
-async function loadMembers(api: Api, signal: AbortSignal): Promise<Member[]> {
-  const loaded: Member[] = [];
-  for (let page = 1; loaded.length < MOST_MEMBERS; page++) {
-    const { members, pagination } = await api.GET("/members", { query: { page, limit: MOST }, signal });
-    loaded.push(...members);
-    if (!pagination.hasMore) break;
-  }
-  return loaded;
+/** As many rows as a list can have, unless the operator has raised that. */
+const MOST_ROWS = 1_000;
+
+/** Loads a list, page by page, up to 1,000 rows. @param name null loads nothing */
+export function useAll<Name extends keyof Listed>(name: Name | null): Resource<Listed[Name][]> {
+  const { organization, api } = usePlace();
+  const get = api.GET as (
+    route: string,
+    options: object,
+  ) => Promise<Record<Name, Listed[Name][]> & { pagination: { hasMore: boolean } }>;
+  return useResource(name && `get /${name} ${organization.id} all`, async (signal) => {
+    const rows: Listed[Name][] = [];
+    for (let page = 1; rows.length < MOST_ROWS; page++) {
+      const answer = await get(`/${name}`, { query: { limit: MOST, page }, signal });
+      rows.push(...answer[name as Name]);
+      if (!answer.pagination.hasMore) break;
+    }
+    return rows;
+  });
+}
+
+/** The organization's members; none while they load, or if the person may not see them. */
+export function useMembers(): Member[] {
+  return useAll("members").data ?? [];
 }
 
 /** The organization's channels; none while they load. */
 export function useChannels(): Channel[] {
-  return useGet("/channels", { query: { limit: MOST } }).data?.channels ?? [];
+  return useAll("channels").data ?? [];
 }

@@ -13,7 +13,7 @@ import { HistoryChart } from "../parts/history-chart.tsx";
 import { Box, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { forget } from "../resource.ts";
+import { forget, useResource } from "../resource.ts";
 import { may } from "../session.ts";
 import { retentionInWords } from "../settings/retention.tsx";
 import type { ChannelProps } from "./channel-kinds.ts";
@@ -26,9 +26,15 @@ import { PageLink, RotateIdentity, Snippet } from "./web-parts.tsx";
 
 /** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
 export function ChannelScreen({ id }: { id: string }) {
-  const { to } = usePlace();
+  const { to, api } = usePlace();
   const found = useGet("/channels/{id}", { path: { id } });
-  const stats = useGet(may("stats:read") ? "/stats" : null, { query: { limit: MOST } });
+  const stats = useResource(may("stats:read") ? `get /stats ${id}` : null, async (signal) => {
+    for (let page = 1; ; page++) {
+      const { channels } = await api.GET("/stats", { query: { limit: MOST, page }, signal });
+      const own = channels.find((one) => one.id === id);
+      if (own || channels.length < MOST) return own ?? null;
+    }
+  });
   const shown = found.data?.channel;
   useEffect(
     () =>
@@ -46,13 +52,7 @@ export function ChannelScreen({ id }: { id: string }) {
       actions={shown && may("channels:write") ? <Actions channel={shown} onChannel={found.set} /> : null}
     >
       <Loaded resource={found}>
-        {({ channel }) => (
-          <Details
-            channel={channel}
-            onChannel={found.set}
-            stats={stats.data?.channels.find((one) => one.id === id) ?? null}
-          />
-        )}
+        {({ channel }) => <Details channel={channel} onChannel={found.set} stats={stats.data ?? null} />}
       </Loaded>
     </Screen>
   );

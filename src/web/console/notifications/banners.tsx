@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { connection, listen } from "../inbox/live.ts";
 import { currentPath } from "../location.ts";
-import { MOST, useGet, usePlace } from "../organization.ts";
+import { MOST, useAll, useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { may } from "../session.ts";
 import { mayManage } from "../webhooks/webhook-list.tsx";
@@ -24,11 +24,10 @@ export function Banners() {
   const isOffered = useSignal(may("events:read") && !readChoice());
   /** What the last event of the organization was about, until that is told. */
   const untold = useRef<unknown>(null);
-  const query = { query: { limit: MOST } };
-  const channels = useGet(may("channels:write") ? "/channels" : null, query);
-  const webhooks = useGet(mayManage() ? "/webhooks" : null, query);
+  const channels = useAll(may("channels:write") ? "channels" : null);
+  const webhooks = useGet(mayManage() ? "/webhooks" : null, { query: { limit: MOST } });
   const troubles = [
-    ...(channels.data?.channels ?? [])
+    ...(channels.data ?? [])
       .filter(({ health }) => health.state === "broken")
       .map(({ id, name }) => ({ id, name, path: to(`channels/${id}`), text: " is broken" })),
     ...(webhooks.data?.webhooks ?? [])

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
-import { MOST, usePlace } from "../organization.ts";
+import { usePlace } from "../organization.ts";
 import { Chart, sumOf } from "../parts/chart.tsx";
 import { CsvButton } from "../parts/csv.tsx";
 import { barsOf } from "../parts/history-chart.tsx";
@@ -110,40 +110,42 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
   ];
   return (
     <>
-      <div class="grid">
-        <div class="box chart-box">
-          <Chart
-            title="Messages"
-            {...barsOf({ by, buckets: starts })}
-            series={[
-              { label: "Received", tone: "received", values: overTime(({ received }) => received) },
-              { label: "Sent", tone: "good", values: overTime(({ sent }) => sent) },
-            ]}
-          />
+      {channels.length > 0 && (
+        <div class="grid">
+          <div class="box chart-box">
+            <Chart
+              title="Messages"
+              {...barsOf({ by, buckets: starts })}
+              series={[
+                { label: "Received", tone: "received", values: overTime(({ received }) => received) },
+                { label: "Sent", tone: "good", values: overTime(({ sent }) => sent) },
+              ]}
+            />
+          </div>
+          <div class="box chart-box">
+            <Chart
+              title="New chats"
+              {...barsOf({ by, buckets: starts })}
+              series={[{ label: "Chats", tone: "received", values: overTime(({ newChats = 0 }) => newChats) }]}
+            />
+          </div>
+          <div class="box chart-box">
+            <Chart
+              title="Response times"
+              unit="Time to the first answer"
+              names={Object.values(CLASSES)}
+              span=""
+              series={[
+                {
+                  label: "Answers",
+                  tone: "good",
+                  values: CLASS_NAMES.map((name) => sumOf(all.map(({ classes }) => classes[name]))),
+                },
+              ]}
+            />
+          </div>
         </div>
-        <div class="box chart-box">
-          <Chart
-            title="New chats"
-            {...barsOf({ by, buckets: starts })}
-            series={[{ label: "Chats", tone: "received", values: overTime(({ newChats = 0 }) => newChats) }]}
-          />
-        </div>
-        <div class="box chart-box">
-          <Chart
-            title="Response times"
-            unit="Time to the first answer"
-            names={Object.values(CLASSES)}
-            span=""
-            series={[
-              {
-                label: "Answers",
-                tone: "good",
-                values: CLASS_NAMES.map((name) => sumOf(all.map(({ classes }) => classes[name]))),
-              },
-            ]}
-          />
-        </div>
-      </div>
+      )}
       <Table
         caption="Conversations by channel and member"
         columns={["Channel or member", ...COLUMNS.map((column) => ({ number: column }))]}
@@ -188,7 +190,6 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
           ]}
         />
       </div>
-      {members.length === MOST && <p class="quiet">Only the first {MOST} members are shown.</p>}
     </>
   );
 }

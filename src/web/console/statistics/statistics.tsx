@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { Health } from "../channels/channel-list.tsx";
 import { number } from "../format.ts";
@@ -8,6 +9,7 @@ import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import { Conversations } from "./conversations.tsx";
@@ -18,7 +20,8 @@ type KeyStats = Schemas["KeyStats"];
 /** How much the channels and keys are used. */
 export function Statistics() {
   const { to } = usePlace();
-  const stats = useGet("/stats", { query: { limit: MOST } });
+  const page = useSignal(1);
+  const stats = useGet("/stats", { query: { limit: MOST, page: page.value } });
   return (
     <Screen
       title="Statistics"
@@ -30,8 +33,8 @@ export function Statistics() {
       }
     >
       <Loaded resource={stats}>
-        {({ channels, keys, members }) =>
-          channels.length + keys.length === 0 ? (
+        {({ channels, keys, members, pagination: { totalPages } }) =>
+          page.value === 1 && channels.length + keys.length === 0 ? (
             <Empty
               icon="chart"
               title="Nothing to count yet"
@@ -46,7 +49,18 @@ export function Statistics() {
             </Empty>
           ) : (
             <>
-              {channels.length > 0 && (
+              {totalPages > 1 && (
+                <Tabs
+                  label="Channels, members and keys"
+                  choices={Array.from({ length: totalPages }, (_, n) => ({
+                    value: n + 1,
+                    label: `${n * MOST + 1}–${(n + 1) * MOST}`,
+                  }))}
+                  chosen={page.value}
+                  onChoose={(chosen) => (page.value = chosen)}
+                />
+              )}
+              {channels.length + members.length > 0 && (
                 <Conversations channels={channels} members={members} version={String(stats.loadedAt)} />
               )}
               {channels.length > 0 && <Channels key={stats.loadedAt} channels={channels} />}
