@@ -163,7 +163,9 @@ test("who may not change chats sees whose a chat is, and can't assign it", async
   const page = await openAsMember(browser, desk, viewer, screenOf(desk, `inbox/${chat.id}`));
   await page.locator(".conversation-head").getByText("Ann").waitFor();
   await page.keyboard.press("a");
-  expect(await page.getByRole("button", { name: /Assign/ }).count()).toBe(0);
+  await page.keyboard.press("n");
+  expect(await page.getByRole("button", { name: /Assign|New chat/ }).count()).toBe(0);
+  expect(await page.getByRole("dialog").count()).toBe(0);
   expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
   await page.context().close();
 });
@@ -213,5 +215,46 @@ test("a list of nobody's chats goes on where its first page ended", async () => 
   await row(page, "Mo 0\\.").waitFor();
   // The last one may come by an event, before the page with the others.
   await expect.poll(() => row(page, "Mo ").count()).toBe(55);
+  await page.context().close();
+});
+
+test("the menu of a large team fits the window, and a letter in it finds a name and does nothing else", async () => {
+  const own = await openDesk("Large");
+  const names = ["Zoe", "Eve", ...Array.from({ length: 24 }, (_, n) => `Kim ${n + 10}`)];
+  for (const name of names) await own.operator("POST", `/organizations/${own.organization.id}/members`, { name });
+  const chat = await own.chat("Wanda Waits");
+  await own.writes(chat.address, "Hello?");
+  const page = await openConsole(browser, screenOf(own, `inbox/${chat.id}`), {
+    viewport: { width: 1280, height: 600 },
+  });
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+  await page.getByRole("button", { name: "Nobody’s. Assign this chat" }).click();
+  const items = page.getByRole("menuitem");
+  await expect.poll(() => items.allTextContents()).toEqual(["Ann", "Eve", ...names.slice(2), "Zoe"]);
+  const box = await page.getByRole("menu").boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
+  await page.keyboard.press("e");
+  expect(await items.nth(1).evaluate((item) => item === document.activeElement)).toBe(true);
+  await page.keyboard.press("Shift+Z");
+  expect(await items.last().evaluate((item) => item === document.activeElement)).toBe(true);
+  await page.keyboard.press("n");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect((await own.api("GET", `/chats/${chat.id}`)).chat.unansweredSince).not.toBeNull();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Assigned to Zoe. Change that" }).waitFor();
+  await page.context().close();
+});
+
+test("a filter by member has no count of all chats, and says what an empty list means", async () => {
+  const own = await openDesk("Filters");
+  const chat = await own.chat("Fay Filtered");
+  await own.writes(chat.address, "Hello?");
+  await own.api("PATCH", `/chats/${chat.id}`, { assigneeId: own.organization.memberId });
+  const page = await openConsole(browser, screenOf(own, "inbox"));
+  await page.getByRole("button", { name: "Unanswered 1" }).waitFor();
+  await whose(page).selectOption({ label: "Nobody’s" });
+  await page.getByRole("heading", { name: "Every chat is assigned" }).waitFor();
+  await page.getByRole("button", { name: "Unanswered", exact: true }).click();
+  await page.getByRole("heading", { name: "No one is waiting for a reply" }).waitFor();
   await page.context().close();
 });

@@ -75,6 +75,11 @@ export function useMembers(): Member[] {
   return useAll("members").data ?? [];
 }
 
+/** Members by name, for a list to choose from. */
+export function byName<One extends Pick<Member, "name">>(members: readonly One[]): One[] {
+  return members.toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
 /** The organization's channels; none while they load. */
 export function useChannels(): Channel[] {
   return useAll("channels").data ?? [];

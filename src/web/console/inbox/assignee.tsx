@@ -1,4 +1,5 @@
 import type { Member } from "../api.ts";
+import { byName } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
@@ -36,7 +37,7 @@ export function Assignee({ id, members, onAssign }: AssigneeProps) {
     <>
       {name === null ? <Icon name="person" /> : <Avatar name={name} />}
       <span class="clip wide-only" dir="auto">
-        {name ?? "Nobody’s"}
+        {name ?? (onAssign ? "Assign" : "Nobody’s")}
       </span>
     </>
   );
@@ -45,7 +46,7 @@ export function Assignee({ id, members, onAssign }: AssigneeProps) {
     name === null ? `Nobody’s. Assign this chat${member ? " (a)" : ""}` : `Assigned to ${name}. Change that`;
   return (
     <Menu label={label} button={shown} buttonClass="button assignee">
-      {members
+      {byName(members)
         .filter((one) => one.id !== id)
         .map((one) => (
           <MenuItem key={one.id} onChoose={() => onAssign(one.id)}>

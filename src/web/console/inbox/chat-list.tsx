@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
 import { contactName } from "../names.ts";
 import { unread } from "../notifications/unread.ts";
-import { useMembers } from "../organization.ts";
+import { byName, useMembers } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -34,13 +34,16 @@ interface ChatListProps {
   openId: string | null;
   addressOf: (chatId: string) => string;
   onFilter: (filter: Filter) => void;
-  onNew: () => void;
+  /** Null if the person may not begin a chat. */
+  onNew: (() => void) | null;
 }
 
 /** The list of chats with its filters. */
 export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps) {
   const { member } = currentSession();
-  const others = useMembers().filter(({ id }) => id !== member?.id);
+  const others = byName(useMembers()).filter(({ id }) => id !== member?.id);
+  // The count is of all chats.
+  const isUnfiltered = filter.assignee === null && filter.channel === null;
   /** The chat that is dragged, to give it to somebody. */
   const dragged = useSignal<Chat | null>(null);
   const whose = [...(member ? [{ id: member.id, name: "Mine" }] : []), { id: NOBODY, name: "Nobody’s" }, ...others];
@@ -50,7 +53,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
       <div class="chats-head">
         <div class="between">
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />
-          <Button icon="plus" aria-label="New chat" title="New chat" onClick={onNew} />
+          {onNew && <Button icon="plus" aria-label="New chat" title="New chat" onClick={onNew} />}
         </div>
         <Tabs
           label="Which chats"
@@ -59,7 +62,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
             label: (
               <>
                 {label}
-                {view === "unanswered" && unansweredCount.value !== "" && (
+                {view === "unanswered" && isUnfiltered && unansweredCount.value !== "" && (
                   <span class="count">{unansweredCount.value}</span>
                 )}
               </>

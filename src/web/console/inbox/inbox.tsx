@@ -6,7 +6,7 @@ import { route } from "../location.ts";
 import { pageTitle } from "../notifications/unread.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { currentSession } from "../session.ts";
+import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
 import { useChats } from "./chat-list-store.ts";
@@ -24,6 +24,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   const { organization, to } = usePlace();
   const channels = useChannels();
   const { member } = currentSession();
+  const mayBegin = may("chats:write");
   const filter = useSignal<Filter>(filters.get(organization.id) ?? ALL_CHATS);
   const { view } = filter.value;
   const store = useChats(filter.value);
@@ -62,7 +63,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     ...(member
       ? [{ keys: "m", label: "Show my chats", run: () => changeFilter({ ...ALL_CHATS, assignee: member.id }) }]
       : []),
-    { keys: "n", label: "New chat", run: openNew },
+    ...(mayBegin ? [{ keys: "n", label: "New chat", run: openNew }] : []),
   ]);
 
   const known = store.rows.value.find(({ id }) => id === openId) ?? null;
@@ -75,7 +76,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
         openId={openId}
         addressOf={addressOf}
         onFilter={changeFilter}
-        onNew={openNew}
+        onNew={mayBegin ? openNew : null}
       />
       {openId ? (
         <Conversation key={openId} id={openId} known={known} onChat={(chat) => store.put(chat)} />

@@ -4,9 +4,11 @@ import { Button } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
-import { ALL_CHATS, type Filter, type View } from "./chat-rows.ts";
+import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
 
-const NO_CHATS: Readonly<Record<View | "search" | "assigned", { icon: IconName; title: string; text: string }>> = {
+const NO_CHATS: Readonly<
+  Record<View | "search" | "assigned" | "nobodys", { icon: IconName; title: string; text: string }>
+> = {
   search: {
     icon: "search",
     title: "No matching chats",
@@ -22,11 +24,12 @@ const NO_CHATS: Readonly<Record<View | "search" | "assigned", { icon: IconName; 
     title: "No chats here",
     text: "A chat is a member’s once it is assigned, at the top of the conversation or with the key a.",
   },
+  nobodys: { icon: "check", title: "Every chat is assigned", text: "Chats that are nobody’s appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
     icon: "inbox",
     title: "No chats yet",
-    text: "A chat begins with a contact’s first message, or with “New chat”.",
+    text: "A chat begins with a contact’s first message.",
   },
 };
 
@@ -34,7 +37,7 @@ const NO_CHATS: Readonly<Record<View | "search" | "assigned", { icon: IconName; 
 export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filter: Filter) => void }) {
   const channels = useGet("/channels", { query: { limit: MOST } }).data?.channels;
   if (channels?.length === 0 && filter.search === "") return <NoChannel />;
-  const shown = filter.search === "" ? (filter.assignee === null ? filter.view : "assigned") : "search";
+  const shown = shownOf(filter);
   const { icon, title, text } = NO_CHATS[shown];
   return (
     <Empty
@@ -45,6 +48,12 @@ export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filte
       {text}
     </Empty>
   );
+}
+
+function shownOf({ search, view, assignee }: Filter): keyof typeof NO_CHATS {
+  if (search !== "") return "search";
+  if (view !== "all" || assignee === null) return view;
+  return assignee === NOBODY ? "nobodys" : "assigned";
 }
 
 /** A new organization: without a channel, nobody can write. */

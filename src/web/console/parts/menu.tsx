@@ -15,7 +15,10 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** A button that opens a list of actions. Arrow keys move in it; a choice, Escape and a click elsewhere close it. */
+/**
+ * A button that opens a list of actions. Arrow keys move in it, and a letter moves to the next action that begins with
+ * it; a choice, Escape and a click elsewhere close it.
+ */
 export function Menu({ label, hasText = false, button, buttonClass = "plain", up = false, children }: MenuProps) {
   const isOpen = useSignal(false);
   const root = useRef<HTMLDivElement>(null);
@@ -42,15 +45,23 @@ export function Menu({ label, hasText = false, button, buttonClass = "plain", up
   }, [isOpen.value]);
 
   const move = (event: KeyboardEvent) => {
+    const { key } = event;
+    if (event.ctrlKey || event.metaKey) return;
+    // The page's own keys do nothing while it is open.
+    event.stopPropagation();
     const all = items();
     const at = all.indexOf(document.activeElement as HTMLElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (event.key === "Escape") close();
-    else if (event.key === "Tab") isOpen.value = false;
-    else if (to === undefined) return;
-    else all.at(to % all.length)?.focus();
-    if (event.key !== "Tab") event.preventDefault();
-    event.stopPropagation();
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[key];
+    const next =
+      to === undefined
+        ? [...all.slice(at + 1), ...all].find(
+            (item) => key.length === 1 && item.textContent?.toLowerCase().startsWith(key.toLowerCase()),
+          )
+        : all.at(to % all.length);
+    if (key === "Escape") close();
+    else if (key === "Tab") isOpen.value = false;
+    next?.focus();
+    if (next || key === "Escape") event.preventDefault();
   };
 
   return (
