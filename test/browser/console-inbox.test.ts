@@ -332,3 +332,25 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
     await page.context().close();
   },
 );
+
+test("a page whose session has ended asks the service for nothing", async () => {
+  const permissions = ["chats:read", "messages:read", "members:read", "channels:read"];
+  const chat = await desk.chat("Lou Left");
+  const page = await openAsMember(browser, desk, permissions, screenOf(desk, `inbox/${chat.id}`), "Lev");
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Lou Left" }).waitFor();
+  const { members } = await desk.api("GET", "/members?limit=100");
+  const { id } = members.find(({ name }: { name: string }) => name === "Lev");
+  await desk.api("DELETE", `/members/${id}`);
+  await page.clock.fastForward(4_000);
+  await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+  // The count of chats comes a moment after what a poll loads.
+  await page.clock.runFor(2_000);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.clock.runFor(10_000);
+  await page.evaluate(() => fetch("/console/"));
+  expect(asked.map((url) => new URL(url).pathname)).toEqual(["/console/"]);
+  await page.context().close();
+});

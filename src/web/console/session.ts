@@ -31,6 +31,12 @@ export function sessionLost(): void {
   if (now.state === "in" && !now.isLost) sessionState.value = { ...now, isLost: true };
 }
 
+/** Whether the person must sign in again before the service answers anything. */
+export function isSessionLost(): boolean {
+  const now = sessionState.value;
+  return now.state === "in" && now.isLost;
+}
+
 /** Whether the person may do something. The service decides; this hides what it would refuse. */
 export function may(permission: string): boolean {
   const now = sessionState.value;

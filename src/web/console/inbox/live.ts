@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { FollowedEvent, TypingEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
-import { currentSession, may } from "../session.ts";
+import { currentSession, isSessionLost, may } from "../session.ts";
 import { shareStream } from "./shared-stream.ts";
 import { showTyping } from "./typing.ts";
 
@@ -242,7 +242,7 @@ async function poll(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const isHidden = document.visibilityState === "hidden";
     await new Promise((resolve) => setTimeout(resolve, isHidden ? HIDDEN_POLL_MS : POLL_MS));
-    if (!signal.aborted && navigator.onLine) tell(null);
+    if (!signal.aborted && navigator.onLine && !isSessionLost()) tell(null);
   }
 }
 
