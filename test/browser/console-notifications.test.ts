@@ -129,7 +129,7 @@ async function hears(page: Page): Promise<void> {
 async function choose(page: Page, of: string): Promise<void> {
   await page.getByTitle("Your account").click();
   await page.getByRole("menuitem", { name: "Notifications" }).click();
-  await page.getByLabel("Tell me of").selectOption({ label: of });
+  await page.getByLabel("Tell me about").selectOption({ label: of });
   await page.getByRole("button", { name: "Close" }).click();
 }
 
@@ -429,7 +429,7 @@ test("a channel that breaks and a webhook that is disabled tell who manages them
   const address = endpoint.url.replace("http://", "");
   await expect
     .poll(() => shown(manager.told).toSorted())
-    .toEqual([`${address} is disabled: Acme`, "Our bot is broken: Acme"]);
+    .toEqual(["Our bot is broken: Acme", `Webhook ${address} is disabled: Acme`]);
   await click(manager.page, webhook.id);
   await manager.page.getByRole("heading", { name: address }).waitFor();
   await row(agent.page, "4711").waitFor();

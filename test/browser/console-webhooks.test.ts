@@ -54,6 +54,11 @@ test("a webhook is created, pinged, and its failing chat is looked at, skipped a
   await expect.poll(() => endpoint.calls.length, { timeout: 60_000 }).toBeGreaterThan(1);
   await button(page, "Reload").click();
   await page
+    .locator("dt", { hasText: "Chats waiting for it" })
+    .locator("+ dd")
+    .getByText("1", { exact: true })
+    .waitFor();
+  await page
     .getByRole("link", { name: /^Event \d/ })
     .first()
     .click();

@@ -32,7 +32,12 @@ export function Banners() {
       .map(({ id, name }) => ({ id, name, path: to(`channels/${id}`), text: " is broken" })),
     ...(webhooks.data?.webhooks ?? [])
       .filter(({ state, reason }) => state === "failing" || reason === "failing" || reason === "gone")
-      .map(({ id, url, state }) => ({ id, name: shortUrl(url), path: to(`webhooks/${id}`), text: ` is ${state}` })),
+      .map(({ id, url, state }) => ({
+        id,
+        name: `Webhook ${shortUrl(url)}`,
+        path: to(`webhooks/${id}`),
+        text: ` is ${state}`,
+      })),
   ];
   const reload = () => {
     channels.reload();

@@ -24,8 +24,8 @@ export function NotificationsDialog() {
   return (
     <Dialog title="Notifications">
       <Select
-        label="Tell me of"
-        hint="The number in the tab’s title counts the same. Kept in this browser."
+        label="Tell me about"
+        hint="The number in the tab’s title counts the same chats. Kept in this browser."
         options={CHOICES}
         first={of}
         onChange={(event) => change({ of: event.currentTarget.value as Choice["of"] })}

@@ -26,7 +26,7 @@ const FILTERS: { value: Outcome; label: string }[] = [
 ];
 
 /** The latest calls of a webhook. @param turn grows when there are new ones */
-export function Attempts({ id, turn }: { id: string; turn: number }) {
+export function Attempts({ id, turn, onReload }: { id: string; turn: number; onReload: () => void }) {
   const { api, to } = usePlace();
   const outcome = useSignal<Outcome>("all");
   const chosen = outcome.value;
@@ -40,7 +40,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }) {
       <div class="line">
         <h2>Calls</h2>
         <Tabs label="Calls by outcome" choices={FILTERS} chosen={chosen} onChoose={(one) => (outcome.value = one)} />
-        <Button class="link" onClick={pages.rows.reload}>
+        <Button class="link" onClick={onReload}>
           Reload
         </Button>
       </div>

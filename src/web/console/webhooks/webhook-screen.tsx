@@ -34,7 +34,7 @@ export function WebhookScreen({ id }: { id: string }) {
     turn.value++;
     found.reload();
   };
-  useEffect(() => listen((event) => event?.type.startsWith("webhook.") && found.reload()), [id]);
+  useEffect(() => listen((event) => event?.type.startsWith("webhook.") && reload()), [id]);
   const ping = useSignal<Attempt | "waiting" | null>(null);
   return (
     <Screen
@@ -68,7 +68,7 @@ export function WebhookScreen({ id }: { id: string }) {
         {({ webhook }) => (
           <>
             <Details shown={webhook} />
-            <Attempts id={id} turn={turn.value} />
+            <Attempts id={id} turn={turn.value} onReload={reload} />
           </>
         )}
       </Loaded>

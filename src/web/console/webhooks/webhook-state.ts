@@ -33,6 +33,7 @@ export const EVENT_CHOICES = [
   "message.scheduled",
   "message.redacted",
   "chat.*",
+  "note.*",
   "channel.*",
   "webhook.*",
 ] as const satisfies NonNullable<Schemas["NewWebhook"]["types"]>;
