@@ -10,7 +10,7 @@ type Sink = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 type Rows = Record<string, unknown>;
 type Color = "red" | "green" | "yellow" | "dim" | "bold";
 
-const TIME_FIELD = /(?:At|since|oldest|reset)$/;
+const TIME_FIELD = /(?:At|[sS]ince|oldest|reset)$/;
 
 export interface OutputOptions {
   json: boolean;

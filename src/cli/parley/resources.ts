@@ -225,6 +225,7 @@ export const RESOURCES = {
       "LAST MESSAGE": "lastMessageAt",
       UNANSWERED: "unansweredSince",
       SCHEDULED: "nextScheduledAt",
+      ASSIGNEE: "assigneeId",
     },
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),

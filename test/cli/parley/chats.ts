@@ -102,6 +102,7 @@ export function chatTests(placeOf: () => Place): void {
     expect((await place.json(give, env)).chat).toMatchObject({ assigneeId: member.id, metadata: { b: "2" } });
     expect((await place.run(give, env)).stderr).toContain("chat_reassigned");
     expect((await place.json(["chats", "list", "--assignee", member.id], env)).chats).toHaveLength(1);
+    expect((await place.run(["chats", "list"], env)).stdout).toMatch(new RegExp(`ASSIGNEE.*\\n.*${member.id}`));
     expect((await place.json(["chats", "list", "--assignee", "none"], env)).chats).toHaveLength(0);
     const free = await place.json(["chats", "change", chatId, "--assignee", "none"], env);
     expect(free.chat).toMatchObject({ assigneeId: null });
