@@ -31,6 +31,15 @@ async function changeList(page: Page, change: string): Promise<void> {
 
 const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 
+test("an opened link offers its own sign-in first", async () => {
+  const { page } = await newDevice();
+  const { url } = await desk.operator("POST", `/members/${await newMember(desk, "Lin Link")}/sign-in-link`);
+  await page.goto(url.replace("127.0.0.1", "localhost"));
+  await page.getByText("Sign in as Lin Link").waitFor();
+  expect(await page.getByRole("button").allTextContents()).toEqual(["Sign in", "Sign in with a passkey"]);
+  await page.context().close();
+});
+
 test("a member adds a passkey, signs in with it alone, renames and deletes it", async () => {
   const memberId = await newMember(desk, "Pia Pass");
   const { page, cdp, authenticatorId } = await newDevice();

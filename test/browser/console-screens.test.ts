@@ -241,6 +241,14 @@ test("members show their preset, and the settings every limit", async () => {
   ] as const) {
     await page.getByRole("listitem").filter({ hasText: name }).getByText(role, { exact: true }).waitFor();
   }
+  await page.getByRole("button", { name: "Add a member" }).click();
+  const isPressed = (name: string) => page.getByRole("button", { name, exact: true, pressed: true });
+  await isPressed("Agent").waitFor();
+  await page.getByRole("button", { name: "Viewer", exact: true }).click();
+  await isPressed("Viewer").waitFor();
+  await page.getByLabel("Read notes").uncheck();
+  await isPressed("Viewer").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Settings" }).click();
   for (const fact of ["Members", "Templates", "Channels"]) {
     await page.getByRole("main").getByText(fact, { exact: true }).waitFor();
@@ -265,6 +273,12 @@ test("what a member may not see is named, and what a member may not change has n
     await page.getByText(`You need the permission ${permission}`).waitFor();
   }
   await page.context().close();
+  const reader = await openAsMember(browser, desk, ["members:read", "templates:read"], screenOf(desk, "templates"));
+  await reader.getByRole("heading", { name: "No template yet" }).waitFor();
+  expect(await reader.getByText("Or in a terminal:").count()).toBe(0);
+  await reader.getByRole("link", { name: "Members" }).click();
+  await reader.getByRole("listitem").filter({ hasText: "You" }).getByText("Seen within the hour").waitFor();
+  await reader.context().close();
 });
 
 test("a screen that can't be loaded says why, with the request's id, and tries again", async () => {

@@ -76,7 +76,7 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
           <bdi>{actor.name}</bdi>
         </Button>
         {actor.type !== "operator" && <p class="quiet">{actor.type === "key" ? "API key" : "Member"}</p>}
-        {maker !== null && <p class="quiet">By a link of {maker}</p>}
+        {maker !== null && <p class="quiet">By a link of {maker === "operator" ? "the operator" : maker}</p>}
       </td>
       <td>
         <p>

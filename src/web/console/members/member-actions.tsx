@@ -24,7 +24,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
     const { url, expiresAt } = await api.POST("/members/{id}/sign-in-link", { path });
     openDialog(
       <SecretDialog title={`Sign-in link for ${name}`} secret={url}>
-        Whoever opens it first is signed in as {name}. It ends <Time at={expiresAt} future />.
+        Whoever opens it first is signed in as {name}. It expires <Time at={expiresAt} future />.
       </SecretDialog>,
     );
   };
@@ -48,7 +48,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
         onChange();
       }}
     >
-      <p>Their sessions end at once. Messages that they sent stay.</p>
+      <p>Their sessions end at once, and their chats become nobody’s. Messages that they sent stay.</p>
     </Confirm>
   );
   return (

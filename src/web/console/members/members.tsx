@@ -5,10 +5,13 @@ import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { roleOf } from "../parts/permission-picker.tsx";
-import { Time } from "../parts/time.tsx";
+import { now, Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { MemberActions, MemberDialog } from "./member-actions.tsx";
+
+/** The service notes at most so often that a member is here. */
+const SEEN_MS = 3_600_000;
 
 /** The organization's people. */
 export function Members() {
@@ -78,11 +81,14 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
       <p class="row-aside">
         <span title={permissions.join("\n")}>{roleOf(permissions)}</span>
         <span class="quiet">
-          {passkeys > 0 && `${plural(passkeys, "passkey")}, `}added <Time at={createdAt} long />
+          Added <Time at={createdAt} long />
+          {passkeys > 0 && `, ${plural(passkeys, "passkey")}`}
         </span>
         <span class="quiet">
           {lastSeenAt === null ? (
             "Never signed in"
+          ) : now.value - Date.parse(lastSeenAt) < SEEN_MS ? (
+            "Seen within the hour"
           ) : (
             <>
               Last seen <Time at={lastSeenAt} long />

@@ -19,12 +19,12 @@ export function Button({ opens, icon, children = icon && <Icon name={icon} />, .
   );
 }
 
-/** Buttons that fill a field with what is often wanted. */
-export function Chips({ choices }: { choices: readonly { label: string; choose: () => void }[] }) {
+/** Buttons that fill a field with what is often wanted. `isChosen` marks the one that the field has now. */
+export function Chips({ choices }: { choices: readonly { label: string; choose: () => void; isChosen?: boolean }[] }) {
   return (
     <div class="line">
-      {choices.map(({ label, choose }) => (
-        <Button key={label} onClick={choose}>
+      {choices.map(({ label, choose, isChosen }) => (
+        <Button key={label} aria-pressed={isChosen} onClick={choose}>
           {label}
         </Button>
       ))}

@@ -63,7 +63,7 @@ export function ListScreen<Row>(props: ListScreenProps<Row>) {
       <Listed
         pages={pages}
         empty={
-          <Empty icon={icon} title={empty.title} action={button} command={empty.command}>
+          <Empty icon={icon} title={empty.title} action={button} command={create ? empty.command : undefined}>
             {empty.text}
           </Empty>
         }

@@ -44,11 +44,14 @@ export const OF_MEMBERS: Choices = { Agent: PRESETS.agent, Viewer: PRESETS.viewe
 
 /** What a member may do, in a word or two: "Agent", or "3 permissions". */
 export function roleOf(permissions: readonly Permission[]): string {
-  const isAll = (preset: readonly Permission[]) =>
-    preset.length === permissions.length && preset.every((one) => permissions.includes(one));
   return (
-    Object.keys(OF_MEMBERS).find((name) => isAll(OF_MEMBERS[name] ?? [])) ?? plural(permissions.length, "permission")
+    Object.keys(OF_MEMBERS).find((name) => isSame(OF_MEMBERS[name] ?? [], permissions)) ??
+    plural(permissions.length, "permission")
   );
+}
+
+function isSame(some: readonly Permission[], others: readonly Permission[]): boolean {
+  return some.length === others.length && some.every((one) => others.includes(one));
 }
 
 /** The permissions that a person can give: those of that person. */
@@ -66,6 +69,7 @@ export function PermissionPicker({ given, choices }: { given: readonly Permissio
   const buttons = Object.entries(choices).map(([label, permissions]) => ({
     label,
     choose: () => (chosen.value = permissions.filter(may)),
+    isChosen: isSame(permissions.filter(may), chosen.value),
   }));
   return (
     <fieldset class="picker">

@@ -24,7 +24,7 @@ interface EmptyProps {
   children: ComponentChildren;
   action?: JSX.Element | null;
   /** The command that does the same. */
-  command?: string;
+  command?: string | undefined;
 }
 
 /** A screen without anything yet: what it is for, one action, and the command for it. */

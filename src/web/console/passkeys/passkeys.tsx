@@ -39,8 +39,8 @@ export function Passkeys() {
     <section class="section">
       <h2>Your passkeys</h2>
       <p class="stack">
-        With a passkey you sign in alone, by the fingerprint, face or PIN of your device. A sign-in link stays the way
-        back.
+        With a passkey you sign in without a link, by the fingerprint, face or PIN of your device. If you lose it, ask
+        for a link.
       </p>
       <Loaded resource={own} rows={2}>
         {(data) => <List {...data} onChange={own.reload} />}
@@ -132,7 +132,7 @@ function Add({ onChange }: { onChange: () => void }) {
         onChange();
       }}
     >
-      <Name hint="Where it is: such as Work laptop. Next, the browser asks where to keep it." />
+      <Name hint="For example, Work laptop. Next, the browser asks where to keep it." />
     </FormDialog>
   );
 }

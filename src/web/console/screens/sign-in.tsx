@@ -12,18 +12,20 @@ export function SignIn({ code }: { code: string | null }) {
   useEffect(() => {
     document.title = "Sign in · Parley";
   }, []);
+  const form = <SignInForm code={code} />;
   return (
     <main class="lone">
       <div class="box sign-in">
         <h1>Parley</h1>
         {code === null && (
           <p>
-            <strong>Members</strong> sign in with a one-time link. Ask a colleague or the operator for a new one.
+            <strong>Members</strong> sign in with a passkey, or with a one-time link from a colleague or the operator.
           </p>
         )}
+        {code !== null && form}
         <PasskeySignIn />
         <AccessSignIn />
-        <SignInForm code={code} />
+        {code === null && form}
       </div>
     </main>
   );
