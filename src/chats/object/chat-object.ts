@@ -8,6 +8,7 @@ import { describeQueue } from "./delivery/queue.ts";
 import { EventfulObject } from "./eventful-object.ts";
 import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
+import { turnsOf } from "./scheduled/turns.ts";
 import { isOwner } from "./visitors/socket-check.ts";
 
 /**
@@ -332,7 +333,9 @@ export class ChatObject extends EventfulObject {
   }
 
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
-  override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+  override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
+    // The platform repeats an alarm only a few times. A repeated one waits for nothing.
+    if (!invocation?.isRetry && this.parts.scheduled.hasDue) await turnsOf(this.env).begin();
     return this.parts.due.ring(invocation);
   }
 

@@ -1,4 +1,5 @@
 import { exitCodeOf, Mistake } from "../../support/mistake.ts";
+import { keepTemporaryFilesInMemory } from "../../support/temporary-files.ts";
 import { readArguments, USAGE } from "./arguments.ts";
 import { alone } from "./ground.ts";
 import { Random } from "./random.ts";
@@ -9,6 +10,8 @@ import { STORMS } from "./tests.ts";
 const MAX_FAULTS_SHOWN = 20;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+// The local runtime waits for the disk in the thread that does all its work. A kill loses nothing of either.
+keepTemporaryFilesInMemory();
 process.exit(await exitCodeOf(() => main(process.argv.slice(2))));
 
 /** `npm run test:storm`: 0 when everything held. */

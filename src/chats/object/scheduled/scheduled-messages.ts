@@ -90,6 +90,16 @@ export class ScheduledMessages implements DuePart {
     return soonest === Number.POSITIVE_INFINITY ? null : soonest;
   }
 
+  /** Whether `run` has something to do. Never throws: `run` handles the fault. */
+  get hasDue(): boolean {
+    const now = this.#host.clock.now();
+    try {
+      return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+    } catch {
+      return false;
+    }
+  }
+
   /** Whether a message is about to take its place. */
   hasSoon(): boolean {
     const soon = this.#host.clock.now() + SOON_MS;

@@ -1,0 +1,50 @@
+import { type Clock, SYSTEM_CLOCK } from "../../../platform/clock.ts";
+import { perIsolate } from "../../../platform/per-isolate.ts";
+
+/** Three times as long as a chat needs to place ten messages: what becomes due meanwhile is sent in between. */
+const TURN_MS = 8;
+/** How often a chat waits. If the thread was busy, the turns of many chats come at once: one begins, and the others wait again. */
+const MAX_WAITS = 3;
+/** Beyond that, turns begin again from now. So a clock that was set back delays nothing for longer either. */
+const MAX_WAIT_MS = 30_000;
+
+/**
+ * When chats of one isolate place their due messages, if many have some that are due at the same time. They share a
+ * thread. Without turns, each step of all of them would come before the next step of the first, so that nothing would be
+ * sent before all had placed theirs. A chat alone waits for nothing.
+ */
+export class Turns {
+  readonly #clock: Pick<Clock, "now" | "wait">;
+  /** When the next turn can begin, Unix milliseconds. */
+  #nextAt = 0;
+  #begunAt = 0;
+
+  constructor(clock: Pick<Clock, "now" | "wait">) {
+    this.#clock = clock;
+  }
+
+  /** Waits for a turn. */
+  async begin(): Promise<void> {
+    let now = this.#clock.now();
+    for (let waits = 0; waits < MAX_WAITS; waits++) {
+      const waitMs = this.#take(now);
+      if (waitMs === 0) break;
+      await this.#clock.wait(waitMs);
+      now = this.#clock.now();
+      if (now - this.#begunAt >= TURN_MS) break;
+    }
+    this.#begunAt = now;
+    if (this.#nextAt < now + TURN_MS) this.#nextAt = now + TURN_MS;
+  }
+
+  /** @returns in how many milliseconds the turn begins */
+  #take(now: number): number {
+    const waitMs = this.#nextAt - now;
+    const beginsIn = waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs);
+    this.#nextAt = now + beginsIn + TURN_MS;
+    return beginsIn;
+  }
+}
+
+/** The turns of this isolate's chats. */
+export const turnsOf = perIsolate(() => new Turns(SYSTEM_CLOCK));
