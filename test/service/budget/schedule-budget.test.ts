@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { chatPlace, DAY, inFuture, MINUTE } from "../chats/object/scheduled/fixtures.ts";
@@ -94,4 +94,18 @@ test("a message that is moved to now costs what it costs when it is due", async 
   const { id } = await place.schedule(DAY);
   await place.settle();
   expect(await rowsOf(place, () => place.patch(id, { scheduledAt: null }))).toBe(4 + ALARM);
+});
+
+test("of two chats whose messages are due at the same time, the second waits for its turn, and a chat alone does not", async () => {
+  const places = [await quietPlace(), await quietPlace()];
+  for (const { schedule } of places) await schedule(DAY);
+  pass(DAY);
+  const waits = vi.spyOn(scheduler, "wait");
+  for (const { ringIn } of places) await ringIn(0);
+  expect(waits.mock.calls[0]).toEqual([8]);
+  waits.mockClear();
+  const [first] = places;
+  await first?.schedule(DAY);
+  await first?.ringIn(DAY);
+  expect(waits).not.toHaveBeenCalled();
 });

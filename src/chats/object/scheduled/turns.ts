@@ -5,8 +5,6 @@ import { perIsolate } from "../../../platform/per-isolate.ts";
 const TURN_MS = 8;
 /** How often a chat waits. If the thread was busy, the turns of many chats come at once: one begins, and the others wait again. */
 const MAX_WAITS = 3;
-/** Beyond that, turns begin again from now. So a clock that was set back delays nothing for longer either. */
-const MAX_WAIT_MS = 30_000;
 
 /**
  * When chats of one isolate place their due messages, if many have some that are due at the same time. They share a
@@ -18,6 +16,7 @@ export class Turns {
   /** When the next turn can begin, Unix milliseconds. */
   #nextAt = 0;
   #begunAt = 0;
+  #askedAt = 0;
 
   constructor(clock: Pick<Clock, "now" | "wait">) {
     this.#clock = clock;
@@ -39,8 +38,9 @@ export class Turns {
 
   /** @returns in how many milliseconds the turn begins */
   #take(now: number): number {
-    const waitMs = this.#nextAt - now;
-    const beginsIn = waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs);
+    // If the clock was set back, the turns that were taken say nothing.
+    const beginsIn = now < this.#askedAt ? 0 : Math.max(0, this.#nextAt - now);
+    this.#askedAt = now;
     this.#nextAt = now + beginsIn + TURN_MS;
     return beginsIn;
   }
