@@ -5,6 +5,8 @@ import { perIsolate } from "../../../platform/per-isolate.ts";
 const TURN_MS = 8;
 /** How often a chat waits. If the thread was busy, the turns of many chats come at once: one begins, and the others wait again. */
 const MAX_WAITS = 3;
+/** A chat whose turn would come later than this begins at once: one customer's crowd must not hold up another's message. */
+const MAX_DELAY_MS = 10_000;
 
 /**
  * When chats of one isolate place their due messages, if many have some that are due at the same time. They share a
@@ -41,6 +43,7 @@ export class Turns {
     // If the clock was set back, the turns that were taken say nothing.
     const beginsIn = now < this.#askedAt ? 0 : Math.max(0, this.#nextAt - now);
     this.#askedAt = now;
+    if (beginsIn > MAX_DELAY_MS) return 0;
     this.#nextAt = now + beginsIn + TURN_MS;
     return beginsIn;
   }

@@ -46,6 +46,13 @@ test("the last of a thousand chats begins after eight seconds", async () => {
   expect(begun.at(-1)).toBe(999 * 8);
 });
 
+test("no chat waits for longer than ten seconds, however many are due", async () => {
+  const { clock, begun } = crowd(2_000);
+  await clock.pass(10_100);
+  expect(begun).toHaveLength(2_000);
+  expect(begun.filter((at) => at === 0)).toHaveLength(2_000 - 1_250);
+});
+
 test("a clock that was set back delays nothing", async () => {
   const { clock, begun, ask } = crowd(1);
   await settle();
