@@ -104,3 +104,10 @@ async function watchedFetch(request: Request): Promise<Response> {
   if (response.status === 401) sessionLost();
   return response;
 }
+
+/** A fault of this page's own is shown like one of the service. */
+export function asParleyError(error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  console.error(error);
+  return new ParleyError(OWN_FAULT, { status: null, code: "page", cause: error });
+}

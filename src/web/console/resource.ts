@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { OWN_FAULT, ParleyError } from "./api.ts";
+import { asParleyError, type ParleyError } from "./api.ts";
 import { sayError } from "./parts/toast.tsx";
 
 /** What was loaded last by this key, so that a screen that is opened again shows it while it loads. */
@@ -134,13 +134,6 @@ export function usePages<Row>(
 /** Forgets what was loaded by keys with this part, such as a route, because it changed. */
 export function forget(part: string): void {
   for (const key of known.keys()) if (key.includes(part)) known.delete(key);
-}
-
-/** A fault of this page's own is shown like one of the service. */
-export function asParleyError(error: unknown): ParleyError {
-  if (error instanceof ParleyError) return error;
-  console.error(error);
-  return new ParleyError(OWN_FAULT, { status: null, code: "page", cause: error });
 }
 
 function remember(key: string, data: unknown): void {

@@ -1,26 +1,15 @@
 import { signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, ParleyError } from "../api.ts";
+import { asParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
-import { usePlace } from "../organization.ts";
-import { asParleyError } from "../resource.ts";
-import { afterEvent, type Filter, isScheduling, withChat } from "./chat-rows.ts";
-import { listen } from "./live.ts";
+import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat-rows.ts";
 
 const PAGE = 50;
-
-/** The chats by a filter, as long as they are shown. */
-export function useChats(filter: Filter): ChatListStore {
-  const { api } = usePlace();
-  const { view, channel, assignee, search } = filter;
-  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, search]);
-  useEffect(() => {
-    void store.load();
-    return listen((event) => (event ? store.take(event) : void store.load()));
-  }, [store]);
-  return store;
-}
+/** If more chats than this come into the list at once, they are not asked for one by one. */
+const MOST_ASKED = 5;
+/** Then the first page is read instead, at most so often. */
+const READ_EVERY_MS = 2_000;
 
 /** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
 export class ChatListStore {
@@ -34,6 +23,9 @@ export class ChatListStore {
   readonly #filter: Filter;
   #cursor: string | null = null;
   #isLoadingMore = false;
+  /** How many rows were loaded by pages. */
+  #loaded = PAGE;
+  #reading: ReturnType<typeof setTimeout> | undefined;
   /** Chats that are being asked for, and whether they changed meanwhile. Several events of one chat ask at most twice. */
   readonly #asked = new Map<string, boolean>();
 
@@ -50,6 +42,7 @@ export class ChatListStore {
       const kept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "" ? [openRow] : [];
       // What was loaded beyond the first page is loaded again when the reader gets there.
       this.rows.value = [...chats, ...kept];
+      this.#loaded = PAGE;
       this.#setCursor(cursor);
       this.state.value = "ready";
       this.error.value = null;
@@ -59,6 +52,12 @@ export class ChatListStore {
     }
   }
 
+  /** Whether the list has all chats, the latest activity first. */
+  get #hasAll(): boolean {
+    const { view, assignee, search } = this.#filter;
+    return view === "all" && assignee === null && search === "";
+  }
+
   /** Loads the next page. */
   async more(): Promise<void> {
     if (this.#isLoadingMore || this.#cursor === null) return;
@@ -66,7 +65,10 @@ export class ChatListStore {
     try {
       const { chats, cursor } = await this.#page(this.#cursor);
       const known = new Set(this.rows.value.map(({ id }) => id));
-      this.rows.value = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
+      const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
+      // The open chat may stand below what was loaded.
+      this.rows.value = this.#hasAll ? inOrder(rows, "all") : rows;
+      this.#loaded = this.rows.value.length;
       this.#setCursor(cursor);
       this.error.value = null;
     } catch (error) {
@@ -77,27 +79,78 @@ export class ChatListStore {
   }
 
   /** Takes what happened. Only a chat that is not in the list is asked for. */
-  take(event: FollowedEvent): void {
-    const { chatId, type, channelId } = event;
-    if (chatId === null) return;
-    if (type === "chat.deleted") {
-      this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
-      return;
-    }
+  take(events: FollowedEvent[]): void {
     const { view, search, channel } = this.#filter;
-    const known = this.rows.value.find(({ id }) => id === chatId);
-    const isWanted = search === "" && (channel === null || channel === channelId);
-    const isOther = view === "scheduled" && isScheduling(event);
-    if (known && !isOther) this.put(afterEvent(known, event));
-    else if (event.data.chat && isWanted) this.put(event.data.chat);
-    else if (known || isWanted) void this.ask(chatId);
+    const known = new Map(this.rows.value.map((row) => [row.id, row]));
+    const changed = new Map<string, Chat>();
+    const gone = new Set<string>();
+    const asked = new Set<string>();
+    for (const event of events) {
+      const { chatId, type, channelId } = event;
+      if (chatId === null) continue;
+      if (type === "chat.deleted") {
+        changed.delete(chatId);
+        gone.add(chatId);
+        continue;
+      }
+      const chat = changed.get(chatId) ?? known.get(chatId);
+      const isWanted = search === "" && (channel === null || channel === channelId);
+      const isOther = view === "scheduled" && isScheduling(event);
+      if (chat && !isOther && !gone.has(chatId)) changed.set(chatId, afterEvent(chat, event));
+      else if (event.data.chat && isWanted) {
+        gone.delete(chatId);
+        changed.set(chatId, event.data.chat);
+      } else if (chat || isWanted) asked.add(chatId);
+    }
+    let rows: Chat[] = this.rows.value;
+    for (const [id, chat] of changed) if (chat !== known.get(id)) rows = this.#with(rows, chat);
+    if (gone.size > 0) rows = rows.filter(({ id }) => !gone.has(id));
+    this.rows.value = this.#cut(rows);
+    const wanted = [...asked].filter((id) => !gone.has(id));
+    // In the other lists a chat that is new need not be on the first page.
+    if (wanted.length > MOST_ASKED && this.#hasAll) this.#readSoon();
+    else for (const id of wanted) void this.ask(id);
+  }
+
+  /** The list is no longer shown. */
+  stop(): void {
+    clearTimeout(this.#reading);
   }
 
   /** A chat is known to be so now. */
   put(chat: Chat): void {
-    const rows = this.rows.value;
-    if (this.#filter.search === "") this.rows.value = withChat(rows, chat, this.#filter, this.openId);
-    else this.rows.value = rows.map((row) => (row.id === chat.id ? chat : row));
+    this.rows.value = this.#with(this.rows.value, chat);
+  }
+
+  #with(rows: Chat[], chat: Chat): Chat[] {
+    if (this.#filter.search === "") return withChat(rows, chat, this.#filter, this.openId);
+    return rows.map((row) => (row.id === chat.id ? chat : row));
+  }
+
+  /** The rows without those that newer ones pushed far below what was loaded. They are loaded when the reader gets there. */
+  #cut(rows: Chat[]): Chat[] {
+    // The other lists continue after a cursor of the service.
+    if (!this.#hasAll || rows.length <= this.#loaded + PAGE) return rows;
+    const kept = rows.slice(0, this.#loaded);
+    this.#setCursor(kept.at(-1)?.id ?? null);
+    return [...kept, ...rows.slice(this.#loaded).filter(({ id }) => id === this.openId)];
+  }
+
+  /** Reads the first page for the chats that are not in the list. Those that are follow their events, which are newer. */
+  #readSoon(): void {
+    this.#reading ??= setTimeout(async () => {
+      try {
+        const { chats } = await this.#page(null);
+        const known = new Set(this.rows.value.map(({ id }) => id));
+        let rows: Chat[] = this.rows.value;
+        for (const chat of chats) if (!known.has(chat.id)) rows = this.#with(rows, chat);
+        this.rows.value = this.#cut(rows);
+      } catch {
+        // What happens next asks again.
+      } finally {
+        this.#reading = undefined;
+      }
+    }, READ_EVERY_MS);
   }
 
   /** Reads a chat, and puts it where it belongs. */

@@ -37,7 +37,9 @@ export function inOrder(rows: readonly Chat[], view: View): Chat[] {
     if (view === "scheduled") return Date.parse(chat.nextScheduledAt ?? "") || Number.POSITIVE_INFINITY;
     return -Date.parse(chat.lastMessageAt ?? chat.createdAt);
   };
-  return rows.toSorted((one, other) => compare(time(one), time(other)) || compare(one.id, other.id));
+  const times = new Map(rows.map((row) => [row.id, time(row)]));
+  const timeOf = ({ id }: Chat) => times.get(id) ?? 0;
+  return rows.toSorted((one, other) => compare(timeOf(one), timeOf(other)) || compare(one.id, other.id));
 }
 
 /**

@@ -1,8 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import { type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
+import { asParleyError, type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
-import { asParleyError } from "../resource.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";

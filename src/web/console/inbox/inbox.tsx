@@ -9,9 +9,9 @@ import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
-import { useChats } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
+import { useChats } from "./use-chats.ts";
 
 /** The filter stays while other screens are open. */
 const filters = new Map<string, Filter>();

@@ -1,11 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { type Member, textOf } from "../api.ts";
+import { asParleyError, type Member, textOf } from "../api.ts";
 import { plural } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { asParleyError } from "../resource.ts";
 import { matchesOf, mentionsIn, queryAt } from "./mentions.ts";
 import type { NotesStore } from "./notes-store.ts";
 

@@ -1,11 +1,11 @@
 import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat } from "../api.ts";
+import { asParleyError } from "../api.ts";
 import { leading } from "../inbox/live.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
-import { asParleyError } from "../resource.ts";
 import { currentSession } from "../session.ts";
 import { chime } from "./chime.ts";
 import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";

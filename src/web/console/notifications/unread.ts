@@ -3,7 +3,8 @@ import { currentPath } from "../location.ts";
 import { currentSession } from "../session.ts";
 
 /** Why a chat is unread: the contact wrote, or a colleague named the person or gave the chat to them. */
-export type Why = "message" | "person";
+const WHYS = ["message", "person"] as const;
+export type Why = (typeof WHYS)[number];
 
 const MOST_ON_ICON = 9;
 
@@ -27,16 +28,19 @@ export function markUnread(chatId: string, why: Why): void {
   read();
 }
 
-/** @param why the reason that no longer holds; all by default */
-export function markRead(chatId: string, why = ""): void {
-  for (const key of keys(`${chatId} ${why}`)) localStorage.removeItem(key);
-  read();
+/** @param why the reason that no longer holds; all by default. Every sent message asks, so it looks only where it must. */
+export function markRead(chatId: string, why?: Why): void {
+  const entries = (why ? [why] : WHYS).map((each) => `${prefix}${chatId} ${each}`);
+  const stored = entries.filter((entry) => localStorage.getItem(entry) !== null);
+  for (const entry of stored) localStorage.removeItem(entry);
+  if (stored.length > 0) read();
 }
 
-const keys = (rest = "") => Object.keys(localStorage).filter((key) => key.startsWith(prefix + rest));
-
+/** Draws nothing again if nothing changed: each row of the list of chats looks at this. */
 function read(): void {
-  unread.value = new Set(keys().map((key) => key.split(" ")[3] ?? ""));
+  const entries = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+  const now = new Set(entries.map((entry) => entry.split(" ")[3] ?? ""));
+  if ([...now].sort().join() !== [...unread.value].sort().join()) unread.value = now;
 }
 
 /** A chat is read once the person looks at it. */

@@ -1,10 +1,10 @@
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
 import { dayOf, exactTime, fromNow, plural, timeOfDay } from "../format.ts";
-import { useChats } from "../inbox/chat-list-store.ts";
 import { ALL_CHATS, type Filter, isScheduling } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
 import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
+import { useChats } from "../inbox/use-chats.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";

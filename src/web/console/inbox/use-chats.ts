@@ -1,0 +1,28 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { FollowedEvent } from "../../../client/event.ts";
+import { usePlace } from "../organization.ts";
+import { ChatListStore } from "./chat-list-store.ts";
+import type { Filter } from "./chat-rows.ts";
+import { listen } from "./live.ts";
+import { Together } from "./together.ts";
+
+/** The list changes at most so often, however much happens. */
+const TAKE_EVERY_MS = 200;
+
+/** The chats by a filter, as long as they are shown. */
+export function useChats(filter: Filter): ChatListStore {
+  const { api } = usePlace();
+  const { view, channel, assignee, search } = filter;
+  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, search]);
+  useEffect(() => {
+    void store.load();
+    const events = new Together<FollowedEvent>(TAKE_EVERY_MS, (together) => store.take(together));
+    const stopListening = listen((event) => (event ? events.add(event) : void store.load()));
+    return () => {
+      stopListening();
+      events.stop();
+      store.stop();
+    };
+  }, [store]);
+  return store;
+}
