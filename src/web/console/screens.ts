@@ -13,6 +13,5 @@ export { Organizations } from "./screens/organizations.tsx";
 export { NotificationsDialog } from "./notifications/notifications-dialog.tsx";
 export { ShortcutList } from "./shortcut-list.tsx";
 export { SearchBar } from "./inbox/search-bar.tsx";
-export * from "./passkeys/ceremony.ts";
 export { Palette } from "./palette.tsx";
 export * from "../shared/later.ts";

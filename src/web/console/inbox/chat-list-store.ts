@@ -136,21 +136,23 @@ export class ChatListStore {
     return [...kept, ...rows.slice(this.#loaded).filter(({ id }) => id === this.openId)];
   }
 
-  /** Reads the first page for the chats that are not in the list. Those that are follow their events, which are newer. */
   #readSoon(): void {
-    this.#reading ??= setTimeout(async () => {
-      try {
-        const { chats } = await this.#page(null);
-        const known = new Set(this.rows.value.map(({ id }) => id));
-        let rows: Chat[] = this.rows.value;
-        for (const chat of chats) if (!known.has(chat.id)) rows = this.#with(rows, chat);
-        this.rows.value = this.#cut(rows);
-      } catch {
-        // What happens next asks again.
-      } finally {
-        this.#reading = undefined;
-      }
-    }, READ_EVERY_MS);
+    this.#reading ??= setTimeout(() => void this.#readFirstPage(), READ_EVERY_MS);
+  }
+
+  /** Reads the first page for the chats that are not in the list. Those that are follow their events, which are newer. */
+  async #readFirstPage(): Promise<void> {
+    try {
+      const { chats } = await this.#page(null);
+      const known = new Set(this.rows.value.map(({ id }) => id));
+      let rows: Chat[] = this.rows.value;
+      for (const chat of chats) if (!known.has(chat.id)) rows = this.#with(rows, chat);
+      this.rows.value = this.#cut(rows);
+    } catch {
+      // What happens next asks again.
+    } finally {
+      this.#reading = undefined;
+    }
   }
 
   /** Reads a chat, and puts it where it belongs. */

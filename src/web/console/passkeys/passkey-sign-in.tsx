@@ -30,10 +30,10 @@ export function PasskeySignIn({ onSignedIn }: { onSignedIn?: () => void }) {
 
 /** Fetches what asks the browser, and asks it. @throws ParleyError if the person chose nothing */
 export async function withPasskeys(
-  work: (ceremony: typeof import("../screens.ts")) => Promise<object>,
+  work: (ceremony: typeof import("./ceremony.ts")) => Promise<object>,
 ): Promise<object> {
   try {
-    return await work(await import("../screens.ts"));
+    return await work(await import("./ceremony.ts"));
   } catch (cause) {
     throw new ParleyError((cause as Error).message, { status: null, code: "passkey_not_chosen", cause });
   }
