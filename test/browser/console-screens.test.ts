@@ -205,7 +205,7 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   // Searches of an hour share an entry, which says how many they are.
   const newest = rows.filter({ hasText: "Searched the chats (2 times)" }).first();
   await newest.getByText("Mel").waitFor();
-  await newest.getByText("By a link of operator").waitFor();
+  await newest.getByText("By a link of the operator").waitFor();
   await newest.getByText("Done").waitFor();
   await member.getByLabel("What").selectOption({ label: "Changed a member" });
   await expect.poll(() => rows.count()).toBe(1);
