@@ -64,7 +64,10 @@ test("every case is prepared, counted and timed, and gets the expected responses
   const settings = { ...SETTINGS, seconds: 0.02, wrk: null, memory: [25, 65] };
   const { rows, gzippedBytes, memory } = await bench(cases, settings);
   expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
-  expect(rows.filter(({ rate, p50, p99 }) => !(rate > 0 && p50 > 0 && p99 >= p50))).toEqual([]);
+  // An event can come before the answer to its send is read: then it took no time.
+  const tookNone = rows.filter(({ name, p50 }) => !(name.startsWith("event to") ? p50 >= 0 : p50 > 0));
+  expect(tookNone).toEqual([]);
+  expect(rows.filter(({ rate, p50, p99 }) => !(rate > 0 && p99 >= p50))).toEqual([]);
   expect(gzippedBytes).toBeGreaterThan(0);
 
   const counts = Object.fromEntries(rows.map((row) => [row.name, row.counts]));

@@ -96,20 +96,16 @@ test("what happens to a chat at once is one change of the list, and the newest c
   ]);
 });
 
-test("the first event is taken at once, and what follows it together", async () => {
+test("the first events are taken at once, and what else comes right then together", async () => {
   vi.useFakeTimers();
   const taken: number[][] = [];
-  const events = new Together<number>(200, (items) => taken.push(items));
-  events.add(1);
-  events.add(2);
-  events.add(3);
-  expect(taken).toEqual([[1]]);
+  const events = new Together<number>({ everyMs: 200, atOnce: 2 }, (items) => taken.push(items));
+  for (const n of [1, 2, 3, 4]) events.add(n);
+  expect(taken).toEqual([[1], [2]]);
   await vi.advanceTimersByTimeAsync(200);
-  expect(taken).toEqual([[1], [2, 3]]);
-  await vi.advanceTimersByTimeAsync(400);
-  events.add(4);
-  events.add(5);
+  expect(taken).toEqual([[1], [2], [3, 4]]);
+  for (const n of [5, 6, 7]) events.add(n);
   events.stop();
   await vi.advanceTimersByTimeAsync(400);
-  expect(taken).toEqual([[1], [2, 3], [4]]);
+  expect(taken).toEqual([[1], [2], [3, 4], [5], [6]]);
 });

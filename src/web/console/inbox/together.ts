@@ -1,18 +1,23 @@
-/** Hands on what comes: the first at once, and what comes right after it together, at most once in `everyMs`. */
+/** Hands on what comes: the first few at once, and what else comes in the same `everyMs` together. */
 export class Together<Item> {
   readonly #everyMs: number;
+  readonly #atOnce: number;
   readonly #take: (items: Item[]) => void;
+  /** How many were handed on since the timer began. */
+  #count = 0;
   #waiting: Item[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(everyMs: number, take: (items: Item[]) => void) {
+  constructor({ everyMs, atOnce }: { everyMs: number; atOnce: number }, take: (items: Item[]) => void) {
     this.#everyMs = everyMs;
+    this.#atOnce = atOnce;
     this.#take = take;
   }
 
   add(item: Item): void {
-    this.#waiting.push(item);
-    if (this.#timer === undefined) this.#handOn();
+    this.#timer ??= setTimeout(() => this.#end(), this.#everyMs);
+    if (this.#count++ < this.#atOnce) this.#take([item]);
+    else this.#waiting.push(item);
   }
 
   /** What waits is dropped. */
@@ -22,10 +27,11 @@ export class Together<Item> {
     this.#waiting = [];
   }
 
-  #handOn(): void {
+  #end(): void {
     const items = this.#waiting;
     this.#waiting = [];
-    this.#timer = items.length === 0 ? undefined : setTimeout(() => this.#handOn(), this.#everyMs);
+    this.#timer = undefined;
+    this.#count = 0;
     if (items.length > 0) this.#take(items);
   }
 }

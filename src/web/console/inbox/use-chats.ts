@@ -6,8 +6,8 @@ import type { Filter } from "./chat-rows.ts";
 import { listen } from "./live.ts";
 import { Together } from "./together.ts";
 
-/** The list changes at most so often, however much happens. */
-const TAKE_EVERY_MS = 200;
+/** Under load, what happens is taken together. Else at once: a list that moves later moves under the reader's hand. */
+const PACE = { everyMs: 200, atOnce: 4 };
 
 /** The chats by a filter, as long as they are shown. */
 export function useChats(filter: Filter): ChatListStore {
@@ -16,7 +16,7 @@ export function useChats(filter: Filter): ChatListStore {
   const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, search]);
   useEffect(() => {
     void store.load();
-    const events = new Together<FollowedEvent>(TAKE_EVERY_MS, (together) => store.take(together));
+    const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));
     const stopListening = listen((event) => (event ? events.add(event) : void store.load()));
     return () => {
       stopListening();
