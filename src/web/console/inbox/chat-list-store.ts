@@ -19,6 +19,8 @@ export class ChatListStore {
   readonly hasMore = signal(false);
   /** The chat that is open beside the list. */
   openId: string | null = null;
+  /** Whether something happened that the rows do not show yet. */
+  isBehind = (): boolean => false;
   readonly #api: Api;
   readonly #filter: Filter;
   #cursor: string | null = null;

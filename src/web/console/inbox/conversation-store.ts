@@ -60,10 +60,12 @@ export class ConversationStore {
     this.chat.value = known;
   }
 
-  /** Loads the newest messages and those that are scheduled, and asks what the chat is now, unless the list said so. */
-  async load(): Promise<void> {
+  /**
+   * Loads the newest messages and those that are scheduled, and asks what the chat is now.
+   * @param known the chat, if the list has just said what it is: by default, the first time
+   */
+  async load(known = this.state.value === "ready" ? null : this.chat.value): Promise<void> {
     const isFirst = this.state.value !== "ready";
-    const known = isFirst ? this.chat.value : null;
     const before = this.messages.value;
     try {
       const [page, { chat }] = await Promise.all([
@@ -247,7 +249,8 @@ export class ConversationStore {
       await this.change({ assigneeId, ifAssigneeId });
       return true;
     } catch (error) {
-      await this.load();
+      // What the list said may be the reason.
+      await this.load(null);
       if (!(error instanceof ParleyError && error.code === "chat_reassigned")) throw error;
       return false;
     }

@@ -66,7 +66,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     ...(mayBegin ? [{ keys: "n", label: "New chat", run: openNew }] : []),
   ]);
 
-  const known = store.rows.value.find(({ id }) => id === openId) ?? null;
+  const row = store.rows.value.find(({ id }) => id === openId) ?? null;
+  const known = store.isBehind() ? null : row;
   return (
     <div class={openId ? "inbox inbox-open" : "inbox"}>
       <ChatList

@@ -14,6 +14,10 @@ export class Together<Item> {
     this.#take = take;
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   add(item: Item): void {
     this.#timer ??= setTimeout(() => this.#end(), this.#everyMs);
     if (this.#count++ < this.#atOnce) this.#take([item]);

@@ -17,6 +17,7 @@ export function useChats(filter: Filter): ChatListStore {
   useEffect(() => {
     void store.load();
     const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));
+    store.isBehind = () => events.isWaiting;
     const stopListening = listen((event) => (event ? events.add(event) : void store.load()));
     return () => {
       stopListening();
