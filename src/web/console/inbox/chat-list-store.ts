@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Chat, ParleyError } from "../api.ts";
-import { asParleyError } from "../api.ts";
+import { asParleyError, type Chat, type ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat-rows.ts";
 

@@ -1,7 +1,6 @@
 import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Chat } from "../api.ts";
-import { asParleyError } from "../api.ts";
+import { asParleyError, type Chat } from "../api.ts";
 import { leading } from "../inbox/live.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
