@@ -335,7 +335,11 @@ export class ChatObject extends EventfulObject {
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
   override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     // The platform repeats an alarm only a few times. A repeated one waits for nothing.
-    if (!invocation?.isRetry && this.parts.scheduled.hasDue) await turnsOf(this.env).begin();
+    if (!invocation?.isRetry && this.parts.scheduled.hasDue) {
+      // Before the wait: a call meanwhile must not set an alarm in place of the platform's repeat of this one.
+      this.parts.alarm.rang();
+      await turnsOf(this.env).begin();
+    }
     return this.parts.due.ring(invocation);
   }
 
