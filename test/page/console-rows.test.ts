@@ -6,6 +6,7 @@ import {
   afterEvent,
   afterMessage,
   belongs,
+  changes,
   inOrder,
   NOBODY,
   type View,
@@ -147,4 +148,17 @@ test("an event with a chat replaces the row, and keeps the preview that a chat w
   expect(afterEvent(before, event)).toMatchObject({ contact: { name: "Ann" }, lastMessage: { seq: 1 } });
   const ping = { type: "ping", chatId: null, data: {} } as unknown as FollowedEvent;
   expect(afterEvent(before, ping)).toBe(before);
+});
+
+test("an event that a row shows already changes nothing: the chat's creation, or a message before its newest one", () => {
+  const before = afterMessage(chat("a", { assigneeId: "mbr_1" }), message(2));
+  const about = (event: object) => ({ chatId: "a", ...event }) as unknown as FollowedEvent;
+  const created = about({ type: "chat.created", data: { chat: chat("a") } });
+  expect(afterEvent(before, created)).toBe(before);
+  expect(changes(before, created)).toBe(false);
+  expect(changes(before, about({ type: "message.created", data: { message: message(1) } }))).toBe(false);
+  const received = about({ type: "message.received", data: { message: message(3) } });
+  expect(changes(before, received)).toBe(true);
+  expect(changes(before, { ...received, chatId: "b" })).toBe(false);
+  expect(changes(before, about({ type: "chat.deleted", data: {} }))).toBe(true);
 });

@@ -18,8 +18,8 @@ export class ChatListStore {
   readonly hasMore = signal(false);
   /** The chat that is open beside the list. */
   openId: string | null = null;
-  /** Whether something happened that the rows do not show yet. */
-  isBehind = (): boolean => false;
+  /** Whether something happened in a chat that its row does not show yet. */
+  isBehind = (_row: Chat): boolean => false;
   readonly #api: Api;
   readonly #filter: Filter;
   #cursor: string | null = null;

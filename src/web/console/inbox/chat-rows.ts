@@ -57,10 +57,17 @@ export function withChat(rows: readonly Chat[], chat: Chat, shown: Shown, openId
 /** A chat after an event of its own. An event that says nothing about the list leaves it as it is. */
 export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
   const { chat: shown, message, scheduledAt } = event.data;
+  // What is known of the chat is at least as new.
+  if (event.type === "chat.created") return chat;
   if (shown) return { ...shown, lastMessage: shown.lastMessage ?? chat.lastMessage };
   // Another message may be due before this one, which only the chat itself knows.
   if (typeof scheduledAt === "string") return { ...chat, nextScheduledAt: chat.nextScheduledAt ?? scheduledAt };
   return message ? afterMessage(chat, message) : chat;
+}
+
+/** Whether a chat is another one after an event. */
+export function changes(chat: Chat, event: FollowedEvent): boolean {
+  return event.chatId === chat.id && (event.type === "chat.deleted" || afterEvent(chat, event) !== chat);
 }
 
 /** Whether an event changes what is scheduled in its chat. */

@@ -77,9 +77,12 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     writeMessage();
   };
   const writeMessage = () => {
+    const focus = () => document.getElementById("composer")?.focus();
+    // At once, since the next key belongs to it.
+    if (!isNoting) return focus();
     noted.value = null;
     // Its box must be there first.
-    requestAnimationFrame(() => document.getElementById("composer")?.focus());
+    requestAnimationFrame(focus);
   };
   const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();

@@ -67,7 +67,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   ]);
 
   const row = store.rows.value.find(({ id }) => id === openId) ?? null;
-  const known = store.isBehind() ? null : row;
+  const known = row && !store.isBehind(row) ? row : null;
   return (
     <div class={openId ? "inbox inbox-open" : "inbox"}>
       <ChatList

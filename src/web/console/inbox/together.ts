@@ -14,8 +14,8 @@ export class Together<Item> {
     this.#take = take;
   }
 
-  get isWaiting(): boolean {
-    return this.#waiting.length > 0;
+  isWaiting(matches: (item: Item) => boolean): boolean {
+    return this.#waiting.some(matches);
   }
 
   add(item: Item): void {

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { usePlace } from "../organization.ts";
 import { ChatListStore } from "./chat-list-store.ts";
-import type { Filter } from "./chat-rows.ts";
+import { changes, type Filter } from "./chat-rows.ts";
 import { listen } from "./live.ts";
 import { Together } from "./together.ts";
 
@@ -17,7 +17,7 @@ export function useChats(filter: Filter): ChatListStore {
   useEffect(() => {
     void store.load();
     const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));
-    store.isBehind = () => events.isWaiting;
+    store.isBehind = (row) => events.isWaiting((event) => changes(row, event));
     const stopListening = listen((event) => (event ? events.add(event) : void store.load()));
     return () => {
       stopListening();
