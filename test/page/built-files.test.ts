@@ -44,7 +44,6 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/chat.js",
     "web-assets/composer-files-hash.js",
     "web-assets/console",
-    "web-assets/console/ceremony-hash.js",
     "web-assets/console/page.css",
     "web-assets/console/page.js",
     "web-assets/console/screens-hash.js",

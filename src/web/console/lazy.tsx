@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { laterComesFrom } from "../shared/fetch-later.ts";
-import { Button } from "./parts/button.tsx";
+import { MainButton } from "./parts/button.tsx";
 import { Dialog } from "./parts/dialog.tsx";
 import { Empty, Skeleton } from "./parts/states.tsx";
 
@@ -62,11 +62,7 @@ function Outdated() {
     <Empty
       icon="again"
       title="This can’t be loaded"
-      action={
-        <Button class="button button-main" onClick={() => location.reload()}>
-          Load the page again
-        </Button>
-      }
+      action={<MainButton onClick={() => location.reload()}>Load the page again</MainButton>}
     >
       There is a new version, or no connection. What you wrote is kept.
     </Empty>

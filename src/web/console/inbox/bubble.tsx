@@ -187,7 +187,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
             emoji={DESCRIPTIONS[kind].reactions}
             reaction={reactionOf("organization", extras)}
             onReact={(emoji) => void store.react(message.id, emoji).catch(sayError)}
-            onReply={() => (store.answered.value = message)}
+            onReply={() => store.write(message)}
           />
         )
       }

@@ -95,9 +95,11 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
   const answered = store.answered.value;
   const hasFiles = stage.files.length > 0;
 
+  const begins = store.begins.value;
+  // Before the next key, which is the text's.
   useLayoutEffect(() => {
-    if (answered) box.current?.focus();
-  }, [answered]);
+    if (begins > 0) box.current?.focus();
+  }, [begins]);
 
   const upload: UploadFile = async (call) => {
     const { uploadFile } = await fetchLater();

@@ -40,6 +40,8 @@ export class ConversationStore {
   readonly isLoadingOlder = signal(false);
   /** The message that the next one answers. */
   readonly answered = signal<Message | null>(null);
+  /** Counts how often the person began to write, so that the text box takes the keys. */
+  readonly begins = signal(0);
   /** The reactions that the network has not taken yet, by message. A null takes one back. */
   readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
@@ -161,6 +163,12 @@ export class ConversationStore {
     if (message && (!this.hasOlder.value || isInReach(this.messages.value, message)))
       this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.chat.value = afterEvent(this.chat.value, event);
+  }
+
+  /** The person begins to write, or goes on. @param answered the message to answer; null leaves the choice as it is */
+  write(answered: Message | null): void {
+    if (answered) this.answered.value = answered;
+    this.begins.value++;
   }
 
   /**

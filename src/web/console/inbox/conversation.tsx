@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Chat } from "../api.ts";
+import type { Chat, Message } from "../api.ts";
 import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
@@ -73,16 +73,11 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   const answer = () => {
     const message = store.messages.value.find((one) => one.id === chosen.value);
-    if (message && canAct(message)) store.answered.value = message;
-    writeMessage();
+    writeMessage(message && canAct(message) ? message : null);
   };
-  const writeMessage = () => {
-    const focus = () => document.getElementById("composer")?.focus();
-    // At once, since the next key belongs to it.
-    if (!isNoting) return focus();
+  const writeMessage = (answered: Message | null = null) => {
     noted.value = null;
-    // Its box must be there first.
-    requestAnimationFrame(focus);
+    store.write(answered);
   };
   const writeNote = may("notes:write") ? () => (noted.value = id) : null;
   const { member } = currentSession();

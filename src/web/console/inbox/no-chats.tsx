@@ -1,6 +1,6 @@
 import { networkLabels } from "../../../channels/descriptions.ts";
 import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, MainButton } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
@@ -65,13 +65,7 @@ function NoChannel() {
     <Empty
       icon="channel"
       title="No channel yet"
-      action={
-        may("channels:write") ? (
-          <a class="button button-main" href={to("channels/new")}>
-            Set up a channel
-          </a>
-        ) : null
-      }
+      action={may("channels:write") ? <MainButton href={to("channels/new")}>Set up a channel</MainButton> : null}
     >
       Contacts write to you through a channel: {networkLabels()} or a chat on your site.
       {!may("channels:write") && ` ${names || "The operator"} can set one up.`}

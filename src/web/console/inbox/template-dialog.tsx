@@ -4,7 +4,7 @@ import { fillTemplate } from "../../../chats/template.ts";
 import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
 import { type Chat, ParleyError, type Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, MainButton } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
@@ -47,11 +47,7 @@ export function TemplateDialog({ chat, upload, onSend }: DialogProps) {
               <Empty
                 icon="template"
                 title="No template yet"
-                action={
-                  <a class="button button-main" href={to("templates")}>
-                    Write one
-                  </a>
-                }
+                action={<MainButton href={to("templates")}>Write one</MainButton>}
               >
                 A template is a text with placeholders, such as {"{{name}}"}.
               </Empty>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { Button } from "../parts/button.tsx";
+import { MainButton } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Checkbox, Select } from "../parts/field.tsx";
 import { chime } from "./chime.ts";
@@ -40,9 +40,7 @@ export function NotificationsDialog() {
           Your browser blocks notifications from Parley. To allow them, open the settings beside the page’s address.
         </p>
       ) : (
-        <Button class="button button-main" onClick={() => void askPermission()}>
-          Turn on notifications
-        </Button>
+        <MainButton onClick={() => void askPermission()}>Turn on notifications</MainButton>
       )}
     </Dialog>
   );

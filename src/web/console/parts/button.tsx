@@ -19,6 +19,22 @@ export function Button({ opens, icon, children = icon && <Icon name={icon} />, .
   );
 }
 
+interface MainButtonProps extends ButtonProps {
+  /** The address that it leads to. */
+  href?: string | undefined;
+}
+
+/** What a screen or a dialog is for. It is a link if it leads to an address. */
+export function MainButton({ href, ...button }: MainButtonProps) {
+  const look = "button button-main";
+  if (!href) return <Button class={look} {...button} />;
+  return (
+    <a class={look} href={href}>
+      {button.children}
+    </a>
+  );
+}
+
 /** Buttons that fill a field with what is often wanted. `isChosen` marks the one that the field has now. */
 export function Chips({ choices }: { choices: readonly { label: string; choose: () => void; isChosen?: boolean }[] }) {
   return (

@@ -3,7 +3,7 @@ import { plural } from "../format.ts";
 import { route } from "../location.ts";
 import type { Pages } from "../resource.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Button } from "./button.tsx";
+import { MainButton } from "./button.tsx";
 import type { IconName } from "./icon.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 import { Screen } from "./screen.tsx";
@@ -36,18 +36,12 @@ export function ListScreen<Row>(props: ListScreenProps<Row>) {
     else if (create) openDialog(create.opens);
   };
   useShortcuts(create ? [{ keys: "n", label: create.label, run: open }] : []);
-  const button =
-    typeof create?.opens === "string" ? (
-      <a class="button button-main" href={create.opens}>
-        {create.label}
-      </a>
-    ) : (
-      create && (
-        <Button class="button button-main" onClick={open}>
-          {create.label}
-        </Button>
-      )
-    );
+  const href = typeof create?.opens === "string" ? create.opens : undefined;
+  const button = create && (
+    <MainButton href={href} onClick={open}>
+      {create.label}
+    </MainButton>
+  );
   return (
     <Screen
       title={title}

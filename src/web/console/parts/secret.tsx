@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { Button } from "./button.tsx";
+import { MainButton } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { closeDialog } from "./opened-dialog.tsx";
@@ -29,15 +29,14 @@ export function SecretDialog({ title, secret, children, onSaved }: SecretProps) 
       </pre>
       <div class="form-actions">
         <CopyButton text={secret} />
-        <Button
-          class="button button-main"
+        <MainButton
           onClick={() => {
             closeDialog();
             onSaved?.();
           }}
         >
           I saved it
-        </Button>
+        </MainButton>
       </div>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 /** Asks the browser for passkeys. */
+import { ParleyError } from "../../../client/error.ts";
 import { base64url } from "../../shared/random-token.ts";
 
 /** Options as the service writes them: bytes are in base64url. */
@@ -10,7 +11,7 @@ export interface NewPasskeyOptions extends PasskeyOptions {
   excludeCredentials: { id: string }[];
 }
 
-/** Signs a challenge with the passkey that the person chooses. @throws Error with a text for the person */
+/** Signs a challenge with the passkey that the person chooses. @throws ParleyError with a text for the person */
 export async function choosePasskey(given: PasskeyOptions): Promise<object> {
   const publicKey = { ...given, challenge: bytesOf(given.challenge) };
   const { id, response } = await chosen(navigator.credentials.get({ publicKey }));
@@ -18,7 +19,7 @@ export async function choosePasskey(given: PasskeyOptions): Promise<object> {
   return { id, response: textsOf({ clientDataJSON, authenticatorData, signature, userHandle }) };
 }
 
-/** Makes a passkey on the device that the person chooses. @throws Error as `choosePasskey` */
+/** Makes a passkey on the device that the person chooses. @throws ParleyError as `choosePasskey` */
 export async function makePasskey(given: NewPasskeyOptions): Promise<object> {
   const publicKey = {
     ...given,
@@ -35,7 +36,8 @@ async function chosen(choice: Promise<Credential | null>): Promise<PublicKeyCred
   return (choice as Promise<PublicKeyCredential>).catch((cause: Error) => {
     const isKnown = cause.name === "InvalidStateError";
     const none = `No passkey was chosen. If you have none for ${location.hostname}, sign in with a link.`;
-    throw new Error(isKnown ? "This device already has a passkey of yours." : none, { cause });
+    const text = isKnown ? "This device already has a passkey of yours." : none;
+    throw new ParleyError(text, { status: null, code: "passkey_not_chosen", cause });
   });
 }
 

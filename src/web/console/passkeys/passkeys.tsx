@@ -9,8 +9,8 @@ import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { serviceNow } from "../service-clock.ts";
 import { hasAccess } from "../session.ts";
-import type { NewPasskeyOptions } from "./ceremony.ts";
-import { canHavePasskeys, PasskeySignIn, withPasskeys } from "./passkey-sign-in.tsx";
+import { makePasskey, type NewPasskeyOptions } from "./ceremony.ts";
+import { canHavePasskeys, PasskeySignIn } from "./passkey-sign-in.tsx";
 
 interface Passkey {
   id: string;
@@ -127,7 +127,7 @@ function Add({ onChange }: { onChange: () => void }) {
       done="Added. You can sign in with it now."
       onSubmit={async ({ text }) => {
         const { publicKey } = await call<{ publicKey: NewPasskeyOptions }>("GET", "/passkeys/options");
-        const credential = await withPasskeys(({ makePasskey }) => makePasskey(publicKey));
+        const credential = await makePasskey(publicKey);
         await call("POST", "/passkeys", { name: text("name"), credential });
         onChange();
       }}

@@ -8,6 +8,7 @@ import { useChats } from "../inbox/use-chats.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
+import { MainButton } from "../parts/button.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed, Loaded } from "../parts/states.tsx";
@@ -39,11 +40,7 @@ export function Scheduled() {
           <Empty
             icon="clock"
             title="Nothing is scheduled"
-            action={
-              <a class="button button-main" href={to("inbox")}>
-                Go to the inbox
-              </a>
-            }
+            action={<MainButton href={to("inbox")}>Go to the inbox</MainButton>}
             command='npx parley send <chat> "Good morning" --at "tomorrow at 9:00"'
           >
             In a chat, the menu beside Send schedules a message.

@@ -1,3 +1,4 @@
+import { MainButton } from "../parts/button.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty } from "../parts/states.tsx";
 
@@ -8,11 +9,7 @@ export function NotFound() {
       <Empty
         icon="search"
         title="There is no screen at this address"
-        action={
-          <a class="button button-main" href="/console/">
-            Go to the start
-          </a>
-        }
+        action={<MainButton href="/console/">Go to the start</MainButton>}
       >
         It may have been deleted.
       </Empty>

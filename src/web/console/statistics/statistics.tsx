@@ -3,7 +3,7 @@ import type { Schemas } from "../api.ts";
 import { Health } from "../channels/channel-list.tsx";
 import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, MainButton } from "../parts/button.tsx";
 import { CHANNEL_PARTS, HistoryChart, KEY_PARTS, numbersOf } from "../parts/history-chart.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
@@ -38,11 +38,7 @@ export function Statistics() {
             <Empty
               icon="chart"
               title="Nothing to count yet"
-              action={
-                <a class="button button-main" href={to("channels")}>
-                  Set up a channel
-                </a>
-              }
+              action={<MainButton href={to("channels")}>Set up a channel</MainButton>}
               command="npx parley stats"
             >
               Channels count deliveries, and keys requests.

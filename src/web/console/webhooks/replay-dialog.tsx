@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { MainButton } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -50,9 +50,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps) {
         </div>
         <Meter label="Accepted events" value={sent} max={found} tone="good" />
         <div class="form-actions">
-          <Button class="button button-main" onClick={close}>
-            Close
-          </Button>
+          <MainButton onClick={close}>Close</MainButton>
         </div>
       </Dialog>
     );
