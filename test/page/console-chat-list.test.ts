@@ -3,7 +3,7 @@ import type { FollowedEvent } from "../../src/client/event.ts";
 import type { Chat } from "../../src/web/console/api.ts";
 import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
 import { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
-import { ALL_CHATS } from "../../src/web/console/inbox/chat-rows.ts";
+import { ALL_CHATS, type Filter } from "../../src/web/console/inbox/chat-rows.ts";
 import { Together } from "../../src/web/console/inbox/together.ts";
 
 const at = (n: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + n * 1_000).toISOString();
@@ -31,8 +31,8 @@ const sent = (n: number, seconds: number): FollowedEvent =>
     data: { seq: seconds, message: { id: "msg_1", seq: seconds, text: "Hi", createdAt: at(seconds), status: "SENT" } },
   }) as unknown as FollowedEvent;
 
-/** The list of an organization with so many chats. It lists the newest first. */
-function inbox(count: number) {
+/** The list of an organization with so many chats. It lists the newest first, whatever the view. */
+function inbox(count: number, filter: Partial<Filter> = {}) {
   const asked: string[] = [];
   const answerTo = async ({ path }: ApiRequest) => {
     asked.push(path.split("?")[0] as string);
@@ -42,7 +42,7 @@ function inbox(count: number) {
     const chats = Array.from({ length: Math.min(50, before) }, (_, n) => chat(before - 1 - n));
     return { chats, pagination: { limit: 50, total: count, hasMore: before > 50 } };
   };
-  return { store: new ChatListStore(createApi(answerTo), ALL_CHATS), asked };
+  return { store: new ChatListStore(createApi(answerTo), { ...ALL_CHATS, ...filter }), asked };
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -65,6 +65,51 @@ test("a few chats beside the list are asked for one by one", async () => {
   await store.load();
   store.take([sent(1, 2_000), sent(2, 2_001)]);
   await expect.poll(() => asked.filter((path) => /cht_\d+$/.test(path))).toHaveLength(2);
+});
+
+test("the unanswered list asks only for chats that a contact wrote in, and for none that belong to a page not loaded", async () => {
+  const { store, asked } = inbox(10, { view: "unanswered" });
+  await store.load();
+  asked.length = 0;
+  const received = { ...sent(20, 2_000), type: "message.received" } as FollowedEvent;
+  store.take([sent(21, 2_001), received]);
+  expect(asked).toEqual([expect.stringMatching(/cht_20$/)]);
+  const many = inbox(1_000, { view: "unanswered" });
+  await many.store.load();
+  many.asked.length = 0;
+  many.store.take([received]);
+  expect(many.asked).toEqual([]);
+});
+
+test("the list of scheduled chats asks for none that only got a message", async () => {
+  const { store, asked } = inbox(10, { view: "scheduled" });
+  await store.load();
+  asked.length = 0;
+  const scheduled = { ...sent(21, 2_001), type: "message.scheduled" } as FollowedEvent;
+  store.take([sent(20, 2_000), scheduled]);
+  expect(asked).toEqual([expect.stringMatching(/cht_21$/)]);
+});
+
+test("many chats that become unanswered at once are read as a page, and there may be more", async () => {
+  vi.useFakeTimers();
+  const chats = { count: 10 };
+  const asked: string[] = [];
+  const answerTo = async ({ path }: ApiRequest) => {
+    asked.push(path);
+    const shown = Array.from({ length: Math.min(50, chats.count) }, (_, n) => ({ ...chat(n), unansweredSince: at(n) }));
+    const hasMore = chats.count > 50;
+    return { chats: shown, pagination: { limit: 50, hasMore, cursor: hasMore ? "cht_49" : null } };
+  };
+  const store = new ChatListStore(createApi(answerTo), { ...ALL_CHATS, view: "unanswered" });
+  await store.load();
+  chats.count = 60;
+  asked.length = 0;
+  const written = Array.from({ length: 50 }, (_, n) => ({ ...sent(10 + n, 3_000), type: "message.received" }));
+  store.take(written as FollowedEvent[]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked).toHaveLength(1);
+  expect(store.rows.value).toHaveLength(50);
+  expect(store.hasMore.value).toBe(true);
 });
 
 test("rows that newer chats pushed far below go, and come back as the next page", async () => {

@@ -144,7 +144,8 @@ export class FreedChats implements DuePart {
   }
 
   #chats(limit: number): HeldChat[] {
-    const query = `select chats.id, life, assignee from leaving_members join chats on assignee = leaving_members.id
+    // A cross join reads the members first. SQLite would begin with all chats.
+    const query = `select chats.id, life, assignee from leaving_members cross join chats on assignee = leaving_members.id
       where is_removed = 1 and active_at is not null and ${this.#retries.isFresh} limit ?`;
     return this.#sql.exec<HeldChat>(query, limit).toArray();
   }

@@ -101,16 +101,24 @@ export class ChatListStore {
       else if (event.data.chat && isWanted) {
         gone.delete(chatId);
         changed.set(chatId, event.data.chat);
-      } else if (chat || isWanted) asked.add(chatId);
+      } else if (chat || (isWanted && this.#mayBring(event))) asked.add(chatId);
     }
     let rows: Chat[] = this.rows.value;
     for (const [id, chat] of changed) if (chat !== known.get(id)) rows = this.#with(rows, chat);
     if (gone.size > 0) rows = rows.filter(({ id }) => !gone.has(id));
     this.rows.value = this.#cut(rows);
     const wanted = [...asked].filter((id) => !gone.has(id));
-    // In the other lists a chat that is new need not be on the first page.
-    if (wanted.length > MOST_ASKED && this.#hasAll) this.#readSoon();
+    // A page tells nothing of the rows that are scheduled again.
+    if (wanted.length > MOST_ASKED && view !== "scheduled") this.#readSoon();
     else for (const id of wanted) void this.ask(id);
+  }
+
+  /** Whether an event brings a chat that is not in the list to the rows that are loaded. */
+  #mayBring(event: FollowedEvent): boolean {
+    const { view } = this.#filter;
+    if (view === "scheduled") return isScheduling(event);
+    // The chat that waits since now comes last.
+    return view === "all" || (event.type === "message.received" && this.#cursor === null);
   }
 
   /** The list is no longer shown. */
@@ -144,9 +152,11 @@ export class ChatListStore {
   /** Reads the first page for the chats that are not in the list. Those that are follow their events, which are newer. */
   async #readFirstPage(): Promise<void> {
     try {
-      const { chats } = await this.#page(null);
+      const { chats, cursor } = await this.#page(null);
       const known = new Set(this.rows.value.map(({ id }) => id));
       let rows: Chat[] = this.rows.value;
+      // There may be more than a page now.
+      if (this.#cursor === null) this.#setCursor(cursor);
       for (const chat of chats) if (!known.has(chat.id)) rows = this.#with(rows, chat);
       this.rows.value = this.#cut(rows);
     } catch {

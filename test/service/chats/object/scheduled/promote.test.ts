@@ -2,6 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ShownMessage } from "../../../../../src/chats/message.ts";
+import type { ChatParts } from "../../../../../src/chats/object/chat-parts.ts";
+import { turnsOf } from "../../../../../src/chats/object/scheduled/turns.ts";
 import { newId } from "../../../../../src/ids.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
@@ -36,6 +38,27 @@ test("a message is not sent before its time, even if the alarm rings early", asy
   expect(await messages()).toEqual([]);
   expect(await alarmOf(object())).toBe(Date.now() + 1);
   await ringIn(1);
+  expect(await messages()).toHaveLength(1);
+});
+
+test("while a chat waits for its turn, a call sets no alarm in place of the one that rings", async () => {
+  const { schedule, messages, object, evict } = await scheduledPlace();
+  await schedule(MINUTE);
+  pass(MINUTE);
+  // Its new instance does not know of the alarm.
+  await evict();
+  await runInDurableObject(object(), async (chat, { storage }) => {
+    const { env: own, parts } = chat as unknown as { env: Env; parts: ChatParts };
+    // Another chat has the turn.
+    await turnsOf(own).begin();
+    // As the platform does before it calls the handler.
+    await storage.deleteAlarm();
+    const ringing = chat.alarm();
+    await parts.alarm.by(Date.now() + MINUTE);
+    expect(parts.scheduled.hasDue).toBe(true);
+    expect(await storage.getAlarm()).toBeNull();
+    await ringing;
+  });
   expect(await messages()).toHaveLength(1);
 });
 
