@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, inject, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, WITH_UNDO } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -25,7 +25,7 @@ async function texts(chatId: string): Promise<string[]> {
 
 test("what a visitor writes appears at once, is answered, and leaves the unanswered chats", async () => {
   const ann = await desk.chat("Ann Live");
-  const page = await openConsole(browser, screenOf(desk, "inbox"), WITH_UNDO);
+  const page = await openConsole(browser, screenOf(desk, "inbox"), withUndo(5));
   await page.getByRole("button", { name: "Unanswered" }).click();
   await page.getByRole("link", { name: /Ann Live/ }).waitFor({ state: "detached" });
   await desk.writes(ann.address, "Where is my order?");
@@ -46,7 +46,7 @@ test("what a visitor writes appears at once, is answered, and leaves the unanswe
 
 test("a send is undone by Escape: nothing is sent, and the text is back in the box", async () => {
   const chat = await desk.chat("Ben Undo");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), WITH_UNDO);
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
   await box(page).fill("Too early");
   await page.keyboard.press("Control+Enter");
   await log(page).getByText("Sending…").waitFor();
@@ -117,8 +117,8 @@ test("two people answer within the five seconds of an undo: the second is told, 
   const chat = await desk.chat("Cora Close");
   await desk.writes(chat.address, "Is it waterproof?");
   const [first, second] = await Promise.all([
-    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), WITH_UNDO),
-    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), WITH_UNDO),
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(5)),
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(5)),
   ]);
   await Promise.all([first, second].map((page) => log(page).getByText("Is it waterproof?").waitFor()));
   await second.context().route(/\/events/, (route) => route.abort());
@@ -170,7 +170,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
 
 test("what is written while a send is under way stays, and undo puts the sent text before it", async () => {
   const chat = await desk.chat("Max More");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), WITH_UNDO);
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
   await box(page).fill("First");
   await page.keyboard.press("Control+Enter");
   await log(page).getByText("Sending…").waitFor();

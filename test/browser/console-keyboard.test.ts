@@ -76,6 +76,8 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
     return messages.map(({ text }: { text: string }) => text);
   };
   await expect.poll(texts, SOON).toEqual(["Thanks, Pat. We look into it.", "I wrote first"]);
+  // Until the dialog closes, it has the keys.
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await press(page, "r");
   await page.keyboard.type("Until tomorrow");

@@ -106,15 +106,13 @@ export async function signInViolations(browser: Browser, look: BrowserContextOpt
   return [...ofSignIn, ...(await violations(page))];
 }
 
-/** The options of a browser whose person undoes sends in web chats too, for five seconds. By itself, it sends at once. */
-export const WITH_UNDO: BrowserContextOptions = {
-  storageState: {
-    cookies: [],
-    origins: [
-      { origin: base, localStorage: [{ name: "parley.console.undo", value: JSON.stringify({ web: 5, networks: 5 }) }] },
-    ],
-  },
-};
+/** The options of a browser whose person can undo sends for so long, in web chats too. By itself, it sends at once. */
+export function withUndo(seconds: number): BrowserContextOptions {
+  const value = JSON.stringify({ web: seconds, networks: seconds });
+  return {
+    storageState: { cookies: [], origins: [{ origin: base, localStorage: [{ name: "parley.console.undo", value }] }] },
+  };
+}
 
 /** A page of the console with the operator signed in. */
 export async function openConsole(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Page> {

@@ -1,148 +1,205 @@
-import { afterEach, expect, test, vi } from "vitest";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FollowedEvent } from "../../src/client/event.ts";
-import type { Chat } from "../../src/web/console/api.ts";
-import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
-import { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
-import { ALL_CHATS, type Filter } from "../../src/web/console/inbox/chat-rows.ts";
+import type { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
+import { NOBODY } from "../../src/web/console/inbox/chat-rows.ts";
 import { Together } from "../../src/web/console/inbox/together.ts";
+import { InboxService } from "./inbox-service.ts";
 
-const at = (n: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + n * 1_000).toISOString();
+const ME = "mbr_1";
 
-/** The nth chat, whose newest message came n seconds after the first chat's. */
-const chat = (n: number): Chat => ({
-  id: `cht_${n}`,
-  channel: { id: "chn_1", kind: "web", name: "Site" },
-  contact: { address: `user-${n}`, name: null },
-  metadata: {},
-  createdAt: at(n),
-  lastMessageAt: at(n),
-  lastMessage: null,
-  unansweredSince: null,
-  nextScheduledAt: null,
-  readUpTo: null,
-  assigneeId: null,
-});
-
-const sent = (n: number, seconds: number): FollowedEvent =>
-  ({
-    type: "message.created",
-    chatId: `cht_${n}`,
-    channelId: "chn_1",
-    data: { seq: seconds, message: { id: "msg_1", seq: seconds, text: "Hi", createdAt: at(seconds), status: "SENT" } },
-  }) as unknown as FollowedEvent;
-
-/** The list of an organization with so many chats. It lists the newest first, whatever the view. */
-function inbox(count: number, filter: Partial<Filter> = {}) {
-  const asked: string[] = [];
-  const answerTo = async ({ path }: ApiRequest) => {
-    asked.push(path.split("?")[0] as string);
-    const [id] = /cht_\d+$/.exec(path) ?? [];
-    if (id) return { chat: chat(Number(id.slice(4))) };
-    const before = Number(/before=cht_(\d+)/.exec(path)?.[1] ?? count);
-    const chats = Array.from({ length: Math.min(50, before) }, (_, n) => chat(before - 1 - n));
-    return { chats, pagination: { limit: 50, total: count, hasMore: before > 50 } };
-  };
-  return { store: new ChatListStore(createApi(answerTo), { ...ALL_CHATS, ...filter }), asked };
-}
-
+beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("messages of many chats beside the list read one page of it, and not each chat", async () => {
-  vi.useFakeTimers();
-  const { store, asked } = inbox(1_000);
-  await store.load();
-  asked.length = 0;
-  store.take(Array.from({ length: 100 }, (_, n) => sent(n, 2_000 + n)));
+const ids = (list: ChatListStore) => list.rows.value.map(({ id }) => id);
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => from + n);
+
+/** Lets all happen that is under way or will be tried again. */
+const settle = () => vi.advanceTimersByTimeAsync(20_000);
+
+async function scrollToTheEnd(list: ChatListStore): Promise<void> {
+  for (let pages = 0; list.hasMore.value && pages < 100; pages++) {
+    void list.more();
+    await settle();
+  }
+}
+
+test("messages of many chats beside the list load it again once, and not each chat", async () => {
+  const service = new InboxService(1_000);
+  const list = service.list();
+  await list.load();
+  service.asked.length = 0;
+  list.take(numbers(100).map((n) => service.writes(n)));
   await vi.advanceTimersByTimeAsync(1_900);
-  store.take(Array.from({ length: 100 }, (_, n) => sent(100 + n, 2_200 + n)));
+  list.take(numbers(100, 100).map((n) => service.writes(n)));
   await vi.advanceTimersByTimeAsync(1_900);
-  expect(asked).toHaveLength(1);
-  expect(asked[0]).toMatch(/\/chats$/);
+  expect(service.asked).toEqual([expect.stringMatching(/\/chats\?/)]);
+  await scrollToTheEnd(list);
+  expect(ids(list)).toEqual(service.rows().map(({ id }) => id));
 });
 
 test("a few chats beside the list are asked for one by one", async () => {
-  const { store, asked } = inbox(1_000);
-  await store.load();
-  store.take([sent(1, 2_000), sent(2, 2_001)]);
-  await expect.poll(() => asked.filter((path) => /cht_\d+$/.test(path))).toHaveLength(2);
+  const service = new InboxService(1_000);
+  const list = service.list();
+  await list.load();
+  service.asked.length = 0;
+  list.take([service.writes(1), service.writes(2)]);
+  await settle();
+  expect(service.asked.map((path) => path.slice(-6))).toEqual([
+    expect.stringMatching(/cht_1$/),
+    expect.stringMatching(/cht_2$/),
+  ]);
+  expect(ids(list).slice(0, 2)).toEqual(["cht_2", "cht_1"]);
 });
 
-test("the unanswered list asks only for chats that a contact wrote in, and for none that belong to a page not loaded", async () => {
-  const { store, asked } = inbox(10, { view: "unanswered" });
-  await store.load();
-  asked.length = 0;
-  const received = { ...sent(20, 2_000), type: "message.received" } as FollowedEvent;
-  store.take([sent(21, 2_001), received]);
-  expect(asked).toEqual([expect.stringMatching(/cht_20$/)]);
-  const many = inbox(1_000, { view: "unanswered" });
-  await many.store.load();
-  many.asked.length = 0;
-  many.store.take([received]);
-  expect(many.asked).toEqual([]);
+test("the unanswered list asks only for chats that a contact wrote in, and for none that stand on a page not loaded", async () => {
+  const service = new InboxService(10);
+  const list = service.list({ view: "unanswered" });
+  await list.load();
+  service.asked.length = 0;
+  list.take([service.writes(1, "message.created"), service.writes(2)]);
+  expect(service.asked).toEqual([expect.stringMatching(/cht_2$/)]);
+  const busy = new InboxService(1_000, (n) => ({ unansweredSince: n > 100 ? new Date(n).toISOString() : null }));
+  const long = busy.list({ view: "unanswered" });
+  await long.load();
+  busy.asked.length = 0;
+  long.take([busy.writes(1)]);
+  expect(busy.asked).toEqual([]);
 });
 
 test("the list of scheduled chats asks for none that only got a message", async () => {
-  const { store, asked } = inbox(10, { view: "scheduled" });
-  await store.load();
-  asked.length = 0;
-  const scheduled = { ...sent(21, 2_001), type: "message.scheduled" } as FollowedEvent;
-  store.take([sent(20, 2_000), scheduled]);
-  expect(asked).toEqual([expect.stringMatching(/cht_21$/)]);
+  const service = new InboxService(10);
+  const list = service.list({ view: "scheduled" });
+  const scheduled = { ...service.writes(2), type: "message.scheduled" } as FollowedEvent;
+  list.take([service.writes(1), scheduled]);
+  expect(service.asked).toEqual([expect.stringMatching(/cht_2$/)]);
 });
 
-test("many chats that become unanswered at once are read as a page, and there may be more", async () => {
-  vi.useFakeTimers();
-  const chats = { count: 10 };
-  const asked: string[] = [];
-  const answerTo = async ({ path }: ApiRequest) => {
-    asked.push(path);
-    const shown = Array.from({ length: Math.min(50, chats.count) }, (_, n) => ({ ...chat(n), unansweredSince: at(n) }));
-    const hasMore = chats.count > 50;
-    return { chats: shown, pagination: { limit: 50, hasMore, cursor: hasMore ? "cht_49" : null } };
-  };
-  const store = new ChatListStore(createApi(answerTo), { ...ALL_CHATS, view: "unanswered" });
-  await store.load();
-  chats.count = 60;
-  asked.length = 0;
-  const written = Array.from({ length: 50 }, (_, n) => ({ ...sent(10 + n, 3_000), type: "message.received" }));
-  store.take(written as FollowedEvent[]);
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(asked).toHaveLength(1);
-  expect(store.rows.value).toHaveLength(50);
-  expect(store.hasMore.value).toBe(true);
+test("a member's own list asks for no chat if it has all: whose a chat becomes is in the event", async () => {
+  const service = new InboxService(100, (n) => ({ assigneeId: n < 10 ? ME : null }));
+  const list = service.list({ assignee: ME });
+  await list.load();
+  service.asked.length = 0;
+  list.take([service.writes(50), service.assign(60, ME)]);
+  await settle();
+  expect(service.asked).toEqual([]);
+  expect(ids(list)).toContain("cht_60");
 });
 
-test("rows that newer chats pushed far below go, and come back as the next page", async () => {
-  const { store } = inbox(200);
-  await store.load();
-  store.openId = "cht_150";
-  for (let n = 200; n < 260; n++) store.take([{ ...sent(n, n), data: { chat: chat(n) } } as unknown as FollowedEvent]);
-  const ids = () => store.rows.value.map(({ id }) => id);
-  expect(ids().slice(0, 2)).toEqual(["cht_259", "cht_258"]);
-  expect(ids().length).toBeLessThanOrEqual(101);
-  expect(ids()).toContain("cht_150");
-  const last = ids()
-    .filter((id) => id !== "cht_150")
-    .at(-1);
-  await store.more();
-  expect(ids()[ids().indexOf(last as string) + 1]).toBe(`cht_${Number(last?.slice(4)) - 1}`);
+test("rows that came one by one do not add up without end", async () => {
+  const service = new InboxService(1_000);
+  const list = service.list({ assignee: NOBODY });
+  await list.load();
+  list.openId = "cht_960";
+  for (let n = 0; n < 500; n++) {
+    list.take([service.create()]);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  await settle();
+  expect(ids(list).length).toBeLessThan(130);
+  expect(ids(list)).toContain("cht_960");
+});
+
+test("a list that could not be loaded again is tried until it is there, unless it is no longer shown", async () => {
+  const service = new InboxService(1_000);
+  const list = service.list();
+  await list.load();
+  service.delay = () => Promise.reject(new Error("The network is down"));
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  list.take(numbers(6).map((n) => service.writes(n)));
+  await settle();
+  expect(list.error.value).not.toBeNull();
+  service.delay = async () => {};
+  await settle();
+  expect(list.error.value).toBeNull();
+  expect(ids(list)).toEqual(expect.arrayContaining(numbers(6).map((n) => `cht_${n}`)));
+  list.take(numbers(6, 10).map((n) => service.writes(n)));
+  list.stop();
+  service.asked.length = 0;
+  await settle();
+  expect(service.asked).toEqual([]);
 });
 
 test("what happens to a chat at once is one change of the list, and the newest counts", async () => {
-  const { store } = inbox(10);
-  await store.load();
+  const service = new InboxService(10);
+  const list = service.list();
+  await list.load();
   let changes = -1;
-  store.rows.subscribe(() => void changes++);
-  store.take([sent(3, 100), sent(5, 101), sent(3, 102)]);
+  list.rows.subscribe(() => void changes++);
+  list.take([service.writes(3), service.writes(5), service.writes(3)]);
   expect(changes).toBe(1);
-  expect(store.rows.value.slice(0, 2).map(({ id, lastMessage }) => [id, lastMessage?.seq])).toEqual([
-    ["cht_3", 102],
-    ["cht_5", 101],
+  expect(list.rows.value.slice(0, 2).map(({ id, lastMessage }) => [id, lastMessage?.seq])).toEqual([
+    ["cht_3", 3],
+    ["cht_5", 2],
   ]);
 });
 
+const STEPS = fc.oneof(
+  fc.record({
+    does: fc.constantFrom("received", "created", "mine", "freed", "deleted"),
+    n: fc.nat(),
+    count: fc.integer({ min: 1, max: 12 }),
+  }),
+  fc.record({
+    does: fc.constantFrom("new", "more", "load", "wait"),
+    n: fc.nat(),
+    count: fc.integer({ min: 1, max: 60 }),
+  }),
+);
+type Step = typeof STEPS extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a step does in the service: the events of it. */
+function eventsOf(service: InboxService, { does, n, count }: Step): FollowedEvent[] {
+  return numbers(count).flatMap((each) => {
+    if (does === "new") return service.create();
+    const chats = [...service.chats.keys()];
+    const chosen = Number(chats[(n + each * 7) % chats.length]?.slice(4));
+    if (does === "received") return service.writes(chosen);
+    if (does === "created") return service.writes(chosen, "message.created");
+    if (does === "mine") return service.assign(chosen, ME);
+    if (does === "freed") return service.assign(chosen, null);
+    return chats.length > 1 ? service.delete(chosen) : [];
+  });
+}
+
+test.each([
+  ["all chats", {}],
+  ["the unanswered ones", { view: "unanswered" }],
+  ["those of a member", { assignee: ME }],
+  ["nobody's", { assignee: NOBODY }],
+  ["a member's unanswered ones", { view: "unanswered", assignee: ME }],
+] as const)(
+  "whatever happens while answers are on their way, the list ends as the service has it: %s",
+  async (_name, filter) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(3, 45, 180),
+        fc.array(fc.record({ step: STEPS, delayMs: fc.constantFrom(0, 5, 300, 3_000) }), { maxLength: 25 }),
+        async (count, steps) => {
+          const service = new InboxService(count, (n) => ({
+            assigneeId: n % 3 === 0 ? ME : null,
+            unansweredSince: n % 2 === 0 ? new Date(n).toISOString() : null,
+          }));
+          const list = service.list(filter);
+          void list.load();
+          for (const { step, delayMs } of steps) {
+            service.delay = () => new Promise((resolve) => setTimeout(resolve, delayMs));
+            if (step.does === "more") void list.more();
+            else if (step.does === "load") void list.load();
+            else if (step.does === "wait") await vi.advanceTimersByTimeAsync(step.count * 20);
+            else list.take(eventsOf(service, step));
+          }
+          await settle();
+          await scrollToTheEnd(list);
+          expect(list.rows.value).toEqual(service.rows(filter));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  },
+);
+
 test("the first events are taken at once, and what else comes right then together", async () => {
-  vi.useFakeTimers();
   const taken: number[][] = [];
   const events = new Together<number>({ everyMs: 200, atOnce: 2 }, (items) => taken.push(items));
   for (const n of [1, 2, 3, 4]) events.add(n);

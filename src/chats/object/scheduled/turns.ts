@@ -27,8 +27,9 @@ export class Turns {
   /** Waits for a turn. */
   async begin(): Promise<void> {
     let now = this.#clock.now();
+    const until = now + MAX_DELAY_MS;
     for (let waits = 0; waits < MAX_WAITS; waits++) {
-      const waitMs = this.#take(now);
+      const waitMs = this.#take(now, until);
       if (waitMs === 0) break;
       await this.#clock.wait(waitMs);
       now = this.#clock.now();
@@ -38,12 +39,12 @@ export class Turns {
     if (this.#nextAt < now + TURN_MS) this.#nextAt = now + TURN_MS;
   }
 
-  /** @returns in how many milliseconds the turn begins */
-  #take(now: number): number {
+  /** @param until when it must begin at the latest. @returns in how many milliseconds the turn begins */
+  #take(now: number, until: number): number {
     // If the clock was set back, the turns that were taken say nothing.
     const beginsIn = now < this.#askedAt ? 0 : Math.max(0, this.#nextAt - now);
     this.#askedAt = now;
-    if (beginsIn > MAX_DELAY_MS) return 0;
+    if (now + beginsIn > until) return 0;
     this.#nextAt = now + beginsIn + TURN_MS;
     return beginsIn;
   }

@@ -7,8 +7,8 @@ import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat
 const PAGE = 50;
 /** If more chats than this come into the list at once, they are not asked for one by one. */
 const MOST_ASKED = 5;
-/** Then the first page is read instead, at most so often. */
-const READ_EVERY_MS = 2_000;
+/** Then the list is loaded again, at most so often. */
+const LOAD_EVERY_MS = 2_000;
 
 /** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
 export class ChatListStore {
@@ -24,9 +24,14 @@ export class ChatListStore {
   readonly #filter: Filter;
   #cursor: string | null = null;
   #isLoadingMore = false;
-  /** How many rows were loaded by pages. */
+  #isShown = true;
+  /** How many rows the last page left. */
   #loaded = PAGE;
-  #reading: ReturnType<typeof setTimeout> | undefined;
+  /** Counts how often the first page was asked for or came. A page that was asked for before is dropped. */
+  #loads = 0;
+  /** What happened while a page is on its way, for each such page. */
+  readonly #meanwhile = new Set<FollowedEvent[]>();
+  #loadingAgain: ReturnType<typeof setTimeout> | undefined;
   /** Chats that are being asked for, and whether they changed meanwhile. Several events of one chat ask at most twice. */
   readonly #asked = new Map<string, boolean>();
 
@@ -35,28 +40,25 @@ export class ChatListStore {
     this.#filter = filter;
   }
 
-  /** Loads the first page. Rows that were loaded before stay until it is there. */
-  async load(): Promise<void> {
+  /** Loads the first page. Rows that were loaded before stay until it is there. @returns whether it came */
+  async load(): Promise<boolean> {
+    this.#loads++;
     try {
-      const { chats, cursor } = await this.#page(null);
-      const openRow = this.rows.value.find(({ id }) => id === this.openId);
-      const kept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "" ? [openRow] : [];
-      // What was loaded beyond the first page is loaded again when the reader gets there.
-      this.rows.value = [...chats, ...kept];
-      this.#loaded = PAGE;
-      this.#setCursor(cursor);
-      this.state.value = "ready";
-      this.error.value = null;
+      await this.#read(null, (chats, cursor) => {
+        // What goes on from the rows before has no place behind these.
+        this.#loads++;
+        const openRow = this.rows.value.find(({ id }) => id === this.openId);
+        const isKept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "";
+        // What was loaded beyond the first page is loaded again when the reader gets there.
+        this.#took(isKept ? [...chats, openRow] : chats, cursor);
+        return new Set(isKept ? [openRow.id] : []);
+      });
+      return true;
     } catch (error) {
       this.error.value = asParleyError(error);
       this.state.value = "ready";
+      return false;
     }
-  }
-
-  /** Whether the list has all chats, the latest activity first. */
-  get #hasAll(): boolean {
-    const { view, assignee, search } = this.#filter;
-    return view === "all" && assignee === null && search === "";
   }
 
   /** Loads the next page. */
@@ -64,14 +66,13 @@ export class ChatListStore {
     if (this.#isLoadingMore || this.#cursor === null) return;
     this.#isLoadingMore = true;
     try {
-      const { chats, cursor } = await this.#page(this.#cursor);
-      const known = new Set(this.rows.value.map(({ id }) => id));
-      const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
-      // The open chat may stand below what was loaded.
-      this.rows.value = this.#hasAll ? inOrder(rows, "all") : rows;
-      this.#loaded = this.rows.value.length;
-      this.#setCursor(cursor);
-      this.error.value = null;
+      await this.#read(this.#cursor, (chats, cursor) => {
+        const known = new Set(this.rows.value.map(({ id }) => id));
+        const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
+        // The open chat may stand below what was loaded.
+        this.#took(this.#filter.search === "" ? inOrder(rows, this.#filter.view) : rows, cursor);
+        return known;
+      });
     } catch (error) {
       this.error.value = asParleyError(error);
     } finally {
@@ -79,9 +80,40 @@ export class ChatListStore {
     }
   }
 
-  /** Takes what happened. Only a chat that is not in the list is asked for. */
+  /**
+   * Reads a page, unless the list begins anew meanwhile. It need not show what happens while it is on its way.
+   * @param took puts it in the list, and returns the ids of the rows that were there already
+   */
+  async #read(cursor: string | null, took: (chats: Chat[], cursor: string | null) => Set<string>): Promise<void> {
+    const loads = this.#loads;
+    const meanwhile: FollowedEvent[] = [];
+    this.#meanwhile.add(meanwhile);
+    try {
+      const page = await this.#page(cursor);
+      if (loads !== this.#loads) return;
+      const before = took(page.chats, page.cursor);
+      this.#meanwhile.delete(meanwhile);
+      this.take(meanwhile.filter(({ chatId }) => chatId !== null && !before.has(chatId)));
+    } catch (error) {
+      if (loads === this.#loads) throw error;
+    } finally {
+      this.#meanwhile.delete(meanwhile);
+    }
+  }
+
+  #took(rows: Chat[], cursor: string | null): void {
+    this.rows.value = rows;
+    this.#loaded = Math.max(rows.length, PAGE);
+    this.#cursor = cursor;
+    this.hasMore.value = cursor !== null;
+    this.error.value = null;
+    this.state.value = "ready";
+  }
+
+  /** Takes what happened. Only a chat is asked for whose row is not there, or can't be told from the event. */
   take(events: FollowedEvent[]): void {
     const { view, search, channel } = this.#filter;
+    for (const each of this.#meanwhile) each.push(...events);
     const known = new Map(this.rows.value.map((row) => [row.id, row]));
     const changed = new Map<string, Chat>();
     const gone = new Set<string>();
@@ -89,6 +121,8 @@ export class ChatListStore {
     for (const event of events) {
       const { chatId, type, channelId } = event;
       if (chatId === null) continue;
+      // The answer that is on its way may be older.
+      if (this.#asked.has(chatId)) this.#asked.set(chatId, true);
       if (type === "chat.deleted") {
         changed.delete(chatId);
         gone.add(chatId);
@@ -106,24 +140,28 @@ export class ChatListStore {
     let rows: Chat[] = this.rows.value;
     for (const [id, chat] of changed) if (chat !== known.get(id)) rows = this.#with(rows, chat);
     if (gone.size > 0) rows = rows.filter(({ id }) => !gone.has(id));
-    this.rows.value = this.#cut(rows);
+    this.rows.value = rows;
     const wanted = [...asked].filter((id) => !gone.has(id));
-    // A page tells nothing of the rows that are scheduled again.
-    if (wanted.length > MOST_ASKED && view !== "scheduled") this.#readSoon();
+    // Rows that came one by one add up too.
+    if (wanted.length > MOST_ASKED || rows.length > 2 * this.#loaded) this.#loadSoon();
     else for (const id of wanted) void this.ask(id);
   }
 
   /** Whether an event brings a chat that is not in the list to the rows that are loaded. */
   #mayBring(event: FollowedEvent): boolean {
-    const { view } = this.#filter;
+    const { view, assignee } = this.#filter;
+    const hasAll = this.#cursor === null;
     if (view === "scheduled") return isScheduling(event);
     // The chat that waits since now comes last.
-    return view === "all" || (event.type === "message.received" && this.#cursor === null);
+    if (view === "unanswered") return hasAll && event.type === "message.received";
+    // Whose a chat is becomes known with the chat.
+    return assignee === null || !hasAll;
   }
 
   /** The list is no longer shown. */
   stop(): void {
-    clearTimeout(this.#reading);
+    this.#isShown = false;
+    clearTimeout(this.#loadingAgain);
   }
 
   /** A chat is known to be so now. */
@@ -136,34 +174,12 @@ export class ChatListStore {
     return rows.map((row) => (row.id === chat.id ? chat : row));
   }
 
-  /** The rows without those that newer ones pushed far below what was loaded. They are loaded when the reader gets there. */
-  #cut(rows: Chat[]): Chat[] {
-    // The other lists continue after a cursor of the service.
-    if (!this.#hasAll || rows.length <= this.#loaded + PAGE) return rows;
-    const kept = rows.slice(0, this.#loaded);
-    this.#setCursor(kept.at(-1)?.id ?? null);
-    return [...kept, ...rows.slice(this.#loaded).filter(({ id }) => id === this.openId)];
-  }
-
-  #readSoon(): void {
-    this.#reading ??= setTimeout(() => void this.#readFirstPage(), READ_EVERY_MS);
-  }
-
-  /** Reads the first page for the chats that are not in the list. Those that are follow their events, which are newer. */
-  async #readFirstPage(): Promise<void> {
-    try {
-      const { chats, cursor } = await this.#page(null);
-      const known = new Set(this.rows.value.map(({ id }) => id));
-      let rows: Chat[] = this.rows.value;
-      // There may be more than a page now.
-      if (this.#cursor === null) this.#setCursor(cursor);
-      for (const chat of chats) if (!known.has(chat.id)) rows = this.#with(rows, chat);
-      this.rows.value = this.#cut(rows);
-    } catch {
-      // What happens next asks again.
-    } finally {
-      this.#reading = undefined;
-    }
+  #loadSoon(): void {
+    if (!this.#isShown) return;
+    this.#loadingAgain ??= setTimeout(async () => {
+      this.#loadingAgain = undefined;
+      if (!(await this.load())) this.#loadSoon();
+    }, LOAD_EVERY_MS);
   }
 
   /** Reads a chat, and puts it where it belongs. */
@@ -193,10 +209,5 @@ export class ChatListStore {
     const { chats, pagination } = await this.#api.GET("/chats", { query });
     const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);
     return { chats, cursor: pagination.hasMore ? (next as string | null) : null };
-  }
-
-  #setCursor(cursor: string | null): void {
-    this.#cursor = cursor;
-    this.hasMore.value = cursor !== null;
   }
 }

@@ -155,7 +155,8 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
     });
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [store, hasMore, rows.length]);
+    // A page may bring no row that is new. Then the next one is needed.
+  }, [store, hasMore, rows]);
   if (store.state.value === "loading") return <Skeleton rows={8} />;
   if (rows.length === 0 && error) return <Failure error={error} onRetry={() => void store.load()} />;
   if (rows.length === 0) return <NoChats filter={filter} onFilter={onFilter} />;

@@ -39,7 +39,7 @@ function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
   return remove;
 }
 
-/** The short messages, in a corner. */
+/** The short messages, at the top: the buttons of a screen stand at its right and at its bottom. */
 export function Toasts() {
   return (
     <div class="toasts" role="status">

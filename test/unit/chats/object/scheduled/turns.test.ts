@@ -61,3 +61,14 @@ test("a clock that was set back delays nothing", async () => {
   await settle();
   expect(begun).toEqual([0, -60_000]);
 });
+
+test("nor if the thread is so busy that most wait for several turns", async () => {
+  const { clock, begun } = crowd(2_000);
+  await settle();
+  for (let seconds = 0; seconds < 11; seconds++) {
+    clock.advance(1_000);
+    await settle();
+  }
+  expect(begun).toHaveLength(2_000);
+  expect(Math.max(...begun)).toBeLessThanOrEqual(11_000);
+});

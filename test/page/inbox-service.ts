@@ -1,0 +1,144 @@
+import type { FollowedEvent } from "../../src/client/event.ts";
+import { type Chat, ParleyError } from "../../src/web/console/api.ts";
+import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
+import { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
+import { ALL_CHATS, belongs, type Filter, inOrder, type View } from "../../src/web/console/inbox/chat-rows.ts";
+
+const PAGE = 50;
+
+/** A time, so many seconds after the first chat was created. */
+export const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
+
+/** The nth chat, whose newest message came n seconds after the first chat's. */
+export function chat(n: number, changes: Partial<Chat> = {}): Chat {
+  return {
+    id: `cht_${n}`,
+    channel: { id: "chn_1", kind: "web", name: "Site" },
+    contact: { address: `user-${n}`, name: null },
+    metadata: {},
+    createdAt: at(n),
+    lastMessageAt: at(n),
+    lastMessage: null,
+    unansweredSince: null,
+    nextScheduledAt: null,
+    readUpTo: null,
+    assigneeId: null,
+    ...changes,
+  };
+}
+
+/** The lists of an organization, as the API answers them. What happens returns the event that tells of it. */
+export class InboxService {
+  readonly chats = new Map<string, Chat>();
+  /** The paths of all requests. */
+  readonly asked: string[] = [];
+  /** How long each answer is on its way. What it says is read before. */
+  delay = async () => {};
+  #now: number;
+  #seq = 0;
+
+  /** @param count the number of chats */
+  constructor(count: number, changes: (n: number) => Partial<Chat> = () => ({})) {
+    for (let n = 0; n < count; n++) this.chats.set(`cht_${n}`, chat(n, changes(n)));
+    this.#now = count;
+  }
+
+  /** The list that a person has open. */
+  list(filter: Partial<Filter> = {}): ChatListStore {
+    return new ChatListStore(
+      createApi((request) => this.#answer(request)),
+      { ...ALL_CHATS, ...filter },
+    );
+  }
+
+  /** All chats of a list, in its order. */
+  rows(filter: Partial<Filter> = {}): Chat[] {
+    const { view, assignee } = { ...ALL_CHATS, ...filter };
+    return inOrder(
+      [...this.chats.values()].filter((one) => belongs(one, { view, assignee })),
+      view,
+    );
+  }
+
+  /** The contact writes, or the company. */
+  writes(n: number, type: "message.received" | "message.created" = "message.received"): FollowedEvent {
+    const before = this.#chat(n);
+    const seq = ++this.#seq;
+    const createdAt = at(++this.#now);
+    const isInbound = type === "message.received";
+    const direction = isInbound ? ("INBOUND" as const) : ("OUTBOUND" as const);
+    const status = isInbound ? ("RECEIVED" as const) : ("SENT" as const);
+    const lastMessage = { id: `msg_${seq}`, seq, direction, type: "TEXT" as const, text: "Hi", status, createdAt };
+    const unansweredSince = isInbound ? (before.unansweredSince ?? createdAt) : null;
+    this.chats.set(before.id, { ...before, lastMessage, lastMessageAt: createdAt, unansweredSince });
+    return this.#event(before, type, { seq, message: lastMessage });
+  }
+
+  /** The chat becomes a member's, or nobody's. */
+  assign(n: number, assigneeId: string | null): FollowedEvent {
+    const changed = { ...this.#chat(n), assigneeId };
+    this.chats.set(changed.id, changed);
+    return this.#event(changed, "chat.assigned", { chat: changed, assigneeId });
+  }
+
+  /** A new chat, the one with the greatest number. */
+  create(): FollowedEvent {
+    const created = chat(++this.#now);
+    this.chats.set(created.id, created);
+    return this.#event(created, "chat.created", { chat: created });
+  }
+
+  delete(n: number): FollowedEvent {
+    const deleted = this.#chat(n);
+    this.chats.delete(deleted.id);
+    return this.#event(deleted, "chat.deleted", {});
+  }
+
+  #chat(n: number): Chat {
+    const found = this.chats.get(`cht_${n}`);
+    if (!found) throw new Error(`There is no chat ${n}`);
+    return found;
+  }
+
+  #event({ id, channel }: Chat, type: string, data: object): FollowedEvent {
+    return { type, chatId: id, channelId: channel.id, data } as unknown as FollowedEvent;
+  }
+
+  async #answer({ path }: ApiRequest): Promise<unknown> {
+    this.asked.push(path);
+    const { pathname, searchParams } = new URL(path, "https://service.test");
+    const [id] = /cht_\d+$/.exec(pathname) ?? [];
+    if (id) {
+      const found = this.chats.get(id);
+      await this.delay();
+      if (!found) throw new ParleyError("There is no such chat", { status: 404, code: "chat_not_found" });
+      return { chat: found };
+    }
+    const view = searchParams.has("unanswered") ? "unanswered" : "all";
+    const assignee = searchParams.get("assignee");
+    const all = this.rows({ view, assignee });
+    const begin = beginOf(all, searchParams, view);
+    const chats = all.slice(begin, begin + PAGE);
+    const hasMore = all.length > begin + PAGE;
+    await this.delay();
+    const last = chats.at(-1);
+    const place = hasMore && last ? JSON.stringify({ time: timeOf(last, view), id: last.id }) : null;
+    const hasCursor = view !== "all" || assignee !== null;
+    return { chats, pagination: { limit: PAGE, hasMore, ...(hasCursor ? { cursor: place } : { total: all.length }) } };
+  }
+}
+
+/** Where a page begins. Of all chats a cursor is a chat, wherever it is now; of other lists it is a place. */
+function beginOf(all: Chat[], query: URLSearchParams, view: View): number {
+  const cursor = query.get("before") ?? query.get("after");
+  if (cursor === null) return 0;
+  if (cursor.startsWith("cht_")) return all.findIndex(({ id }) => id === cursor) + 1;
+  const { time, id } = JSON.parse(cursor) as { time: string; id: string };
+  const place = { ...chat(0, { id }), unansweredSince: time, lastMessageAt: time };
+  const rest = all.findIndex((one) => one.id !== id && inOrder([place, one], view)[0] === place);
+  return rest < 0 ? all.length : rest;
+}
+
+function timeOf({ unansweredSince, lastMessageAt }: Chat, view: View): string {
+  return (view === "unanswered" ? unansweredSince : lastMessageAt) ?? "";
+}
