@@ -48,7 +48,8 @@ export class UploadLimit implements DuePart {
       this.#refusal("network", network, { size, limit: MAX_UPLOADED.network, now });
     if (refusal) return refusal;
     this.#sql.exec("insert or replace into uploads values (?, ?, ?, ?, ?)", chatId, id, network, size, now);
-    this.#oldestAt = undefined;
+    // The clock may have been set back.
+    if (this.#oldestAt !== undefined) this.#oldestAt = Math.min(this.#oldestAt ?? now, now);
     return { ok: true };
   }
 

@@ -167,13 +167,7 @@ export class Feed implements DuePart {
   run(now: number): void {
     try {
       this.commit(() => this.#tables.drop(this.newest, now));
-      // The newest stays, so that no number is used again.
-      this.#sql.exec(
-        `delete from own_events where at <= ? and n < (select max(n) from own_events)
-           and n < (select min(n) from own_events) + ?`,
-        now - KEPT_MS,
-        DELETED_OWN_AT_ONCE,
-      );
+      if (this.#hasOldOwn(now)) this.#deleteOldOwn(now);
     } catch (error) {
       this.#purgeFailedAt = now;
       console.error({ event: "feed_not_purged", error: causeOf(error) });
@@ -191,6 +185,16 @@ export class Feed implements DuePart {
     const query = "select n, at from own_events order by n limit 1";
     const [oldest] = this.#sql.exec<{ n: number; at: number }>(query).toArray();
     return oldest !== undefined && oldest.at <= now - KEPT_MS && oldest.n < this.newestOwn;
+  }
+
+  #deleteOldOwn(now: number): void {
+    // The newest stays, so that no number is used again. One bound, because SQLite would read up to the first of two.
+    this.#sql.exec(
+      `delete from own_events where at <= ?
+         and n < min((select max(n) from own_events), (select min(n) from own_events) + ?)`,
+      now - KEPT_MS,
+      DELETED_OWN_AT_ONCE,
+    );
   }
 
   #maxOf(table: number): number | null {

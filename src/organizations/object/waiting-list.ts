@@ -91,7 +91,9 @@ export class WaitingList {
     const column = waiting ? TIME[waiting] : "active_at";
     const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
     const member = waiting ? null : (assignee ?? null);
-    const query = `select id, ${column} as at, channel_id, assignee from chats
+    // The index of scheduled chats does not say whose they are, and nobody asks.
+    const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
+    const query = `select id, ${column} as at, channel_id, ${whose} from chats
       where ${column} is not null ${member === null ? "" : "and assignee = ?"}
       ${after ? `and (${column}, id) ${comes} (?, ?)` : ""} order by ${column} ${order}, id ${order} limit ?`;
     const values = [...(member === null ? [] : [member]), ...(after ? [after.at, after.id] : [])];

@@ -88,7 +88,7 @@ export class FileRows {
   /** What must go now, at most `limit`. */
   due(now: number, limit: number): FileRow[] {
     return this.#sql
-      .exec<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? order by delete_at limit ?`, now, limit)
+      .exec<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? limit ?`, now, limit)
       .toArray()
       .map(fileRow);
   }

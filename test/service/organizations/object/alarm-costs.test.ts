@@ -28,3 +28,16 @@ test("an alarm reads no chats of an organization that nobody left, and of one th
   });
   expect(await rowsOfAlarm(organizationId)).toBeLessThan(100);
 });
+
+test("an alarm reads no event of the organization's own that is kept", async () => {
+  const { organizationId, channelId } = await place();
+  await withOldChats(organizationId, channelId, 1);
+  await filled(organizationId);
+  await runDurableObjectAlarm(object(organizationId));
+  await runInDurableObject(object(organizationId), (_object, { storage }) => {
+    const insert = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?)
+      insert into own_events (type, note, at) select 'chat.deleted', '{}', ? from numbers`;
+    storage.sql.exec(insert, CHATS, Date.now());
+  });
+  expect(await rowsOfAlarm(organizationId)).toBeLessThan(100);
+});
