@@ -181,6 +181,25 @@ test("what is written while a send is under way stays, and undo puts the sent te
   await page.context().close();
 });
 
+test("Escape undoes a send also after another chat was opened, and the text is back in its own", async () => {
+  const [sent, other] = [await desk.chat("Una Undone"), await desk.chat("Otto Other")];
+  const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo(10));
+  await box(page).fill("Not yet");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await page.getByRole("link", { name: /Otto Other/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Otto Other" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Undo (Esc)").waitFor({ state: "detached" });
+  expect(page.url()).toContain(other.id);
+  await page.getByRole("link", { name: /Una Undone/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Una Undone" }).waitFor();
+  await expect.poll(() => box(page).inputValue()).toBe("Not yet");
+  expect((await desk.api("GET", `/chats/${sent.id}/scheduled`)).messages).toEqual([]);
+  expect(await texts(sent.id)).toEqual([]);
+  await page.context().close();
+});
+
 test("a message is scheduled, moved by an hour, and canceled", async () => {
   const chat = await desk.chat("Dan Later");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));

@@ -209,3 +209,28 @@ test("a note that is too long is not sent, and says by how much", async () => {
   await expect.poll(async () => (await stored(chat.id)).notes.map(({ length }: string) => length)).toEqual([4_096]);
   await page.context().close();
 });
+
+test("a reply that is begun while a note is written takes the keys, and the note stays", async () => {
+  const chat = await desk.chat("Rea Reply");
+  await desk.writes(chat.address, "Which size?");
+  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Which size?").waitFor();
+  await page.keyboard.press("w");
+  await noteBox(page).fill("She asked twice");
+  await log(page).getByText("Which size?").hover();
+  await log(page).getByRole("button", { name: "React or reply" }).click();
+  await log(page).getByRole("button", { name: "Reply", exact: true }).click();
+  await page.keyboard.type("Medium");
+  expect(await messageBox(page).inputValue()).toBe("Medium");
+  // The key leads back to the note, and to its box also when that is open and another place has the focus.
+  await messageBox(page).press("Escape");
+  await messageBox(page).press("Escape");
+  await page.keyboard.press("w");
+  await noteBox(page).waitFor();
+  await noteBox(page).evaluate((box) => box.blur());
+  await page.keyboard.press("w");
+  await page.keyboard.type("!");
+  expect(await noteBox(page).inputValue()).toBe("She asked twice!");
+  expect(await stored(chat.id)).toEqual({ messages: ["Which size?"], notes: [] });
+  await page.context().close();
+});

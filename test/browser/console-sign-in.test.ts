@@ -130,7 +130,7 @@ test("no script and no storage has the session or the token", async () => {
   await signIn(page);
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
   const seen = await page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]));
-  expect(seen).toBe('["",{"parley.signed-in":""},{}]');
+  expect(seen).toBe('["",{"parley.signed-in":""},{"parley.person":""}]');
   const cookies = await page.context().cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: "Strict", path: "/" }]);
   expect(cookies[0]?.value).not.toContain(adminToken);
@@ -148,6 +148,28 @@ test("somebody who signs in in another tab of the browser takes the place of the
   for (const page of [second, first]) await page.getByTitle("Your account").getByText("Jo").waitFor();
   for (const page of [second, first]) await page.reload();
   for (const page of [second, first]) await page.getByTitle("Your account").getByText("Jo").waitFor();
+});
+
+test("whoever signs in where another's session ended finds nothing that the other wrote, after a reload too", async () => {
+  const desk = await openDesk();
+  const chat = await desk.chat("Ann Draft");
+  const page = await openAsMember(browser, desk, [...PRESETS.agent], screenOf(desk, `inbox/${chat.id}`), "Ida");
+  await page.getByLabel("Message", { exact: true }).fill("Half a sentence of Ida's");
+  await page.context().clearCookies();
+  await page.reload();
+  await page.getByRole("button", { name: "Sign in" }).first().waitFor();
+  const { member } = await desk.operator("POST", `/organizations/${desk.organization.id}/members`, {
+    name: "Jo",
+    permissions: [...PRESETS.agent],
+  });
+  const { url } = await desk.operator("POST", `/members/${member.id}/sign-in-link`);
+  await page.goto(url);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByTitle("Your account").getByText("Jo").waitFor();
+  await page.goto(`${base}${screenOf(desk, `inbox/${chat.id}`)}`);
+  await page.getByRole("heading", { level: 1, name: "Ann Draft" }).waitFor();
+  expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("");
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain("Half a sentence");
 });
 
 test("another site on the same host can neither read nor write with the session, though the browser sends it", async () => {

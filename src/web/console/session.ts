@@ -54,6 +54,8 @@ export function currentSession(): Session {
 const SIGNED_IN = "parley.signed-in";
 /** In the tab's storage: the code of a one-time link that was not used yet. */
 const CODE = "parley.code";
+/** In the tab's storage: whose drafts are in it, a member's id. */
+const PERSON = "parley.person";
 
 /**
  * Asks who is signed in, if somebody may be: browsers log a 401 as an error. A link that opened the page waits for a
@@ -128,9 +130,16 @@ export async function signOut(): Promise<void> {
   leave();
 }
 
-/** In another tab of the browser somebody signed in. The tabs share the cookie, so a page of somebody else must go. */
+/** In another tab of the browser somebody signed in. The tabs share the cookie, so a page of somebody else goes at once. */
 export function signedInElsewhere({ key, newValue }: StorageEvent): void {
-  if (key === SIGNED_IN && newValue !== null && sessionState.value.state === "in") void readSession();
+  if (key !== SIGNED_IN || newValue === null) return;
+  if (isOfAnother(newValue)) leave();
+  else if (sessionState.value.state === "in") void readSession();
+}
+
+/** Whether the tab has what somebody else wrote or read, before a reload too. @param person a member's id; "" for the operator */
+function isOfAnother(person: string): boolean {
+  return (sessionStorage.getItem(PERSON) ?? person) !== person;
 }
 
 /** Forgets what a person wrote and read here. */
@@ -142,10 +151,11 @@ function leave(): void {
 async function readSession(): Promise<void> {
   try {
     const { session } = await ask<{ session: Session }>("/console/api/session");
-    const before = sessionState.value;
-    localStorage.setItem(SIGNED_IN, session.member?.id ?? "");
+    const person = session.member?.id ?? "";
+    localStorage.setItem(SIGNED_IN, person);
     // Somebody else signed in over the page of the one before.
-    if (before.state === "in" && before.session.member?.id !== session.member?.id) return leave();
+    if (isOfAnother(person)) return leave();
+    sessionStorage.setItem(PERSON, person);
     sessionState.value = { state: "in", session, isLost: false };
   } catch (cause) {
     const error = cause as ParleyError;

@@ -268,6 +268,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
   const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => void (typed.value = text), [text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const change = (next: string) => {
     typed.value = next;
     clearTimeout(timer.current);

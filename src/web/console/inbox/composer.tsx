@@ -20,8 +20,8 @@ import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
-import { drafts, readSender, saveSender } from "./drafts.ts";
-import { type Conflict, Sending, type Undoable } from "./sending.ts";
+import { drafts, readSender, saveSender, textIn } from "./drafts.ts";
+import { type Conflict, Sending } from "./sending.ts";
 import { windowClosesAt } from "./timeline.ts";
 import { typingTeller } from "./typing.ts";
 import { undoMs } from "./undo.ts";
@@ -51,7 +51,7 @@ const STAGE: StageTexts = {
 export function Composer({ store, chat, members, isAside, onNote }: ComposerProps) {
   const { api, organization, refresh } = usePlace();
   const { member } = currentSession();
-  const written = useSignal(drafts.read(chat.id) ?? "");
+  const written = textIn(chat.id);
   const text = written.value;
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
@@ -95,10 +95,12 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
   const answered = store.answered.value;
   const hasFiles = stage.files.length > 0;
 
-  const begins = store.begins.value;
+  const { begins } = store.writing.value;
+  const seen = useRef(begins);
   // Before the next key, which is the text's.
   useLayoutEffect(() => {
-    if (begins > 0) box.current?.focus();
+    if (begins !== seen.current) box.current?.focus();
+    seen.current = begins;
   }, [begins]);
 
   const upload: UploadFile = async (call) => {
@@ -268,26 +270,8 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
           </span>
         </div>
       </form>
-      <UndoKey undoable={sending.undoable.value} onUndo={(sent) => void sending.undo(sent)} />
     </div>
   );
-}
-
-/** Escape undoes the last send, wherever the focus is. */
-function UndoKey({ undoable, onUndo }: { undoable: Undoable | null; onUndo: (sent: Undoable) => void }): null {
-  // Before the browser can take the next key.
-  useLayoutEffect(() => {
-    if (!undoable) return;
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || document.querySelector("dialog[open], .menu-list")) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      onUndo(undoable);
-    };
-    addEventListener("keydown", press, { capture: true });
-    return () => removeEventListener("keydown", press, { capture: true });
-  }, [undoable]);
-  return null;
 }
 
 /** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */

@@ -40,8 +40,8 @@ export class ConversationStore {
   readonly isLoadingOlder = signal(false);
   /** The message that the next one answers. */
   readonly answered = signal<Message | null>(null);
-  /** Counts how often the person began to write, so that the text box takes the keys. */
-  readonly begins = signal(0);
+  /** What the person writes. Each time that they begin, its text box takes the keys. */
+  readonly writing = signal({ isNote: false, begins: 0 });
   /** The reactions that the network has not taken yet, by message. A null takes one back. */
   readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
@@ -165,10 +165,24 @@ export class ConversationStore {
     if (this.chat.value) this.chat.value = afterEvent(this.chat.value, event);
   }
 
-  /** The person begins to write, or goes on. @param answered the message to answer; null leaves the choice as it is */
-  write(answered: Message | null): void {
+  /** The person begins a message, or goes on with it. @param answered what it answers; null leaves the choice as it is */
+  write(answered: Message | null = null): void {
     if (answered) this.answered.value = answered;
-    this.begins.value++;
+    this.#begin(false);
+  }
+
+  /** The person begins a note, or goes on with it. */
+  writeNote(): void {
+    this.#begin(true);
+  }
+
+  /** The person closes the note. Keys that follow must not be written to the contact. */
+  closeNote(): void {
+    this.writing.value = { ...this.writing.value, isNote: false };
+  }
+
+  #begin(isNote: boolean): void {
+    this.writing.value = { isNote, begins: this.writing.value.begins + 1 };
   }
 
   /**

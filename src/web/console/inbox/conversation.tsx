@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Chat, Message } from "../api.ts";
+import type { Chat } from "../api.ts";
 import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
@@ -42,9 +42,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
   const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
-  /** The chat in which somebody writes a note. It stays one, whatever changes meanwhile. */
-  const noted = useSignal<string | null>(null);
-  const isNoting = noted.value === id;
+  const { isNote, begins } = store.writing.value;
 
   useEffect(() => {
     const load = () => {
@@ -73,13 +71,9 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   };
   const answer = () => {
     const message = store.messages.value.find((one) => one.id === chosen.value);
-    writeMessage(message && canAct(message) ? message : null);
+    store.write(message && canAct(message) ? message : null);
   };
-  const writeMessage = (answered: Message | null = null) => {
-    noted.value = null;
-    store.write(answered);
-  };
-  const writeNote = may("notes:write") ? () => (noted.value = id) : null;
+  const writeNote = may("notes:write") ? () => store.writeNote() : null;
   const { member } = currentSession();
   const nameOf = (memberId: string | null) => memberId && memberName(memberId, everybody);
   const assign = (assigneeId: string | null) => {
@@ -176,7 +170,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             </>
           )}
         </p>
-        {isNoting && (
+        {isNote && (
           <div class="composer">
             <Lazy>
               {({ NoteComposer }) => (
@@ -185,18 +179,18 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
                   chatId={id}
                   store={notes}
                   members={everybody}
+                  begins={begins}
                   onAdded={() => store.sends.value++}
-                  // By Escape, a key that follows must not be written to the contact.
-                  onClose={(answers) => (answers ? writeMessage() : (noted.value = null))}
+                  onClose={(answers) => (answers ? store.write() : store.closeNote())}
                 />
               )}
             </Lazy>
           </div>
         )}
         {may("messages:send") ? (
-          <Composer key={id} store={store} chat={chat} members={members} isAside={isNoting} onNote={writeNote} />
+          <Composer key={id} store={store} chat={chat} members={members} isAside={isNote} onNote={writeNote} />
         ) : (
-          !isNoting && (
+          !isNote && (
             <p class="composer-none">
               To answer, you need the permission messages:send.{" "}
               {writeNote && (

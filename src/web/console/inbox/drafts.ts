@@ -1,3 +1,4 @@
+import { type Signal, signal } from "@preact/signals";
 import { FileStage } from "../../shared/files/stage.ts";
 import type { SettingsChange } from "../channels/channel-kinds.ts";
 import type { Draft } from "./conversation-store.ts";
@@ -23,6 +24,15 @@ function inTab<T>(prefix: string) {
 
 /** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
 export const drafts = inTab<string>("parley.text.");
+
+const texts = new Map<string, Signal<string>>();
+
+/** The text that waits in a chat. An undo puts one back also if another chat is open. */
+export function textIn(chatId: string): Signal<string> {
+  const text = texts.get(chatId) ?? signal(drafts.read(chatId) ?? "");
+  texts.set(chatId, text);
+  return text;
+}
 
 /** The settings of channels that were changed and not saved. */
 export const settingsDrafts = inTab<SettingsChange>("parley.settings.");

@@ -29,7 +29,7 @@ interface UndoPart {
 
 /** A send that can still be taken back: of several messages, if it had several files. */
 export interface Undoable {
-  parts: readonly UndoPart[];
+  parts: UndoPart[];
   removeToast: () => void;
 }
 
@@ -64,7 +64,6 @@ export interface ComposerState {
 export class Sending {
   readonly isBusy = signal(false);
   readonly conflict = signal<Conflict | null>(null);
-  readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
   state: ComposerState = {
     sender: null,
@@ -76,6 +75,8 @@ export class Sending {
   };
   readonly stage: FileStage;
   readonly #store: ConversationStore;
+  /** The last send, while it can be taken back. */
+  #undoable: Undoable | null = null;
   /** Whether the next message belongs to the send of the one before it. */
   #isSameSend = false;
   #undos = 0;
@@ -149,24 +150,24 @@ export class Sending {
   /** Takes a send back, as far as that is not too late. It can be tried again if an answer is lost. */
   async undo(sent: Undoable): Promise<void> {
     const undone: UndoPart[] = [];
-    let left = sent.parts;
     this.#undos++;
     try {
       for (const part of sent.parts.toReversed()) {
         await this.#store.cancel(part.messageId);
         undone.unshift(part);
-        left = left.slice(0, -1);
+        sent.parts = sent.parts.filter((one) => one !== part);
       }
     } catch (error) {
       const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
-      if (isTooLate) left = [];
+      if (isTooLate) sent.parts = [];
       if (isTooLate) sayFailure("Too late to undo: already sent");
       else sayError(error);
     }
     if (undone.length > 0) this.state.onUndone(undone);
-    if (left.length === 0) sent.removeToast();
+    if (sent.parts.length > 0) return;
+    sent.removeToast();
     // Meanwhile another message may have gone out, which can be undone by itself.
-    if (this.undoable.value === sent) this.undoable.value = left.length === 0 ? null : { ...sent, parts: left };
+    if (this.#undoable === sent) this.#undoable = null;
   }
 
   /** The text was changed, so a refused one is no longer what the person would send. */
@@ -209,14 +210,15 @@ export class Sending {
     const isUndoable = status === "SCHEDULED" && undoMs > 0;
     if (file) setTimeout(() => this.stage.release(file), isUndoable ? undoMs : 0);
     if (!isUndoable) return;
-    const before = this.#isSameSend ? this.undoable.value : null;
+    const before = this.#isSameSend ? this.#undoable : null;
     before?.removeToast();
     const parts = [...(before?.parts ?? []), { messageId, text, file, answered }];
     const undoable: Undoable = { parts, removeToast: () => {} };
-    undoable.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void this.undo(undoable) }, undoMs);
-    this.undoable.value = undoable;
+    const action = { label: "Undo (Esc)", run: () => void this.undo(undoable), isByEscape: true };
+    undoable.removeToast = say("Sending", action, undoMs);
+    this.#undoable = undoable;
     setTimeout(() => {
-      if (this.undoable.value === undoable) this.undoable.value = null;
+      if (this.#undoable === undoable) this.#undoable = null;
     }, undoMs);
   }
 

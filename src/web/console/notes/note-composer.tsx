@@ -12,6 +12,8 @@ interface NoteComposerProps {
   chatId: string;
   store: NotesStore;
   members: readonly Member[];
+  /** Each time that the person begins, the box takes the keys. */
+  begins: number;
   onAdded: () => void;
   /** @param answers whether the person goes on with an answer */
   onClose: (answers: boolean) => void;
@@ -22,7 +24,7 @@ const MAX_LENGTH = 4_096;
 const MAX_MATCHES = 6;
 
 /** The text box of a note. It has its own text, color and button, and never sends a message. */
-export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteComposerProps) {
+export function NoteComposer({ chatId, store, members, begins, onAdded, onClose }: NoteComposerProps) {
   const kept = `note ${chatId}`;
   const id = useId();
   const text = useSignal(drafts.read(kept) ?? "");
@@ -35,7 +37,7 @@ export function NoteComposer({ chatId, store, members, onAdded, onClose }: NoteC
   /** The same note, sent again after its answer was lost, is stored once. */
   const attempt = useRef({ text: "", key: "" });
   const box = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => box.current?.focus(), []);
+  useLayoutEffect(() => box.current?.focus(), [begins]);
 
   const readers = members.filter(({ permissions }) => permissions.includes("notes:read"));
   const query = queryAt(text.value, caret.value);

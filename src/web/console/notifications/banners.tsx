@@ -22,8 +22,8 @@ export function Banners() {
   const place = usePlace();
   const { organization, to } = place;
   const isOffered = useSignal(may("events:read") && !readChoice());
-  /** What the last event of the organization was about, until that is told. */
-  const untold = useRef<unknown>(null);
+  /** What events of the organization were about, until each is told. */
+  const untold = useRef(new Set<unknown>());
   const channels = useAll(may("channels:write") ? "channels" : null);
   const webhooks = useGet(mayManage() ? "/webhooks" : null, { query: { limit: MOST } });
   const troubles = [
@@ -48,7 +48,8 @@ export function Banners() {
     return listen((event, isLeading) => {
       notify(place, event, isLeading);
       if (event?.chatId || connection.value !== "live") return;
-      if (isLeading) untold.current = event?.channelId ?? event?.data.webhookId;
+      const id = event?.channelId ?? event?.data.webhookId;
+      if (isLeading && id) untold.current.add(id);
       reload();
     });
   }, [organization.id]);
@@ -57,10 +58,9 @@ export function Banners() {
     if (troubles[0]) reload();
   }, [currentPath.value]);
   useEffect(() => {
-    const trouble = troubles.find(({ id }) => id === untold.current);
-    if (!trouble) return;
-    untold.current = null;
-    show(trouble.id, trouble.name + trouble.text, organization.name, trouble.path);
+    for (const { id, name, text, path } of troubles) {
+      if (untold.current.delete(id)) show(id, name + text, organization.name, path);
+    }
   });
   return (
     <>

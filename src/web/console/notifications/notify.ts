@@ -122,7 +122,11 @@ export function show(id: string, title: string, body: string, path: string): voi
 
 effect(() => {
   const { value } = unread;
-  for (const [id, notification] of shown) if (id.startsWith("cht") && !value.has(id)) notification.close();
+  for (const [id, notification] of shown) {
+    if (!id.startsWith("cht") || value.has(id)) continue;
+    notification.close();
+    shown.delete(id);
+  }
 });
 // A click on one would lead nowhere.
 addEventListener("pagehide", () => {

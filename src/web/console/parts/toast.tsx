@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -7,7 +8,8 @@ interface Toast {
   id: number;
   text: string;
   isError: boolean;
-  action: { label: string; run: () => void } | null;
+  /** `isByEscape`: Escape does it too, wherever the focus is. */
+  action: { label: string; run: () => void; isByEscape?: boolean } | null;
 }
 
 const SHOWN_MS = 5_000;
@@ -41,6 +43,19 @@ function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
 
 /** The short messages, at the top: the buttons of a screen stand at its right and at its bottom. */
 export function Toasts() {
+  const byEscape = toasts.value.findLast(({ action }) => action?.isByEscape)?.action;
+  // Before the browser can take the next key.
+  useLayoutEffect(() => {
+    if (!byEscape) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || document.querySelector("dialog[open], .menu-list")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      byEscape.run();
+    };
+    addEventListener("keydown", press, { capture: true });
+    return () => removeEventListener("keydown", press, { capture: true });
+  }, [byEscape]);
   return (
     <div class="toasts" role="status">
       {toasts.value.map(({ id, text, isError, action }) => (
