@@ -7,10 +7,10 @@ import { ALL_CHATS, belongs, type Filter, inOrder, type View } from "../../src/w
 const PAGE = 50;
 
 /** A time, so many seconds after the first chat was created. */
-export const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
+const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
 
 /** The nth chat, whose newest message came n seconds after the first chat's. */
-export function chat(n: number, changes: Partial<Chat> = {}): Chat {
+function chat(n: number, changes: Partial<Chat> = {}): Chat {
   return {
     id: `cht_${n}`,
     channel: { id: "chn_1", kind: "web", name: "Site" },

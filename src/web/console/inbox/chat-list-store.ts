@@ -176,9 +176,9 @@ export class ChatListStore {
 
   #loadSoon(): void {
     if (!this.#isShown) return;
-    this.#loadingAgain ??= setTimeout(async () => {
+    this.#loadingAgain ??= setTimeout(() => {
       this.#loadingAgain = undefined;
-      if (!(await this.load())) this.#loadSoon();
+      void this.load().then((isThere) => isThere || this.#loadSoon());
     }, LOAD_EVERY_MS);
   }
 
