@@ -106,7 +106,7 @@ export async function signInViolations(browser: Browser, look: BrowserContextOpt
   return [...ofSignIn, ...(await violations(page))];
 }
 
-/** The options of a browser whose person can undo sends for so long, in web chats too. By itself, it sends at once. */
+/** The options of a browser whose person can undo a send for this many seconds, in web chats too. By itself, it sends at once. */
 export function withUndo(seconds: number): BrowserContextOptions {
   const value = JSON.stringify({ web: seconds, networks: seconds });
   return {
