@@ -172,6 +172,7 @@ test("the preview stores nothing and calls nobody: what is written in it stays t
   expect(calls.filter((call) => !/^GET \/(web-assets|console)\//.test(call))).toEqual([]);
   expect((await desk.api("GET", "/chats")).chats).toEqual([]);
   expect(await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)].toSorted())).toEqual([
+    "parley.person",
     `parley.settings.${desk.channel.id}`,
     "parley.signed-in",
   ]);
