@@ -54,7 +54,7 @@ export function currentSession(): Session {
 const SIGNED_IN = "parley.signed-in";
 /** In the tab's storage: the code of a one-time link that was not used yet. */
 const CODE = "parley.code";
-/** In the tab's storage: whose drafts are in it, a member's id. */
+/** In the tab's storage: whose drafts are in it, a member's id; empty for the operator. */
 const PERSON = "parley.person";
 
 /**
@@ -144,7 +144,10 @@ function isOfAnother(person: string): boolean {
 
 /** Forgets what a person wrote and read here. */
 function leave(): void {
+  const code = sessionStorage.getItem(CODE);
   sessionStorage.clear();
+  // A link is nobody's yet.
+  if (code !== null) sessionStorage.setItem(CODE, code);
   location.replace("/console/");
 }
 

@@ -10,7 +10,10 @@ const MOST_ASKED = 5;
 /** Then the list is loaded again, at most so often. */
 const LOAD_EVERY_MS = 2_000;
 
-/** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
+/** If so many rows came one by one since a page was loaded, the list is loaded again too. */
+const MOST_ADDED = 200;
+
+/** The chats of the inbox by one filter. It stays true to what happens, and is loaded again only if much happens. */
 export class ChatListStore {
   readonly rows = signal<Chat[]>([]);
   readonly state = signal<"loading" | "ready">("loading");
@@ -26,9 +29,11 @@ export class ChatListStore {
   #isLoadingMore = false;
   #isShown = true;
   /** How many rows the last page left. */
-  #loaded = PAGE;
-  /** Counts how often the first page was asked for or came. A page that was asked for before is dropped. */
+  #loaded = 0;
+  /** How often the first page was asked for. */
   #loads = 0;
+  /** Which of these loads the rows are from. An earlier one that comes later is dropped. */
+  #shownLoad = 0;
   /** What happened while a page is on its way, for each such page. */
   readonly #meanwhile = new Set<FollowedEvent[]>();
   #loadingAgain: ReturnType<typeof setTimeout> | undefined;
@@ -40,62 +45,58 @@ export class ChatListStore {
     this.#filter = filter;
   }
 
-  /** Loads the first page. Rows that were loaded before stay until it is there. @returns whether it came */
-  async load(): Promise<boolean> {
-    this.#loads++;
-    try {
-      await this.#read(null, (chats, cursor) => {
-        // What goes on from the rows before has no place behind these.
-        this.#loads++;
-        const openRow = this.rows.value.find(({ id }) => id === this.openId);
-        const isKept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "";
-        // What was loaded beyond the first page is loaded again when the reader gets there.
-        this.#took(isKept ? [...chats, openRow] : chats, cursor);
-        return new Set(isKept ? [openRow.id] : []);
-      });
-      return true;
-    } catch (error) {
-      this.error.value = asParleyError(error);
-      this.state.value = "ready";
-      return false;
-    }
+  /** Loads the first page. Rows that were loaded before stay until it is there. */
+  async load(): Promise<void> {
+    const load = ++this.#loads;
+    const isLate = () => load < this.#shownLoad;
+    await this.#read(null, isLate, (chats, cursor) => {
+      this.#shownLoad = load;
+      const openRow = this.rows.value.find(({ id }) => id === this.openId);
+      const isKept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "";
+      // What was loaded beyond the first page is loaded again when the reader gets there.
+      this.#took(isKept ? [...chats, openRow] : chats, cursor);
+      return new Set(isKept ? [openRow.id] : []);
+    });
+    this.state.value = "ready";
   }
 
   /** Loads the next page. */
   async more(): Promise<void> {
     if (this.#isLoadingMore || this.#cursor === null) return;
+    const load = this.#shownLoad;
+    // It goes on from rows that are there no longer.
+    const isLate = () => load !== this.#shownLoad;
     this.#isLoadingMore = true;
-    try {
-      await this.#read(this.#cursor, (chats, cursor) => {
-        const known = new Set(this.rows.value.map(({ id }) => id));
-        const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
-        // The open chat may stand below what was loaded.
-        this.#took(this.#filter.search === "" ? inOrder(rows, this.#filter.view) : rows, cursor);
-        return known;
-      });
-    } catch (error) {
-      this.error.value = asParleyError(error);
-    } finally {
-      this.#isLoadingMore = false;
-    }
+    await this.#read(this.#cursor, isLate, (chats, cursor) => {
+      const known = new Set(this.rows.value.map(({ id }) => id));
+      const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
+      // The open chat may stand below what was loaded.
+      this.#took(this.#filter.search === "" ? inOrder(rows, this.#filter.view) : rows, cursor);
+      return known;
+    });
+    this.#isLoadingMore = false;
+    if (isLate()) void this.more();
   }
 
   /**
-   * Reads a page, unless the list begins anew meanwhile. It need not show what happens while it is on its way.
+   * Reads a page, which need not show what happens while it is on its way. If it can't be read, the list says why.
+   * @param isLate whether it is no longer wanted
    * @param took puts it in the list, and returns the ids of the rows that were there already
    */
-  async #read(cursor: string | null, took: (chats: Chat[], cursor: string | null) => Set<string>): Promise<void> {
-    const loads = this.#loads;
+  async #read(
+    cursor: string | null,
+    isLate: () => boolean,
+    took: (chats: Chat[], cursor: string | null) => Set<string>,
+  ): Promise<void> {
     const meanwhile: FollowedEvent[] = [];
     this.#meanwhile.add(meanwhile);
     try {
       const page = await this.#page(cursor);
-      if (loads !== this.#loads) return;
+      if (isLate()) return;
       const before = took(page.chats, page.cursor);
-      this.#meanwhile.delete(meanwhile);
-      this.take(meanwhile.filter(({ chatId }) => chatId !== null && !before.has(chatId)));
+      this.#apply(meanwhile.filter(({ chatId }) => chatId !== null && !before.has(chatId)));
     } catch (error) {
-      if (loads === this.#loads) throw error;
+      if (!isLate()) this.error.value = asParleyError(error);
     } finally {
       this.#meanwhile.delete(meanwhile);
     }
@@ -103,17 +104,20 @@ export class ChatListStore {
 
   #took(rows: Chat[], cursor: string | null): void {
     this.rows.value = rows;
-    this.#loaded = Math.max(rows.length, PAGE);
+    this.#loaded = rows.length;
     this.#cursor = cursor;
     this.hasMore.value = cursor !== null;
     this.error.value = null;
-    this.state.value = "ready";
   }
 
   /** Takes what happened. Only a chat is asked for whose row is not there, or can't be told from the event. */
   take(events: FollowedEvent[]): void {
-    const { view, search, channel } = this.#filter;
     for (const each of this.#meanwhile) each.push(...events);
+    this.#apply(events);
+  }
+
+  #apply(events: FollowedEvent[]): void {
+    const { view, search, channel } = this.#filter;
     const known = new Map(this.rows.value.map((row) => [row.id, row]));
     const changed = new Map<string, Chat>();
     const gone = new Set<string>();
@@ -142,8 +146,7 @@ export class ChatListStore {
     if (gone.size > 0) rows = rows.filter(({ id }) => !gone.has(id));
     this.rows.value = rows;
     const wanted = [...asked].filter((id) => !gone.has(id));
-    // Rows that came one by one add up too.
-    if (wanted.length > MOST_ASKED || rows.length > 2 * this.#loaded) this.#loadSoon();
+    if (wanted.length > MOST_ASKED || rows.length > this.#loaded + MOST_ADDED) this.#loadSoon();
     else for (const id of wanted) void this.ask(id);
   }
 
@@ -178,7 +181,11 @@ export class ChatListStore {
     if (!this.#isShown) return;
     this.#loadingAgain ??= setTimeout(() => {
       this.#loadingAgain = undefined;
-      void this.load().then((isThere) => isThere || this.#loadSoon());
+      void this.load().then(() => {
+        // Else the next event or the next connection loads it.
+        const status = this.error.value?.status ?? 0;
+        if (status === 429 || status >= 500) this.#loadSoon();
+      });
     }, LOAD_EVERY_MS);
   }
 

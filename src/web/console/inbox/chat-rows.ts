@@ -65,9 +65,9 @@ export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
   return message ? afterMessage(chat, message) : chat;
 }
 
-/** Whether a chat is another one after an event. */
+/** Whether a chat is another one after an event. Of a deleted one there are no messages either, so that is found out. */
 export function changes(chat: Chat, event: FollowedEvent): boolean {
-  return event.chatId === chat.id && (event.type === "chat.deleted" || afterEvent(chat, event) !== chat);
+  return event.chatId === chat.id && afterEvent(chat, event) !== chat;
 }
 
 /** Whether an event changes what is scheduled in its chat. */

@@ -30,7 +30,7 @@ interface ComposerProps {
   store: ConversationStore;
   chat: Chat;
   members: Member[];
-  /** Somebody writes a note in its place. Its text and its undo stay. */
+  /** Somebody writes a note in its place. Its text stays. */
   isAside: boolean;
   /** Begins a note; null if the person may write none. */
   onNote: (() => void) | null;
@@ -47,7 +47,7 @@ const STAGE: StageTexts = {
   noBytes: "“{name}” is empty.",
 };
 
-/** The text box, with templates, sending later, and undo. */
+/** The text box, with templates and sending later. */
 export function Composer({ store, chat, members, isAside, onNote }: ComposerProps) {
   const { api, organization, refresh } = usePlace();
   const { member } = currentSession();

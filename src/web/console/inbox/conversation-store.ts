@@ -1,9 +1,10 @@
-import { computed, signal } from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
+import { answeredIn } from "./drafts.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
@@ -39,7 +40,7 @@ export class ConversationStore {
   readonly hasOlder = signal(false);
   readonly isLoadingOlder = signal(false);
   /** The message that the next one answers. */
-  readonly answered = signal<Message | null>(null);
+  readonly answered: Signal<Message | null>;
   /** What the person writes. Each time that they begin, its text box takes the keys. */
   readonly writing = signal({ isNote: false, begins: 0 });
   /** The reactions that the network has not taken yet, by message. A null takes one back. */
@@ -60,6 +61,7 @@ export class ConversationStore {
     this.#path = { id };
     this.#onChat = onChat;
     this.chat.value = known;
+    this.answered = answeredIn(id);
   }
 
   /**

@@ -1,5 +1,6 @@
-import { type Signal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { FileStage } from "../../shared/files/stage.ts";
+import type { Message } from "../api.ts";
 import type { SettingsChange } from "../channels/channel-kinds.ts";
 import type { Draft } from "./conversation-store.ts";
 
@@ -25,28 +26,30 @@ function inTab<T>(prefix: string) {
 /** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
 export const drafts = inTab<string>("parley.text.");
 
-const texts = new Map<string, Signal<string>>();
-
-/** The text that waits in a chat. An undo puts one back also if another chat is open. */
-export function textIn(chatId: string): Signal<string> {
-  const text = texts.get(chatId) ?? signal(drafts.read(chatId) ?? "");
-  texts.set(chatId, text);
-  return text;
-}
-
 /** The settings of channels that were changed and not saved. */
 export const settingsDrafts = inTab<SettingsChange>("parley.settings.");
 
 /** As the service. */
 const MAX_FILE_BYTES = 16 * 1_048_576;
-const stages = new Map<string, FileStage>();
 
-/** The files that wait in a chat. They are gone with the page. */
-export function stageOf(chatId: string): FileStage {
-  const stage = stages.get(chatId) ?? new FileStage(MAX_FILE_BYTES);
-  stages.set(chatId, stage);
-  return stage;
+/** What one chat has until the page is closed, whichever is open. */
+function perChat<T>(make: (chatId: string) => T): (chatId: string) => T {
+  const known = new Map<string, T>();
+  return (chatId) => {
+    const kept = known.get(chatId) ?? make(chatId);
+    known.set(chatId, kept);
+    return kept;
+  };
 }
+
+/** The files that wait in a chat. */
+export const stageOf = perChat(() => new FileStage(MAX_FILE_BYTES));
+
+/** The text that waits in a chat. */
+export const textIn = perChat((chatId) => signal(drafts.read(chatId) ?? ""));
+
+/** The message that the next one of a chat answers. */
+export const answeredIn = perChat(() => signal<Message | null>(null));
 
 /** A send whose answer is not known: the service may have it. */
 export interface Undecided {

@@ -30,6 +30,7 @@ interface UndoPart {
 /** A send that can still be taken back: of several messages, if it had several files. */
 export interface Undoable {
   parts: UndoPart[];
+  isUndoing?: boolean;
   removeToast: () => void;
 }
 
@@ -149,6 +150,8 @@ export class Sending {
 
   /** Takes a send back, as far as that is not too late. It can be tried again if an answer is lost. */
   async undo(sent: Undoable): Promise<void> {
+    if (sent.isUndoing) return;
+    sent.isUndoing = true;
     const undone: UndoPart[] = [];
     this.#undos++;
     try {
@@ -163,6 +166,7 @@ export class Sending {
       if (isTooLate) sayFailure("Too late to undo: already sent");
       else sayError(error);
     }
+    sent.isUndoing = false;
     if (undone.length > 0) this.state.onUndone(undone);
     if (sent.parts.length > 0) return;
     sent.removeToast();

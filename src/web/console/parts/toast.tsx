@@ -35,7 +35,8 @@ export function sayError(error: unknown): void {
 
 function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
   const id = ++count;
-  toasts.value = [...toasts.value.slice(-2), { id, ...toast }];
+  const before = toasts.value.filter(({ action }) => !action?.isByEscape).slice(0, -2);
+  toasts.value = [...toasts.value.filter((one) => !before.includes(one)), { id, ...toast }];
   const remove = () => (toasts.value = toasts.value.filter((one) => one.id !== id));
   setTimeout(remove, shownMs);
   return remove;
@@ -48,7 +49,8 @@ export function Toasts() {
   useLayoutEffect(() => {
     if (!byEscape) return;
     const press = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || document.querySelector("dialog[open], .menu-list")) return;
+      const isElsewhere = event.isComposing || document.querySelector("dialog[open], .menu-list, .act-menu");
+      if (event.key !== "Escape" || isElsewhere) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       byEscape.run();
