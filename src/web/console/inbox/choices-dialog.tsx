@@ -8,7 +8,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
-import type { Draft } from "./conversation-store.ts";
+import type { Draft } from "./drafts.ts";
 import { PreviewMessage } from "./preview-message.tsx";
 
 /** A title and the address of a page. */

@@ -4,29 +4,12 @@ import { asParleyError, type Chat, type Message, ParleyError, type Schemas } fro
 import type { Api } from "../api-client.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
-import { answeredIn } from "./drafts.ts";
+import { answeredIn, type Draft } from "./drafts.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
 /** People without events ask every few seconds. Old messages seldom change. */
 const REFRESH_MS = 30_000;
-
-/** What a person sends. */
-export type Draft = Pick<
-  Schemas["NewMessage"],
-  | "content"
-  | "type"
-  | "senderId"
-  | "templateId"
-  | "variables"
-  | "scheduledAt"
-  | "expiresAt"
-  | "ifSeq"
-  | "replyTo"
-  | "mediaId"
-  | "template"
-  | "interactive"
->;
 
 /** One open chat with its messages. */
 export class ConversationStore {

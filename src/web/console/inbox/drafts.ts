@@ -1,8 +1,24 @@
 import { signal } from "@preact/signals";
 import { FileStage } from "../../shared/files/stage.ts";
-import type { Message } from "../api.ts";
+import type { Message, Schemas } from "../api.ts";
 import type { SettingsChange } from "../channels/channel-kinds.ts";
-import type { Draft } from "./conversation-store.ts";
+
+/** What a person sends. */
+export type Draft = Pick<
+  Schemas["NewMessage"],
+  | "content"
+  | "type"
+  | "senderId"
+  | "templateId"
+  | "variables"
+  | "scheduledAt"
+  | "expiresAt"
+  | "ifSeq"
+  | "replyTo"
+  | "mediaId"
+  | "template"
+  | "interactive"
+>;
 
 /** Keeps values for this tab alone: never on the server, and gone with the tab. */
 function inTab<T>(prefix: string) {

@@ -5,7 +5,7 @@ import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { now } from "../parts/time.tsx";
-import type { Draft } from "./conversation-store.ts";
+import type { Draft } from "./drafts.ts";
 
 interface LaterProps {
   text: string;

@@ -5,8 +5,8 @@ import { type Member, type Message, ParleyError } from "../api.ts";
 import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { may } from "../session.ts";
-import type { ConversationStore, Draft } from "./conversation-store.ts";
-import { stageOf, type Undecided, undecidedSends } from "./drafts.ts";
+import type { ConversationStore } from "./conversation-store.ts";
+import { type Draft, stageOf, type Undecided, undecidedSends } from "./drafts.ts";
 
 /** The service refuses a send across a message that is due within 15 seconds. The clocks may differ by a little. */
 const SOON_MS = 17_000;

@@ -10,7 +10,7 @@ import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
-import type { Draft } from "./conversation-store.ts";
+import type { Draft } from "./drafts.ts";
 import { type Parts, TemplatePartFields, TemplatePreview } from "./template-parts.tsx";
 
 const MAX_LENGTH = 4_096;

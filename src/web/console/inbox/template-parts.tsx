@@ -3,7 +3,7 @@ import { placeholdersOf } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
 import { Input } from "../parts/field.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";
-import type { Draft } from "./conversation-store.ts";
+import type { Draft } from "./drafts.ts";
 import { PreviewMessage } from "./preview-message.tsx";
 
 export type Parts = NonNullable<Draft["template"]>;
