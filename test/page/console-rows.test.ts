@@ -12,26 +12,10 @@ import {
   type View,
   withChat,
 } from "../../src/web/console/inbox/chat-rows.ts";
+import { chatRow as chat } from "./chat-row.ts";
 
 const AT = Date.parse("2026-11-20T10:00:00.000Z");
 const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
-
-function chat(id: string, changes: Partial<Chat> = {}): Chat {
-  return {
-    id,
-    channel: { id: "chn_1", kind: "web", name: "Site" },
-    contact: { address: id, name: null },
-    metadata: {},
-    createdAt: time(0),
-    lastMessageAt: null,
-    lastMessage: null,
-    unansweredSince: null,
-    nextScheduledAt: null,
-    readUpTo: null,
-    assigneeId: null,
-    ...changes,
-  };
-}
 
 function message(seq: number | null, changes: Partial<Message> = {}): Message {
   return {

@@ -3,6 +3,7 @@ import { type Chat, ParleyError } from "../../src/web/console/api.ts";
 import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
 import { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
 import { ALL_CHATS, belongs, type Filter, inOrder, type View } from "../../src/web/console/inbox/chat-rows.ts";
+import { chatRow } from "./chat-row.ts";
 
 const PAGE = 50;
 
@@ -10,22 +11,8 @@ const PAGE = 50;
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
 
 /** The nth chat, whose newest message came n seconds after the first chat's. */
-function chat(n: number, changes: Partial<Chat> = {}): Chat {
-  return {
-    id: `cht_${n}`,
-    channel: { id: "chn_1", kind: "web", name: "Site" },
-    contact: { address: `user-${n}`, name: null },
-    metadata: {},
-    createdAt: at(n),
-    lastMessageAt: at(n),
-    lastMessage: null,
-    unansweredSince: null,
-    nextScheduledAt: null,
-    readUpTo: null,
-    assigneeId: null,
-    ...changes,
-  };
-}
+const chat = (n: number, changes: Partial<Chat> = {}) =>
+  chatRow(`cht_${n}`, { createdAt: at(n), lastMessageAt: at(n), ...changes });
 
 /** The lists of an organization, as the API answers them. What happens returns the event that tells of it. */
 export class InboxService {

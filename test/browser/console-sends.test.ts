@@ -1,0 +1,176 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { browser } from "./file-browser.ts";
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+/** A send takes its place after the five seconds in which it can be undone. */
+const SOON = { timeout: 60_000 };
+
+const box = (page: Page) => page.getByLabel("Message", { exact: true });
+const log = (page: Page) => page.getByRole("log", { name: "Messages" });
+
+async function texts(chatId: string): Promise<string[]> {
+  const { messages } = await desk.api("GET", `/chats/${chatId}/messages?limit=100`);
+  return messages.map(({ text }: { text: string }) => text).reverse();
+}
+
+test("a send is undone by Escape: nothing is sent, and the text is back in the box", async () => {
+  const chat = await desk.chat("Ben Undo");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
+  await box(page).fill("Too early");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await page.keyboard.press("Escape");
+  await log(page).getByText("Sending…").waitFor({ state: "detached" });
+  await expect.poll(() => box(page).inputValue()).toBe("Too early");
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/scheduled`);
+  expect(messages).toEqual([]);
+  expect(await texts(chat.id)).toEqual([]);
+  await page.context().close();
+});
+
+test("two people answer the same chat: the second is told, and nothing is sent twice", async () => {
+  const chat = await desk.chat("Cleo Crossed");
+  await desk.writes(chat.address, "Can I change the address?");
+  const first = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const second = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(second).getByText("Can I change the address?").waitFor();
+  // The second page hears nothing from now on, as on a bad connection.
+  await second.context().route(/\/events/, (route) => route.abort());
+  await second.reload();
+  await log(second).getByText("Can I change the address?").waitFor();
+  await box(first).fill("Yes, to which one?");
+  await first.keyboard.press("Control+Enter");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Can I change the address?", "Yes, to which one?"]);
+  await box(second).fill("No, it left already.");
+  await second.keyboard.press("Control+Enter");
+  await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
+  await log(second).getByText("Yes, to which one?").waitFor();
+  expect(await box(second).inputValue()).toBe("No, it left already.");
+  expect(await texts(chat.id)).toHaveLength(2);
+  await second.getByRole("button", { name: "Send anyway" }).click();
+  await expect
+    .poll(() => texts(chat.id), SOON)
+    .toEqual(["Can I change the address?", "Yes, to which one?", "No, it left already."]);
+  await Promise.all([first.context().close(), second.context().close()]);
+});
+
+test("two people answer within the five seconds of an undo: the second is told, and sends nothing", async () => {
+  const chat = await desk.chat("Cora Close");
+  await desk.writes(chat.address, "Is it waterproof?");
+  const [first, second] = await Promise.all([
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(5)),
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(5)),
+  ]);
+  await Promise.all([first, second].map((page) => log(page).getByText("Is it waterproof?").waitFor()));
+  await second.context().route(/\/events/, (route) => route.abort());
+  await second.reload();
+  await log(second).getByText("Is it waterproof?").waitFor();
+  await box(second).fill("No.");
+  await box(first).fill("Yes.");
+  await first.keyboard.press("Control+Enter");
+  await log(first).getByText("Sending…").waitFor();
+  await second.keyboard.press("Control+Enter");
+  await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
+  expect(await box(second).inputValue()).toBe("No.");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Is it waterproof?", "Yes."]);
+  // Two messages of the same person in a row need no question.
+  await box(first).fill("To 10 metres.");
+  await first.keyboard.press("Control+Enter");
+  await log(first).getByText("Sending…").waitFor();
+  await box(first).fill("And it floats.");
+  await first.keyboard.press("Control+Enter");
+  await expect
+    .poll(() => texts(chat.id), SOON)
+    .toEqual(["Is it waterproof?", "Yes.", "To 10 metres.", "And it floats."]);
+  await Promise.all([first.context().close(), second.context().close()]);
+});
+
+test("a send whose answers were lost is repeated as it was: it is sent once, also after the page was loaded again", async () => {
+  const chat = await desk.chat("Lea Lost");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  let lost = 0;
+  await page.route(/\/messages$/, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    await route.fetch();
+    lost++;
+    await route.abort();
+  });
+  await box(page).fill("Only once");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/can’t be reached/).waitFor();
+  expect(lost).toBe(3);
+  expect(await box(page).inputValue()).toBe("Only once");
+  await page.unroute(/\/messages$/);
+  await page.reload();
+  await box(page).click();
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => box(page).inputValue()).toBe("");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Only once"]);
+  await page.context().close();
+});
+
+test("what is written while a send is under way stays, and undo puts the sent text before it", async () => {
+  const chat = await desk.chat("Max More");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
+  await box(page).fill("First");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await box(page).fill("Second");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => box(page).inputValue()).toBe("First\nSecond");
+  expect(await texts(chat.id)).toEqual([]);
+  await page.context().close();
+});
+
+test("Escape undoes a send also after another chat was opened, and the text is back in its own", async () => {
+  const [sent, other] = [await desk.chat("Una Undone"), await desk.chat("Otto Other")];
+  const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo(10));
+  await box(page).fill("Not yet");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await page.getByRole("link", { name: /Otto Other/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Otto Other" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Undo (Esc)").waitFor({ state: "detached" });
+  expect(page.url()).toContain(other.id);
+  await page.getByRole("link", { name: /Una Undone/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Una Undone" }).waitFor();
+  await expect.poll(() => box(page).inputValue()).toBe("Not yet");
+  expect((await desk.api("GET", `/chats/${sent.id}/scheduled`)).messages).toEqual([]);
+  expect(await texts(sent.id)).toEqual([]);
+  await page.context().close();
+});
+
+test("a message is scheduled, moved by an hour, and canceled", async () => {
+  const chat = await desk.chat("Dan Later");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Good morning");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send later…" }).click();
+  await page.getByRole("button", { name: "Tomorrow at 9" }).click();
+  await page.getByRole("button", { name: "Schedule", exact: true }).click();
+  await log(page)
+    .getByText(/Scheduled in/)
+    .waitFor();
+  const scheduled = async () => (await desk.api("GET", `/chats/${chat.id}/scheduled`)).messages;
+  const [before] = await scheduled();
+  await page.getByRole("button", { name: "Change this scheduled message" }).click();
+  await page.getByRole("menuitem", { name: "An hour later" }).click();
+  await page.getByText("Moved", { exact: true }).waitFor();
+  const [after] = await scheduled();
+  expect(Date.parse(after.scheduledAt) - Date.parse(before.scheduledAt)).toBe(3_600_000);
+  await page.getByRole("button", { name: "Change this scheduled message" }).click();
+  await page.getByRole("menuitem", { name: "Cancel it" }).click();
+  await log(page)
+    .getByText(/Scheduled in/)
+    .waitFor({ state: "detached" });
+  expect(await scheduled()).toEqual([]);
+  await page.context().close();
+});
