@@ -147,7 +147,7 @@ export class ChatListStore {
     this.rows.value = rows;
     const wanted = [...asked].filter((id) => !gone.has(id));
     if (wanted.length > MOST_ASKED || rows.length > this.#loaded + MOST_ADDED) this.#loadSoon();
-    else for (const id of wanted) void this.ask(id);
+    else for (const id of wanted) void this.#ask(id);
   }
 
   /** Whether an event brings a chat that is not in the list to the rows that are loaded. */
@@ -190,7 +190,7 @@ export class ChatListStore {
   }
 
   /** Reads a chat, and puts it where it belongs. */
-  async ask(chatId: string): Promise<void> {
+  async #ask(chatId: string): Promise<void> {
     const isBusy = this.#asked.has(chatId);
     this.#asked.set(chatId, isBusy);
     if (isBusy) return;
@@ -202,7 +202,7 @@ export class ChatListStore {
     } finally {
       const hasChanged = this.#asked.get(chatId);
       this.#asked.delete(chatId);
-      if (hasChanged) void this.ask(chatId);
+      if (hasChanged) void this.#ask(chatId);
     }
   }
 

@@ -14,6 +14,7 @@ export class Together<Item> {
     this.#take = take;
   }
 
+  /** Whether something waits that matches. */
   isWaiting(matches: (item: Item) => boolean): boolean {
     return this.#waiting.some(matches);
   }
