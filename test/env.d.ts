@@ -6,6 +6,8 @@ declare namespace Cloudflare {
     TEST_REQUESTS: string;
     /** What the command of the models asks for, as JSON; empty in `npm test`. */
     TEST_MODELS: string;
+    /** How `npm run test:jitter` disturbs time; empty in `npm test`. */
+    TEST_JITTER: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
   }
   interface GlobalProps {
@@ -22,4 +24,9 @@ interface ImportMeta {
   /** Vite's: the files that a pattern fits, by their paths. */
   glob(pattern: string): Record<string, unknown>;
   glob<T>(pattern: string | string[], options: { query: string; import: string; eager: true }): Record<string, T>;
+}
+
+/** The module of Vitest's plugin behind `cloudflare:test`. */
+declare module "cloudflare:test-internal" {
+  export function maybeHandleRunRequest(request: { cf: object }, instance: unknown, state: unknown): Promise<unknown>;
 }

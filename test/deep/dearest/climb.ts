@@ -8,7 +8,7 @@ import {
   createTemplate,
 } from "../../support/world/factories.ts";
 import { caller, type World } from "../../support/world/world.ts";
-import type { Random } from "../storm/random.ts";
+import type { Random } from "../../support/random.ts";
 import { type DearPlace, FAMILIES, type Family } from "./families.ts";
 
 /** The dearest request of a family that was found. */

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Answer } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { type Message, Parley } from "./parley.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/random.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const MESSAGES = 100;

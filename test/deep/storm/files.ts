@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Answer } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/random.ts";
 import { type Force, killAtRandom, type Row, until } from "./storm.ts";
 import { withCopy } from "./where-text-is.ts";
 

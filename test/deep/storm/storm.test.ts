@@ -5,7 +5,7 @@ import { telegram } from "./delivery.ts";
 import { events } from "./events.ts";
 import { files } from "./files.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
-import { Random } from "./random.ts";
+import { Random } from "../../support/random.ts";
 import { soak } from "./soak.ts";
 import type { Force } from "./storm.ts";
 import { visitors } from "./visitors.ts";

@@ -3,7 +3,7 @@ import { type Connection, type ConnectionEvents, isFinal } from "../../../src/we
 import type { Conversation, OwnMessage } from "../../../src/web/visitor/conversation.ts";
 import { parseFrame } from "../../../src/web/visitor/frames.ts";
 import { ChatSession } from "../../../src/web/visitor/session.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/random.ts";
 
 const AGAIN_AFTER_MS = { least: 50, most: 300 };
 

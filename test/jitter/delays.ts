@@ -1,0 +1,60 @@
+import { Random } from "../support/random.ts";
+
+/**
+ * How a run disturbs time.
+ * - `slow`: calls, responses, alarms and timers come up to 50 ms late, and a few of them 500 ms.
+ * - `fast`: pauses below 50 ms last no time at all.
+ */
+export type Mode = "slow" | "fast";
+
+const MODES: readonly Mode[] = ["slow", "fast"];
+const USUAL_MS = 50;
+const RARE_MS = 500;
+/** Pauses shorter than this have no length in the fast mode, in milliseconds. Longer ones are deadlines. */
+const SHORT_MS = 50;
+/** The share of steps that are late. Each test file has one of these: rare delays change an order that frequent ones keep. */
+const SHARES = [0.04, 0.15, 0.5];
+/** Of the late steps, this share is very late. */
+const RARE_SHARE = 0.02;
+
+/** The delays of one test file, determined by the run's seed and the file's name. */
+export class Delays {
+  readonly #mode: Mode;
+  readonly #random: Random;
+  readonly #share: number;
+
+  constructor(mode: Mode, seed: number, file: string) {
+    this.#mode = mode;
+    this.#random = new Random(seed ^ hashOf(file));
+    this.#share = this.#random.pick(SHARES);
+  }
+
+  /** How late the next call, response or frame is, in milliseconds. */
+  next(): number {
+    if (this.#mode === "fast" || this.#random.next() >= this.#share) return 0;
+    return this.#random.next() < RARE_SHARE ? RARE_MS : this.#random.between(0, USUAL_MS);
+  }
+
+  /** How long a timer of `ms` takes. */
+  timer(ms: number): number {
+    if (this.#mode === "fast") return ms < SHORT_MS ? 0 : ms;
+    return ms + this.next();
+  }
+}
+
+/** The mode and seed in `JITTER`, for example `slow:42`. Null if it is empty. */
+export function settingsOf(text: string | undefined): { mode: Mode; seed: number } | null {
+  if (!text) return null;
+  const [mode, seed] = text.split(":");
+  const known = MODES.find((each) => each === mode);
+  if (!known || !/^\d{1,10}$/.test(seed ?? ""))
+    throw new Error(`JITTER must be slow:<seed> or fast:<seed>, not ${text}`);
+  return { mode: known, seed: Number(seed) };
+}
+
+/** FNV-1a, 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  return hash >>> 0;
+}

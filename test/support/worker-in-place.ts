@@ -1,0 +1,91 @@
+import { maybeHandleRunRequest } from "cloudflare:test-internal";
+import { env } from "cloudflare:workers";
+import * as worker from "../../src/index.ts";
+
+declare global {
+  /** The name under which Vitest's plugin for the Workers runtime loads the tested Worker. */
+  var __vitest_mocker__: { moduleRunner: ModuleRunner } | undefined;
+  /** What Vitest tells a test file. */
+  var __vitest_worker__: { filepath: string; providedContext: { cloudflarePoolOptions: string } };
+}
+
+interface ModuleRunner {
+  import(path: string): Promise<unknown>;
+  keepsWorker?: true;
+}
+
+interface Runners {
+  get(name: string): { fetch(url: string, init: { cf: object }): Promise<Response> };
+}
+
+const INDEX = new URL("../../src/index.ts", import.meta.url).pathname;
+/** The plugin's own object, in which test files run. */
+const RUNNER = "__VITEST_POOL_WORKERS_RUNNER_OBJECT";
+/**
+ * One of so many loads is real, and so are those that begin meanwhile. The runtime fires timers only while all of its
+ * calls wait for another process.
+ */
+const REAL_LOAD_EVERY = 64;
+
+let loads = 0;
+let realLoads = 0;
+let isInPlace = false;
+let asksForWorker = false;
+
+/**
+ * Keeps the plugin from loading the Worker again and again. Before each request and each call to an object, it asks an
+ * object of its own for the Worker, which asks Vite in another process. The response never changes, and this takes
+ * most of a test's time. Call it in each test file. Without it the tests pass, but take longer.
+ */
+export function keepWorkerInPlace(): void {
+  const runner = globalThis.__vitest_mocker__?.moduleRunner;
+  if (runner && !runner.keepsWorker) {
+    runner.keepsWorker = true;
+    const load = runner.import.bind(runner);
+    runner.import = async (wanted) => {
+      if (wanted !== INDEX) return load(wanted);
+      if (!isInPlace) {
+        realLoads++;
+        await load(wanted).finally(() => realLoads--);
+      }
+      // After `vi.resetModules` a real load returns another copy, which breaks the objects of this one.
+      return worker;
+    };
+  }
+  noticeQuestions();
+}
+
+/** The plugin reads its options right before it asks for the Worker, and in the same step. */
+function noticeQuestions(): void {
+  const context = globalThis.__vitest_worker__.providedContext;
+  const options = context.cloudflarePoolOptions;
+  Object.defineProperty(context, "cloudflarePoolOptions", {
+    get() {
+      asksForWorker = true;
+      queueMicrotask(() => {
+        asksForWorker = false;
+      });
+      return options;
+    },
+  });
+}
+
+const objects = env as unknown as Record<string, Runners>;
+const runners = objects[RUNNER];
+if (runners) {
+  objects[RUNNER] = {
+    get(name) {
+      if (!asksForWorker) return runners.get(name);
+      asksForWorker = false;
+      if (realLoads > 0 || ++loads % REAL_LOAD_EVERY === 0) return runners.get(name);
+      return { fetch: (_url, { cf }) => answerInPlace(cf) };
+    },
+  };
+}
+
+function answerInPlace(cf: object): Promise<Response> {
+  isInPlace = true;
+  const answer = maybeHandleRunRequest({ cf }, null, null) as Promise<Response>;
+  isInPlace = false;
+  return answer;
+}
