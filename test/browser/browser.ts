@@ -1,5 +1,6 @@
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as driver } from "playwright-core";
+import { disturbPages } from "../jitter/page.ts";
 
 /**
  * Unpacks the browser if needed, and returns its path. Call it before two processes need the browser, because the
@@ -23,5 +24,6 @@ export async function launchBrowser(): Promise<Browser> {
     headless: true,
   });
   browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
+  await disturbPages(browser);
   return browser;
 }

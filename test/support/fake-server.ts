@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { makeLate } from "../jitter/late-server.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -53,6 +54,7 @@ async function digestOf(file: Blob) {
 
 /** Listens on the given port, or a free one for 0. Returns the server's URL. */
 export async function listen(server: Server, port: number): Promise<string> {
+  makeLate(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, "127.0.0.1", resolve);
   });
