@@ -214,8 +214,8 @@ test("what the site's other frames say is ignored, by the widget and by the chat
     const chat = "top.document.querySelector('parley-chat').shadowRoot.querySelector('iframe').contentWindow";
     stranger.eval(`top.postMessage({ parley: "unread", count: 9 }, "*"); top.postMessage({ parley: "close" }, "*");
       ${chat}.postMessage({ parley: "opened", focus: true }, "*")`);
-    return new Promise((resolve) => {
-      addEventListener("message", resolve, { once: true });
+    return new Promise<void>((resolve) => {
+      addEventListener("message", ({ data }) => data === "after the others" && resolve());
       postMessage("after the others", "*");
     });
   });

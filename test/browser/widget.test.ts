@@ -193,8 +193,8 @@ test("messages from other windows are ignored", async () => {
   await page.evaluate(() => {
     postMessage({ parley: "close" }, "*");
     postMessage({ parley: "unread", count: 9 }, "*");
-    return new Promise((resolve) => {
-      addEventListener("message", resolve, { once: true });
+    return new Promise<void>((resolve) => {
+      addEventListener("message", ({ data }) => data === "after the others" && resolve());
       postMessage("after the others", "*");
     });
   });
