@@ -79,7 +79,7 @@ test.for([
   ["no test", " Test Files  no tests\n      Tests  no tests\n"],
   ["only skipped tests", " Test Files  1 skipped (1)\n      Tests  2 skipped (2)\n"],
   ["a run that was killed", "408 test files\n  1/408 test/cli/a.test.ts (25 tests)\n"],
-])("%s is no result", ([, output]) => {
+] as const)("%s is no result", ([, output]) => {
   expect(readResult(output)).toBeNull();
 });
 

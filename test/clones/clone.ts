@@ -2,11 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { requireRoom } from "../support/temporary-files.ts";
 import { beginLoad, type Ended, run } from "./processes.ts";
 import { readResult } from "./result.ts";
 import type { Row } from "./row.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
+/** The clone with its packages, and some more. */
+const NEEDED_BYTES = 1.2e9;
 /** In milliseconds. A run that hangs is red. */
 const CLONE_LIMIT_MS = 5 * 60_000;
 const INSTALL_LIMIT_MS = 30 * 60_000;
@@ -36,9 +39,14 @@ interface Run {
   signal: AbortSignal;
 }
 
-/** Clones, installs and tests. Nothing stays. @returns what was seen, and the output of the step that failed */
+/**
+ * Clones, installs and tests. Nothing stays.
+ * @returns what was seen, and the output of the last step
+ * @throws Error without the room for a clone, or if it is stopped
+ */
 export async function runInClone({ commit, run: at, seed, load, signal }: Run): Promise<{ row: Row; output: string }> {
   const row: Row = { run: at, isLoaded: load > 0, seed, installing: null, testing: null, result: null, fault: null };
+  requireRoom(tmpdir(), NEEDED_BYTES);
   const folder = await mkdtemp(join(tmpdir(), "parley-clone-"));
   const endLoad = beginLoad(load);
   const inClone = (limitMs: number) => ({ cwd: folder, env: environment(seed), signal, limitMs });
@@ -70,9 +78,10 @@ function verdict({ fault, output }: Ended): Pick<Row, "result" | "fault"> {
 
 /** As a person's who has just cloned, with an order of the tests. */
 function environment(seed: number): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.test(name));
+  const names = Object.keys(process.env).filter((name) => NOT_PASSED_ON.test(name));
+  const without: Record<string, undefined> = Object.fromEntries(names.map((name) => [name, undefined]));
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !OF_PACKAGES.test(folder));
-  return { ...Object.fromEntries(kept), PATH: path.join(delimiter), ORDER_SEED: String(seed), NO_COLOR: "1" };
+  return { ...process.env, ...without, PATH: path.join(delimiter), ORDER_SEED: String(seed), NO_COLOR: "1" };
 }
 
 function git(...args: string[]): string {

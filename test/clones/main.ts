@@ -39,7 +39,12 @@ async function main(argv: string[]): Promise<number> {
       log(line(row, runs));
       if (reds(row).length > 0) log(indented(output));
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
+      if (stop.signal.aborted) break;
+      const isLoaded = settings.load > 0;
+      const fault = error instanceof Error ? error.message : String(error);
+      const row: Row = { run, isLoaded, seed: orderSeed, installing: null, testing: null, result: null, fault };
+      rows.push(row);
+      log(line(row, runs));
     }
   }
   process.stdout.write(`\n${table(rows)}\n`);

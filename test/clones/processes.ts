@@ -66,9 +66,10 @@ export function beginLoad(processes: number): () => Promise<void> {
   const busy = Array.from({ length: processes }, () =>
     spawn(process.execPath, ["-e", BUSY], { stdio: ["pipe", "ignore", "ignore"] }),
   );
+  const exits = busy.map((child) => once(child, "exit"));
   return async () => {
     for (const child of busy) child.kill("SIGKILL");
-    await Promise.all(busy.map((child) => child.exitCode ?? child.signalCode ?? once(child, "exit")));
+    await Promise.all(exits);
   };
 }
 
