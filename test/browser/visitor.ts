@@ -3,6 +3,9 @@ import { afterEach, expect } from "vitest";
 import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 import { type Place, pageUrl } from "./fixtures.ts";
 
+/** Shorter than a test's timeout, so that a failed run names the step. A busy machine needs long for some. */
+const PATIENCE_MS = 60_000;
+
 let users = 0;
 const opened: BrowserContext[] = [];
 
@@ -42,8 +45,7 @@ export async function visit(browser: Browser, place: Place, wishes: Wishes = {})
 export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
   opened.push(context);
-  // Shorter than a test's timeout, so that a failed run names the step.
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
@@ -100,7 +102,7 @@ export async function readThrough(page: Page): Promise<string[]> {
 
 /** Waits until `look` returns the expected value. */
 export async function eventually<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-  await expect.poll(look, { timeout: 10_000, interval: 25 }).toEqual(wanted);
+  await expect.poll(look, { timeout: PATIENCE_MS, interval: 25 }).toEqual(wanted);
 }
 
 /** A proxy between page and server that the test controls. The server needs no switch for it. */

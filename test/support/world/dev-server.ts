@@ -12,7 +12,8 @@ import { newSecrets, type Secrets } from "./workers.ts";
 import { type World, worldAt } from "./world.ts";
 
 const script = new URL("dev-server-process.ts", import.meta.url).pathname;
-const START_PATIENCE_MS = 90_000;
+/** A jitter run wants the cores for other things too. */
+const START_PATIENCE_MS = process.env.JITTER ? 300_000 : 90_000;
 const MAX_OUTPUTS = 200;
 
 interface Options {
