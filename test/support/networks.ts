@@ -1,5 +1,6 @@
 import { onTestFinished, vi } from "vitest";
 import { connectionLost } from "../unit/channels/fake-network.ts";
+import { gate } from "./until.ts";
 
 /** A call that reached a network. */
 export interface NetworkCall {
@@ -83,25 +84,14 @@ export const lost: Script = () => {
   throw connectionLost();
 };
 
-/**
- * A call that hangs until the test releases it. Both sides poll, because a promise that one object resolves would
- * continue another object in its context.
- */
+/** A call that hangs until the test releases it. If it never does, the connection is lost at the test's end. */
 export function hanging(answer: Script = accept) {
-  let isHeld = true;
-  let isReached = false;
+  const { pass, open, reached } = gate("the call to the network");
   const script: Script = async (call, number) => {
-    isReached = true;
-    while (isHeld) await scheduler.wait(1);
+    await pass();
     return answer(call, number);
   };
-  const reached = async () => {
-    while (!isReached) await scheduler.wait(1);
-  };
-  const letGo = () => {
-    isHeld = false;
-  };
-  return { script, reached, letGo };
+  return { script, reached, letGo: open };
 }
 
 /** Meta's id of a message. */

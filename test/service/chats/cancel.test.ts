@@ -13,6 +13,7 @@ import {
   status,
 } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
+import { gate } from "../../support/until.ts";
 import { writeAsContact } from "./inbound.ts";
 import { chatOf, pass, runNext, stopTheClock } from "./object/delivery/conversation.ts";
 import { inFuture, MINUTE, queuePlace } from "./object/delivery/queued.ts";
@@ -135,18 +136,16 @@ test("a permit that comes after the cancellation is returned, so that another ch
   const calls = fakeNetworks(accept);
   const chat = await queuePlace("telegram");
   const other = await chatOf(chat, chat.channelId);
-  let isGranted = false;
-  let isHeld = true;
+  const granted = gate("the permit");
   const restore = replaceMethod("CHANNELS", "permit", (original) => async (...given) => {
     const answer = await original(...given);
-    isGranted = true;
-    while (isHeld) await scheduler.wait(1);
+    await granted.pass();
     return answer;
   });
   const message = await send(chat.api, chat.chatId, { content: "Canceled" });
-  while (!isGranted) await scheduler.wait(1);
+  await granted.reached();
   expect((await chat.cancel(message.id)).status).toBe(200);
-  isHeld = false;
+  granted.open();
   restore();
   await chat.run();
   await send(chat.api, other.chatId, { content: "Sent" });

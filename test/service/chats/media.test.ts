@@ -4,6 +4,7 @@ import type { Message } from "../../../src/chats/message.ts";
 import { admin, created, expectError, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, refuse, type Script, status } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
+import { gate } from "../../support/until.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../inbound/webhook-calls.ts";
 import {
   ACCESS_TOKEN,
@@ -85,12 +86,12 @@ test.each(KINDS)("the bytes of %s's media come as a download that no browser run
 
 test.each(KINDS)("%s's media is streamed: its first bytes are here before its last", async (kind) => {
   let isAsked = false;
-  let isRead = false;
+  const rest = gate("the rest");
   const slow = () => {
     const body = new ReadableStream({
       async pull(controller) {
         if (isAsked) {
-          while (!isRead) await scheduler.wait(1);
+          await rest.pass();
           controller.enqueue(new TextEncoder().encode("last"));
           controller.close();
         } else {
@@ -109,7 +110,7 @@ test.each(KINDS)("%s's media is streamed: its first bytes are here before its la
   const reader = response.body?.getReader();
   const first = await reader?.read();
   expect(new TextDecoder().decode(first?.value)).toBe("first");
-  isRead = true;
+  rest.open();
   const last = await reader?.read();
   expect(new TextDecoder().decode(last?.value)).toBe("last");
   expect((await reader?.read())?.done).toBe(true);

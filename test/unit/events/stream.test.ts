@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import type { EventPage } from "../../../src/events/reader.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS, writeStream } from "../../../src/events/stream.ts";
+import { turns, until } from "../../support/until.ts";
 import { FakeClock } from "../platform/fake-clock.ts";
 
 /** Lets reads and writes of streams finish. */
-async function turn(): Promise<void> {
-  for (let count = 0; count < 5; count++) await scheduler.wait(0);
-}
+const turn = () => turns(5);
 
 function pageOf(count: number, cursor = "c"): EventPage {
   const events = Array.from({ length: count }, () => ({
@@ -216,7 +215,7 @@ test("a stream ends after 10,000 events", async () => {
   };
   const done = read();
   for (let page = 1; page <= 100; page++) {
-    while (stream.asked < page) await turn();
+    await until(`page ${page} is asked for`, () => stream.asked >= page);
     stream.give(pageOf(100));
   }
   await done;

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, refuse } from "../../../../support/networks.ts";
+import { until } from "../../../../support/until.ts";
 import { alarmOf, conversation, deliveryOf, pass, runNext, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
@@ -76,7 +77,7 @@ test("an attempt that the network never answers is ended after 30 s, as one of u
   onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
   const ended = () => signals.map(({ aborted }) => aborted);
-  while (signals.length === 0) await scheduler.wait(1);
+  await until("the network is called", () => signals.length);
   const start = Date.now();
   // In the object, because what a timer of its settles goes on there.
   const passInObject = (ms: number) => runInDurableObject(chat.object(), () => vi.advanceTimersByTimeAsync(ms));
@@ -104,7 +105,7 @@ test("an attempt that does not even heed its deadline is given up a second later
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
-  while (calls === 0) await scheduler.wait(1);
+  await until("the network is called", () => calls);
   await runInDurableObject(chat.object(), () => vi.advanceTimersByTimeAsync(30_999));
   expect((await chat.queue()).lastError).toBeNull();
   await runInDurableObject(chat.object(), () => vi.advanceTimersByTimeAsync(1));

@@ -5,6 +5,7 @@ import { breakObjects, replaceMethod } from "../../../../support/faults.ts";
 import { admin, send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../../../support/networks.ts";
 import { storedChat } from "../../../../support/stored.ts";
+import { gate, turns, until } from "../../../../support/until.ts";
 import {
   alarmOf,
   type Conversation,
@@ -192,7 +193,8 @@ test.each([
 );
 
 test("a chat that is deleted during an attempt leaves only a tombstone and its alarm", async () => {
-  const hang = hanging();
+  let answer: Response | undefined;
+  const hang = hanging((call) => (answer = accept(call)));
   fakeNetworks(inTurn(hang.script));
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
@@ -200,8 +202,9 @@ test("a chat that is deleted during an attempt leaves only a tombstone and its a
   const life = (await storedChat(chat.organizationId, chat.chatId))?.life ?? 0;
   await chat.object().erase(chat.organizationId, life);
   hang.letGo();
+  await until("the attempt has read its answer", () => answer?.bodyUsed);
   await runInDurableObject(chat.object(), async (_object, { storage }) => {
-    for (let turns = 0; turns < 20; turns++) await scheduler.wait(1);
+    await turns(20);
     expect([...storage.kv.list()]).toEqual([
       ["tombstone", { organizationId: chat.organizationId, life, until: Date.now() + 600_000 }],
     ]);
@@ -253,16 +256,21 @@ test("the alarm stands while work is left and no longer, and never later than wh
 test("a channel's object that takes its time does not make the alarm ring without end", async () => {
   fakeNetworks();
   const chat = await conversation("telegram");
-  let isHeld = true;
+  const permit = gate("the request for a permit");
   replaceMethod("CHANNELS", "permit", (original) => async (request) => {
-    while (isHeld) await scheduler.wait(1);
+    await permit.pass();
     return original(request);
   });
   await sendMany(chat.api, chat.chatId, 3);
   const rung = chat.run();
-  // One rings, and no other one is set.
+  await until(
+    "the alarm has rung",
+    () => alarmOf(chat.object()),
+    (alarm) => alarm === null,
+  );
+  // No other one is set.
   expect(await alarmOf(chat.object())).toBeNull();
-  isHeld = false;
+  permit.open();
   await rung;
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 });

@@ -1,0 +1,61 @@
+import { onTestFinished } from "vitest";
+
+// For the Workers runtime. A poll, because a promise that one object resolves would continue another object in its
+// context; by `scheduler`, because tests replace `setTimeout` and the date.
+
+/** Long enough for a busy machine, and less than a test may take: what is missing is then in the test's error. */
+const PATIENCE_MS = 20_000;
+const LOOK_EVERY_MS = 1;
+
+/**
+ * Looks until it sees what the test waits for, and gives up after 20 seconds.
+ * @param what completes "until …" in the error
+ * @param isDone whether this is it; otherwise, anything truthy is
+ * @returns what it saw last
+ */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  isDone: (seen: T) => unknown = Boolean,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const seen = await look();
+    if (isDone(seen)) return seen;
+    if (performance.now() > end) {
+      throw new Error(`Waited ${patienceMs / 1_000} s until ${what}. Seen last: ${JSON.stringify(seen) ?? seen}`);
+    }
+    await scheduler.wait(LOOK_EVERY_MS);
+  }
+}
+
+/**
+ * Holds whoever passes until the test opens it. If it never does, they fail at the test's end: what they would do next
+ * would be seen by the next test.
+ * @param what is held
+ */
+export function gate(what: string) {
+  let isOpen = false;
+  let isReached = false;
+  let isOver = false;
+  const open = () => {
+    isOpen = true;
+  };
+  onTestFinished(() => {
+    isOver = true;
+  });
+  const pass = async () => {
+    isReached = true;
+    while (!isOpen) {
+      if (isOver) throw new Error(`The test has ended and still held ${what}`);
+      await scheduler.wait(LOOK_EVERY_MS);
+    }
+  };
+  return { pass, open, reached: () => until(`${what} is there`, () => isReached) };
+}
+
+/** Lets the event loop turn so often: what waits for nothing else is done then. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await scheduler.wait(0);
+}
