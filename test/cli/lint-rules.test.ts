@@ -1,0 +1,169 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { once } from "../support/once.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Texts by rule: what it hits, and what it lets pass. */
+const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
+  "alarm-beside-another": {
+    wrong: [
+      'import { runDurableObjectAlarm } from "cloudflare:test";',
+      'import { runDurableObjectAlarm as run } from "cloudflare:test";',
+      'import * as runtime from "cloudflare:test"; await runtime.runDurableObjectAlarm(object);',
+    ],
+    right: ['import { runInDurableObject } from "cloudflare:test"; await runAlarm(object);'],
+  },
+  "poll-without-end": {
+    wrong: [
+      "while (calls.length === 0) await scheduler.wait(1);",
+      "do { await scheduler.wait(0); } while (!isDone());",
+      "for (;;) { if (await look()) break; await scheduler.wait(5); }",
+      "for (const chat of chats) { await chat.run(); await scheduler.wait(5); }",
+      "const held = async () => { while (isHeld) await scheduler.wait(1); };",
+    ],
+    right: [
+      'await until("it is called", () => calls.length);',
+      "await scheduler.wait(0);",
+      "for (const chat of chats) { chat.later = () => scheduler.wait(1); }",
+      "while (isHeld) await other.wait(1);",
+    ],
+  },
+  sleep: {
+    wrong: [
+      "await new Promise((resolve) => setTimeout(resolve, 100));",
+      "await new Promise<void>((resolve) => { setTimeout(() => resolve(), 100); });",
+      "await new Promise((resolve) => setTimeout(() => { resolve(null); }, PATIENCE_MS));",
+      "await new Promise(function (resolve) { globalThis.setTimeout(resolve, 100); });",
+      "const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms));",
+      'import { setTimeout } from "node:timers/promises"; await setTimeout(100);',
+      'import { setTimeout as delay } from "timers/promises"; while (!isDone()) await delay(MS);',
+      "await scheduler.wait(5);",
+      "if (isSlow) await scheduler.wait(ms);",
+      "await page.waitForTimeout(500);",
+    ],
+    right: [
+      "await scheduler.wait(0);",
+      "await new Promise((resolve) => setTimeout(resolve));",
+      "await new Promise((resolve) => setTimeout(resolve, 0));",
+      'import { setTimeout } from "node:timers/promises"; await setTimeout(0);',
+      "setTimeout(() => abort.abort(), 50);",
+      "const slow = () => scheduler.wait(50);",
+      "await new Promise((resolve, reject) => { server.once('listening', resolve); setTimeout(reject, 5_000); });",
+      "const late = new Promise((resolve) => setTimeout(() => { calls.push(1); resolve(null); }, 5));",
+      "await expect.poll(() => page.url()).toBe(url);",
+    ],
+  },
+  "locator-read-once": {
+    wrong: [
+      "expect(await page.locator('li').count()).toBe(3);",
+      "expect(await (await frame()).isVisible(), 'the list').not.toBe(true);",
+      "expect(await list.getByRole('link').first().getAttribute('href')).toBe('/');",
+    ],
+    right: [
+      "await expect.poll(() => page.locator('li').count()).toBe(3);",
+      "expect(await count()).toBe(3);",
+      "expect(await page.evaluate(() => document.title)).toBe('Parley');",
+      "const text = await list.textContent();",
+    ],
+  },
+  "look-after-act": {
+    wrong: [
+      "void chat.run(); expect(calls).toHaveLength(1);",
+      "socket.send('typing'); expect(frames).toEqual([]);",
+      "test('it ends', () => { server.closeAllConnections(); expect(lost, 'lost').not.toBe(0); });",
+      "if (isLate) { request.abort(); expect(errors()).toEqual(['aborted']); }",
+    ],
+    right: [
+      "await page.getByRole('button').click(); expect(calls).toHaveLength(1);",
+      "void chat.run(); await expect.poll(() => calls.length).toBe(1);",
+      "void chat.run(); await expect(late).rejects.toThrow();",
+      "socket.send('typing'); expect((await stream.next())?.event).toBe('typing');",
+      "child.kill('SIGTERM'); expect(await once(child, 'exit')).toEqual([0, null]);",
+      "await vi.waitFor(() => { void ring(); expect(calls).toHaveLength(1); });",
+      "void chat.run(); await reached(); expect(calls).toHaveLength(1);",
+      "list.push('a'); expect(list).toEqual(['a']);",
+    ],
+  },
+};
+
+/** Where the project's own configuration lets a text of a rule pass, and where it doesn't. */
+const PLACES: [rule: string, path: string, hits: boolean][] = [
+  ["alarm-beside-another", "test/service/chats/send.test.ts", true],
+  ["alarm-beside-another", "test/support/harness.ts", true],
+  ["alarm-beside-another", "test/support/alarms.ts", false],
+  ["poll-without-end", "test/unit/events/stream.test.ts", true],
+  ["poll-without-end", "test/support/until.ts", false],
+  ["sleep", "test/cli/parley.test.ts", true],
+  ["sleep", "test/browser/console.ts", true],
+  ["sleep", "test/deep/storm/storm.ts", false],
+  ["sleep", "src/platform/clock.ts", false],
+  ["look-after-act", "test/deep/service/late.test.ts", true],
+  ["look-after-act", "test/unit/late.test.ts", false],
+];
+
+/** Each planted file's hits, by its path. */
+async function lint(config: string, files: Record<string, string>): Promise<Record<string, string[]>> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-lint-"));
+  try {
+    const all = { ...files, ".oxlintrc.json": config };
+    for (const [path, text] of Object.entries(all)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    const output = await oxlint(folder);
+    const { diagnostics } = JSON.parse(output) as { diagnostics: { filename: string; code: string }[] };
+    const hits = Object.fromEntries(Object.keys(files).map((path): [string, string[]] => [path, []]));
+    for (const { filename, code } of diagnostics) {
+      if (code.startsWith("races(")) hits[filename]?.push(code.slice("races(".length, -1));
+    }
+    return hits;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What it prints. It ends with 1 if there are hits. */
+function oxlint(cwd: string): Promise<string> {
+  const command = [join(root, "node_modules/oxlint/bin/oxlint"), "--format", "json", "."];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, command, { cwd }, (error, stdout, stderr) => {
+      if (stdout.startsWith("{")) resolve(stdout);
+      else reject(error ?? new Error(`oxlint printed nothing: ${stderr}`));
+    });
+  });
+}
+
+const plugin = join(root, "test/lint/plugin.ts");
+
+/** One run for all texts: most of its time is its start. */
+const hitsOfTexts = once(() => {
+  const overrides = Object.keys(TEXTS).map((rule) => ({
+    files: [`${rule}/**`],
+    rules: { [`races/${rule}`]: "error" },
+  }));
+  const files = Object.entries(TEXTS).flatMap(([rule, { wrong, right }]) =>
+    [...wrong, ...right].map((text, at) => [`${rule}/${at}.ts`, text] as const),
+  );
+  return lint(JSON.stringify({ jsPlugins: [plugin], overrides }), Object.fromEntries(files));
+});
+
+test.for(Object.entries(TEXTS))("%s hits what it says, and nothing else", async ([rule, { wrong, right }]) => {
+  const hits = await hitsOfTexts();
+  const found = [...wrong, ...right].map((text, at) => [text, hits[`${rule}/${at}.ts`]]);
+  expect(found).toEqual([...wrong.map((text) => [text, [rule]]), ...right.map((text) => [text, []])]);
+});
+
+test("the rules are on where tests are, and off where a wait is meant", async () => {
+  const config = await readFile(join(root, ".oxlintrc.json"), "utf8");
+  const files: Record<string, string> = {};
+  const wanted: Record<string, string[]> = {};
+  for (const [rule, path, isHit] of PLACES) {
+    files[path] = `${files[path] ?? ""}${TEXTS[rule]?.wrong[0]}\n`;
+    wanted[path] = [...(wanted[path] ?? []), ...(isHit ? [rule] : [])];
+  }
+  expect(await lint(config.replace("./test/lint/plugin.ts", plugin), files)).toEqual(wanted);
+});

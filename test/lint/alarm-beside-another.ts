@@ -1,0 +1,16 @@
+import { type Call, calledName, type Node, rule } from "./syntax.ts";
+
+const NAME = "runDurableObjectAlarm";
+
+/** The object may run its alarm by itself at this moment. Then there is none to run, and the test looks too early. */
+export const alarmBesideAnother = rule(
+  `An alarm that already runs is not waited for, so the test looks before anything is done. Call runAlarm of test/support/alarms.ts.`,
+  (report) => ({
+    ImportSpecifier(node: Node & { type: "ImportSpecifier" }) {
+      if (node.imported.type === "Identifier" && node.imported.name === NAME) report(node);
+    },
+    CallExpression(node: Call) {
+      if (node.callee.type === "MemberExpression" && calledName(node) === NAME) report(node);
+    },
+  }),
+);

@@ -1,0 +1,17 @@
+import { alarmBesideAnother } from "./alarm-beside-another.ts";
+import { locatorReadOnce } from "./locator-read-once.ts";
+import { lookAfterAct } from "./look-after-act.ts";
+import { pollWithoutEnd } from "./poll-without-end.ts";
+import { sleep } from "./sleep.ts";
+
+/** Oxlint's rules about tests that are red now and then: kinds of races that can be seen in the text of a test. */
+export default {
+  meta: { name: "races" },
+  rules: {
+    "alarm-beside-another": alarmBesideAnother,
+    "locator-read-once": locatorReadOnce,
+    "look-after-act": lookAfterAct,
+    "poll-without-end": pollWithoutEnd,
+    sleep,
+  },
+};
