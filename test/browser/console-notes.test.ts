@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { PRESETS } from "../../src/keys/presets.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { browser } from "./file-browser.ts";
+import { type Desk, openDesk } from "./console.ts";
+import { beginReply, hasFocus, log, messageBox, openChat, openChatAsMember } from "./console-conversation.ts";
 import { violations } from "./violations.ts";
 
 let desk: Desk;
@@ -12,10 +12,7 @@ beforeAll(async () => {
 });
 
 const AGENT = [...PRESETS.agent];
-const log = (page: Page) => page.getByRole("log", { name: "Messages" });
-const messageBox = (page: Page) => page.getByLabel("Message", { exact: true });
 const noteBox = (page: Page) => page.getByLabel("Note, seen by your team only");
-const offered = (page: Page) => page.getByRole("listbox", { name: "Members" }).getByRole("option");
 const notesIn = (page: Page) => log(page).locator(".note-line");
 
 async function stored(chatId: string) {
@@ -27,7 +24,35 @@ async function stored(chatId: string) {
   };
 }
 
-/** How a box looks, and what sends it. */
+async function addMember(name: string, permissions: readonly string[] = AGENT): Promise<string> {
+  const body = { name, permissions: [...permissions] };
+  return (await desk.operator("POST", `/organizations/${desk.organization.id}/members`, body)).member.id;
+}
+
+/** An agent’s page of a new chat. */
+async function openAgent(contact: string, agent = "Mel") {
+  const chat = await desk.chat(contact);
+  return { chat, page: await openChatAsMember(desk, chat.id, AGENT, agent) };
+}
+
+/** The same, with the box of a note open and in focus. */
+async function openNote(contact: string, agent?: string) {
+  const { chat, page } = await openAgent(contact, agent);
+  await page.keyboard.press("w");
+  await hasFocus(page, noteBox(page));
+  return { chat, page };
+}
+
+/** The same, with a message begun before. */
+async function openNoteAside(contact: string) {
+  const { chat, page } = await openAgent(contact);
+  await messageBox(page).fill("Dear Nora,");
+  await page.getByRole("button", { name: "Write a note" }).click();
+  await hasFocus(page, noteBox(page));
+  return { chat, page };
+}
+
+/** How the box in focus looks, and what sends it. */
 const lookOf = (page: Page) =>
   page.evaluate(() => {
     const box = document.activeElement?.closest("form");
@@ -40,197 +65,363 @@ const lookOf = (page: Page) =>
     };
   });
 
-test("a note is written in a box of its own, which shares nothing with the message's", async () => {
-  const chat = await desk.chat("Nora Noted");
-  await desk.writes(chat.address, "My order is late");
-  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
-  await log(page).getByText("My order is late").waitFor();
-  await messageBox(page).fill("Dear Nora,");
-  const asMessage = await lookOf(page);
-  await page.getByRole("button", { name: "Write a note" }).click();
-  await noteBox(page).waitFor();
-  // Nor does the contact hear that somebody writes.
+test.each(["backgroundColor", "borderStyle", "borderRadius", "button"] as const)(
+  "the box of a note differs from that of a message: %s",
+  async (part) => {
+    const { page } = await openAgent("Lola Looks");
+    await messageBox(page).focus();
+    const ofMessage = (await lookOf(page))[part];
+    await page.getByRole("button", { name: "Write a note" }).click();
+    await hasFocus(page, noteBox(page));
+    await expect.poll(async () => (await lookOf(page))[part]).not.toBe(ofMessage);
+  },
+);
+
+test("nothing on the page sends a message while a note is written", async () => {
+  const { page } = await openNoteAside("Nils Nothing");
+  await messageBox(page).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Send", exact: true }).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Attach files" }).waitFor({ state: "hidden" });
+});
+
+test("a note begins empty beside a message that is begun", async () => {
+  const { page } = await openNoteAside("Emma Empty");
+  expect(await noteBox(page).inputValue()).toBe("");
+});
+
+test("the contact does not hear that somebody writes a note", async () => {
+  const { page } = await openNote("Hedda Hears");
   const sent: string[] = [];
   page.on("request", (request) => request.method() !== "GET" && sent.push(new URL(request.url()).pathname));
-  const asNote = await lookOf(page);
-  for (const name of ["backgroundColor", "borderStyle", "borderRadius", "button"] as const) {
-    expect(asNote[name]).not.toBe(asMessage[name]);
-  }
-  // Nothing on the page sends a message now.
-  expect(await messageBox(page).isVisible()).toBe(false);
-  expect(await page.getByRole("button", { name: "Send", exact: true }).isVisible()).toBe(false);
-  expect(await page.getByRole("button", { name: "Attach files" }).isVisible()).toBe(false);
-  expect(await noteBox(page).inputValue()).toBe("");
-  await noteBox(page).fill("She wrote three times this week");
-  await page.keyboard.press("Enter");
-  await page.keyboard.type("<b>Careful</b> \u202egnp.exe");
-  await page.keyboard.press("Control+Enter");
+  await page.keyboard.type("She wrote three times");
+  await noteBox(page).press("Control+Enter");
   await notesIn(page).getByText("She wrote three times").waitFor();
-  expect(await notesIn(page).locator(".text b").count()).toBe(0);
+  expect(sent.filter((path) => !path.endsWith("/read"))).toEqual([expect.stringMatching(/\/notes$/)]);
+});
+
+test("a note is stored as it was written, and sends nothing", async () => {
+  const { chat, page } = await openNote("Nora Noted");
+  await desk.writes(chat.address, "My order is late");
+  await noteBox(page).fill("She wrote three times this week");
+  await noteBox(page).press("Enter");
+  await page.keyboard.type("<b>Careful</b> \u202egnp.exe");
+  await noteBox(page).press("Control+Enter");
+  await notesIn(page).getByText("She wrote three times").waitFor();
   const note = "She wrote three times this week\n<b>Careful</b> \u202egnp.exe";
   expect(await stored(chat.id)).toEqual({ messages: ["My order is late"], notes: [note] });
-  expect(sent.filter((path) => !path.endsWith("/read"))).toEqual([expect.stringMatching(/\/notes$/)]);
-  expect(await notesIn(page).textContent()).toContain("by Mel, seen by your team only");
-  // The box stays a note's until the person says otherwise.
-  expect(await noteBox(page).inputValue()).toBe("");
+});
+
+/** A page with a note that was just added. */
+async function addNote(contact: string, text: string) {
+  const { page } = await openNote(contact);
+  await noteBox(page).fill(text);
+  await noteBox(page).press("Control+Enter");
+  await notesIn(page).getByText(text).waitFor();
+  return page;
+}
+
+test("markup in a note is text", async () => {
+  const page = await addNote("Mara Markup", "<b>Careful</b>");
+  expect(await notesIn(page).locator(".text b").count()).toBe(0);
+});
+
+test("a note says who wrote it, and who sees it", async () => {
+  const page = await addNote("Willa Who", "She wrote three times");
+  await expect.poll(() => notesIn(page).textContent()).toContain("by Mel, seen by your team only");
+});
+
+test("after a note its box stays, empty, until the person says otherwise", async () => {
+  const page = await addNote("Stina Stays", "She wrote three times");
+  await expect.poll(() => noteBox(page).inputValue()).toBe("");
+});
+
+test("a note and its box have no accessibility violations", async () => {
+  const page = await addNote("Axel Axe", "She wrote three times");
   expect(await violations(page)).toEqual([]);
-  // After Escape, the keys of a note must not be written to the contact.
-  await page.keyboard.press("Escape");
+});
+
+test("Escape closes the box of a note", async () => {
+  const { page } = await openNoteAside("Esa Escapes");
+  await noteBox(page).press("Escape");
+  await noteBox(page).waitFor({ state: "detached" });
+});
+
+test("the key of a note is not written to the contact after Escape", async () => {
+  const { page } = await openNoteAside("Kai Key");
+  await noteBox(page).press("Escape");
   await noteBox(page).waitFor({ state: "detached" });
   await page.keyboard.press("w");
   await noteBox(page).waitFor();
   expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
-  await page.getByRole("button", { name: "Write a message" }).click();
-  await expect.poll(() => messageBox(page).inputValue()).toBe("Dear Nora,");
-  await messageBox(page).press("Control+Enter");
-  await expect.poll(async () => (await stored(chat.id)).messages).toEqual(["Dear Nora,", "My order is late"]);
-  await page.context().close();
 });
 
-test("a note goes nowhere else when the right to write notes ends meanwhile, and is kept", async () => {
-  const chat = await desk.chat("Rita Rights");
-  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
-  await messageBox(page).waitFor();
-  await page.keyboard.press("w");
+test("a message that waited beside a note goes out as it was", async () => {
+  const { chat, page } = await openNoteAside("Waldo Waits");
+  await page.getByRole("button", { name: "Write a message" }).click();
+  await hasFocus(page, messageBox(page));
+  expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
+  await messageBox(page).press("Control+Enter");
+  await expect.poll(async () => (await stored(chat.id)).messages).toEqual(["Dear Nora,"]);
+});
+
+/** A page whose person lost the right to write notes while one was written, and tried to add it. */
+async function loseRight(contact: string, agent: string) {
+  const { chat, page } = await openNote(contact, agent);
   await noteBox(page).fill("Not for the customer");
   const { members } = await desk.operator("GET", `/organizations/${desk.organization.id}/members?limit=100`);
-  for (const { id } of members.filter(({ name }: Record<string, unknown>) => name === "Mel")) {
-    const permissions = AGENT.filter((one) => one !== "notes:write");
-    await desk.operator("PATCH", `/members/${id}`, { permissions });
-  }
-  await page.keyboard.press("Control+Enter");
+  const { id } = members.find(({ name }: { name: string }) => name === agent);
+  await desk.operator("PATCH", `/members/${id}`, { permissions: AGENT.filter((one) => one !== "notes:write") });
+  await noteBox(page).press("Control+Enter");
   await page.getByText(/notes:write/).waitFor();
+  return { chat, page };
+}
+
+test("a note stays in its box when the right to write notes ended meanwhile", async () => {
+  const { page } = await loseRight("Rita Rights", "Ria");
   expect(await noteBox(page).inputValue()).toBe("Not for the customer");
-  await page.keyboard.press("Control+Enter");
+});
+
+test("a note that is refused goes nowhere else, also when it is tried again", async () => {
+  const { chat, page } = await loseRight("Rolf Rights", "Rob");
+  const again = page.waitForResponse((one) => one.request().method() === "POST" && one.url().endsWith("/notes"));
+  await noteBox(page).press("Control+Enter");
+  expect((await again).status()).toBe(403);
   expect(await stored(chat.id)).toEqual({ messages: [], notes: [] });
-  // Loaded again, the text waits as a note, and not as a message.
+});
+
+test("a note that was refused is no message when the page is loaded again", async () => {
+  const { page } = await loseRight("Rune Rights", "Roy");
   await page.reload();
   await messageBox(page).waitFor();
   expect(await messageBox(page).inputValue()).toBe("");
+});
+
+test("who may write no notes is not offered to", async () => {
+  const { page } = await loseRight("Runa Rights", "Rea");
+  await page.reload();
+  await messageBox(page).waitFor();
   expect(await page.getByRole("button", { name: "Write a note" }).count()).toBe(0);
-  await page.context().close();
 });
 
-test("an @ offers the members who may read notes, by keyboard and pointer", async () => {
-  const chat = await desk.chat("Mia Mentioned");
-  const add = async (name: string, permissions: readonly string[]) => {
-    const body = { name, permissions: [...permissions] };
-    return (await desk.operator("POST", `/organizations/${desk.organization.id}/members`, body)).member.id;
-  };
-  const zoe = await add("Zoe Zenith", AGENT);
-  const zora = await add("Zora", AGENT);
-  await add("Zed Zero", ["chats:read"]);
-  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
-  await messageBox(page).waitFor();
-  await page.keyboard.press("w");
-  await noteBox(page).pressSequentially("Ask @zen");
-  const options = offered(page);
-  await options.first().waitFor();
-  expect(await options.allTextContents()).toEqual(["Zoe Zenith"]);
-  await page.keyboard.press("Enter");
-  expect(await noteBox(page).inputValue()).toBe("Ask @Zoe Zenith ");
-  await page.keyboard.type("or @z");
-  await expect.poll(() => options.allTextContents()).toEqual(["Zoe Zenith", "Zora"]);
-  await page.keyboard.press("ArrowDown");
-  const active = () => noteBox(page).getAttribute("aria-activedescendant");
-  expect(await options.nth(1).getAttribute("id")).toBe(await active());
-  await options.nth(1).click();
-  expect(await noteBox(page).inputValue()).toBe("Ask @Zoe Zenith or @Zora ");
-  await page.keyboard.type("about it");
-  await page.keyboard.press("Control+Enter");
-  await notesIn(page).getByText("about it").waitFor();
-  const { notes } = await desk.api("GET", `/chats/${chat.id}/notes`);
-  expect(notes[0]).toMatchObject({ content: "Ask @Zoe Zenith or @Zora about it", mentions: [zoe, zora] });
-  expect(await notesIn(page).locator(".text b").allTextContents()).toEqual(["@Zoe Zenith", "@Zora"]);
-  await page.context().close();
-});
+describe("an @ in a note", () => {
+  const offered = (page: Page) => page.getByRole("listbox", { name: "Members" }).getByRole("option");
+  const offers = (page: Page, names: string[]) => expect.poll(() => offered(page).allTextContents()).toEqual(names);
+  const reads = (page: Page, text: string) => expect.poll(() => noteBox(page).inputValue()).toBe(text);
+  let zoe: string;
+  let zora: string;
 
-test("a note for members who may not read it, or for too many, stays in its box, and says for whom", async () => {
-  const chat = await desk.chat("Nil Nobody");
-  const names = Array.from({ length: 11 }, (_, n) => `Reader ${String.fromCharCode(65 + n)}`);
-  const ids: string[] = [];
-  for (const name of ["Gus Gone", ...names]) {
-    const body = { name, permissions: AGENT };
-    ids.push((await desk.operator("POST", `/organizations/${desk.organization.id}/members`, body)).member.id);
+  // These members only are looked at.
+  beforeAll(async () => {
+    zoe = await addMember("Zoe Zenith");
+    zora = await addMember("Zora");
+    await addMember("Zed Zero", ["chats:read"]);
+  });
+
+  test("offers the members of whose names a word begins so", async () => {
+    const { page } = await openNote("Mia Mentioned");
+    await noteBox(page).pressSequentially("Ask @zen");
+    await offers(page, ["Zoe Zenith"]);
+  });
+
+  test("offers nobody who may not read notes", async () => {
+    const { page } = await openNote("Moa Mentioned");
+    await noteBox(page).pressSequentially("Ask @z");
+    await offers(page, ["Zoe Zenith", "Zora"]);
+  });
+
+  test("takes the first name by Enter", async () => {
+    const { page } = await openNote("Max Mentioned");
+    await noteBox(page).pressSequentially("Ask @zen");
+    await offers(page, ["Zoe Zenith"]);
+    await noteBox(page).press("Enter");
+    await reads(page, "Ask @Zoe Zenith ");
+  });
+
+  test("leads to the next name by the arrow", async () => {
+    const { page } = await openNote("Mio Mentioned");
+    await noteBox(page).pressSequentially("Ask @z");
+    await offers(page, ["Zoe Zenith", "Zora"]);
+    await noteBox(page).press("ArrowDown");
+    const second = (await offered(page).nth(1).getAttribute("id")) ?? "none";
+    await expect.poll(() => noteBox(page).getAttribute("aria-activedescendant")).toBe(second);
+  });
+
+  test("takes a name by a click, behind what was written before", async () => {
+    const { page } = await openNote("Mo Mentioned");
+    await noteBox(page).pressSequentially("Ask @zen");
+    await offers(page, ["Zoe Zenith"]);
+    await noteBox(page).press("Enter");
+    await page.keyboard.type("or @z");
+    await offers(page, ["Zoe Zenith", "Zora"]);
+    await offered(page).nth(1).click();
+    await reads(page, "Ask @Zoe Zenith or @Zora ");
+  });
+
+  /** A page with a note that mentions two members. */
+  async function mentionBoth(contact: string) {
+    const { chat, page } = await openNote(contact);
+    await noteBox(page).pressSequentially("Ask @zen");
+    await offers(page, ["Zoe Zenith"]);
+    await noteBox(page).press("Enter");
+    await page.keyboard.type("or @zora");
+    await offers(page, ["Zora"]);
+    await offered(page).click();
+    await reads(page, "Ask @Zoe Zenith or @Zora ");
+    await page.keyboard.type("about it");
+    await noteBox(page).press("Control+Enter");
+    await notesIn(page).getByText("about it").waitFor();
+    return { chat, page };
   }
-  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
-  await messageBox(page).waitFor();
-  await page.keyboard.press("w");
-  await noteBox(page).pressSequentially("Ask @gus");
-  await offered(page).click();
-  await noteBox(page).pressSequentially("@reader a");
-  await offered(page).click();
-  // The page still has both.
-  await desk.operator("DELETE", `/members/${ids[0]}`);
-  await desk.operator("PATCH", `/members/${ids[1]}`, { permissions: ["chats:read"] });
-  await page.keyboard.press("Control+Enter");
-  await page.getByText("Gus Gone, Reader A can’t read notes.").waitFor();
-  expect(await noteBox(page).inputValue()).toBe("Ask @Gus Gone @Reader A ");
-  await noteBox(page).fill(names.map((name) => `@${name}`).join(" "));
-  await page.keyboard.press("Control+Enter");
-  await page.getByText(/^mentions: .*10/).waitFor();
-  expect(await noteBox(page).inputValue()).toContain("@Reader K");
-  expect((await stored(chat.id)).notes).toEqual([]);
-  await page.context().close();
+
+  test("is stored with whom it mentions", async () => {
+    const { chat } = await mentionBoth("Mel Mentioned");
+    const { notes } = await desk.api("GET", `/chats/${chat.id}/notes`);
+    expect(notes[0]).toMatchObject({ content: "Ask @Zoe Zenith or @Zora about it", mentions: [zoe, zora] });
+  });
+
+  test("stands out in the note that was added", async () => {
+    const { page } = await mentionBoth("Mae Mentioned");
+    await expect.poll(() => notesIn(page).locator(".text b").allTextContents()).toEqual(["@Zoe Zenith", "@Zora"]);
+  });
+
+  test("leaves the note in its box if members may no longer read it, and says who", async () => {
+    const [gus, ned] = [await addMember("Gus Gone"), await addMember("Ned Noread")];
+    const { chat, page } = await openNote("Nil Nobody");
+    await noteBox(page).pressSequentially("Ask @gus");
+    await offered(page).click();
+    await noteBox(page).pressSequentially("@ned");
+    await offered(page).click();
+    await reads(page, "Ask @Gus Gone @Ned Noread ");
+    // The page still has both.
+    await desk.operator("DELETE", `/members/${gus}`);
+    await desk.operator("PATCH", `/members/${ned}`, { permissions: ["chats:read"] });
+    await noteBox(page).press("Control+Enter");
+    await page.getByText("Gus Gone, Ned Noread can’t read notes.").waitFor();
+    expect(await noteBox(page).inputValue()).toBe("Ask @Gus Gone @Ned Noread ");
+    expect((await stored(chat.id)).notes).toEqual([]);
+  });
+
+  test("leaves the note in its box if it mentions too many members, and says so", async () => {
+    const names = Array.from({ length: 11 }, (_, n) => `Reader ${String.fromCharCode(65 + n)}`);
+    for (const name of names) await addMember(name);
+    const { chat, page } = await openNote("Nell Nobody");
+    // The page knows the members once it offers them.
+    await noteBox(page).pressSequentially("@reader");
+    await offered(page).first().waitFor();
+    await noteBox(page).fill(names.map((name) => `@${name}`).join(" "));
+    await noteBox(page).press("Control+Enter");
+    await page.getByText(/^mentions: .*10/).waitFor();
+    expect(await noteBox(page).inputValue()).toContain("@Reader K");
+    expect((await stored(chat.id)).notes).toEqual([]);
+  });
 });
 
-test("notes come and go on an open page, each behind the message after which it was written", async () => {
-  const chat = await desk.chat("Liv Lines");
+const order = (page: Page) => expect.poll(() => log(page).locator("article .text").allTextContents());
+
+/** A page of a chat with a note between two messages. */
+async function openBetween(contact: string) {
+  const chat = await desk.chat(contact);
   await desk.writes(chat.address, "First");
-  const note = await desk.api("POST", `/chats/${chat.id}/notes`, { content: "Between the two" });
+  const { note } = await desk.api("POST", `/chats/${chat.id}/notes`, { content: "Between the two" });
   await desk.writes(chat.address, "Second");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const page = await openChat(desk, chat.id);
   await notesIn(page).getByText("Between the two").waitFor();
-  const order = () => log(page).locator("article .text").allTextContents();
-  expect(await order()).toEqual(["First", "Between the two", "Second"]);
+  return { chat, page, note };
+}
+
+test("a note stands behind the message after which it was written", async () => {
+  const { page } = await openBetween("Liv Lines");
+  await order(page).toEqual(["First", "Between the two", "Second"]);
+});
+
+test("a colleague’s note comes to an open page", async () => {
+  const { chat, page } = await openBetween("Col League");
   await desk.api("POST", `/chats/${chat.id}/notes`, { content: "By a colleague" });
-  await notesIn(page).getByText("By a colleague").waitFor();
-  await desk.api("DELETE", `/chats/${chat.id}/notes/${note.note.id}`);
-  await notesIn(page).getByText("Between the two").waitFor({ state: "detached" });
-  expect(await order()).toEqual(["First", "Second", "By a colleague"]);
+  await order(page).toEqual(["First", "Between the two", "Second", "By a colleague"]);
+});
+
+test("a note that a colleague deletes goes from an open page", async () => {
+  const { chat, page, note } = await openBetween("Del Eted");
+  await desk.api("DELETE", `/chats/${chat.id}/notes/${note.id}`);
+  await order(page).toEqual(["First", "Second"]);
+});
+
+test("a note is deleted after a question", async () => {
+  const { chat, page } = await openBetween("Quinn Question");
   await notesIn(page).getByRole("button", { name: "Delete the note" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await notesIn(page).waitFor({ state: "detached" });
   expect((await stored(chat.id)).notes).toEqual([]);
-  await page.context().close();
 });
 
-test("a note that is too long is not sent, and says by how much", async () => {
-  const chat = await desk.chat("Lou Long");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
-  await messageBox(page).waitFor();
-  await page.keyboard.press("w");
+test("a note that is too long says by how much", async () => {
+  const { page } = await openNote("Lou Long");
   await noteBox(page).fill("x".repeat(4_097));
   await page.getByText("1 character too long").waitFor();
-  expect(await page.getByRole("button", { name: "Add note" }).isDisabled()).toBe(true);
-  await page.keyboard.press("Control+Enter");
-  await noteBox(page).fill("x".repeat(4_096));
-  await page.keyboard.press("Control+Enter");
-  await expect.poll(async () => (await stored(chat.id)).notes.map(({ length }: string) => length)).toEqual([4_096]);
-  await page.context().close();
 });
 
-test("a reply that is begun while a note is written takes the keys, and the note stays", async () => {
-  const chat = await desk.chat("Rea Reply");
+test("a note that is too long has no button that adds it", async () => {
+  const { page } = await openNote("Lea Long");
+  await noteBox(page).fill("x".repeat(4_097));
+  await page.getByText("1 character too long").waitFor();
+  await expect.poll(() => page.getByRole("button", { name: "Add note" }).isDisabled()).toBe(true);
+});
+
+test("a note that is too long is not added by the keyboard, and the longest is", async () => {
+  const { chat, page } = await openNote("Lex Long");
+  await noteBox(page).fill("x".repeat(4_097));
+  await page.getByText("1 character too long").waitFor();
+  await noteBox(page).press("Control+Enter");
+  await noteBox(page).fill("x".repeat(4_096));
+  await noteBox(page).press("Control+Enter");
+  await expect.poll(async () => (await stored(chat.id)).notes.map(({ length }: string) => length)).toEqual([4_096]);
+});
+
+/** A page on which a reply is begun while a note is written. */
+async function replyAside(contact: string) {
+  const { chat, page } = await openNote(contact);
   await desk.writes(chat.address, "Which size?");
-  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
-  await log(page).getByText("Which size?").waitFor();
-  await page.keyboard.press("w");
   await noteBox(page).fill("She asked twice");
-  await log(page).getByText("Which size?").hover();
-  await log(page).getByRole("button", { name: "React or reply" }).click();
-  await log(page).getByRole("button", { name: "Reply", exact: true }).click();
-  await page.keyboard.type("Medium");
-  expect(await messageBox(page).inputValue()).toBe("Medium");
-  // The key leads back to the note, and to its box also when that is open and another place has the focus.
+  await beginReply(page, "Which size?");
+  await hasFocus(page, messageBox(page));
+  return { chat, page };
+}
+
+/** The same, after the person left the reply, and went back to the note by its key. */
+async function returnToNote(contact: string) {
+  const { page } = await replyAside(contact);
   await messageBox(page).press("Escape");
+  await page.locator(".answered").waitFor({ state: "detached" });
   await messageBox(page).press("Escape");
+  await expect.poll(() => messageBox(page).evaluate((box) => box === document.activeElement)).toBe(false);
   await page.keyboard.press("w");
-  await noteBox(page).waitFor();
+  await hasFocus(page, noteBox(page));
+  return page;
+}
+
+test("a reply that is begun while a note is written takes the keys", async () => {
+  const { page } = await replyAside("Rea Reply");
+  await page.keyboard.type("Medium");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Medium");
+});
+
+test("a reply and a note that are begun send nothing", async () => {
+  const { chat, page } = await replyAside("Nia Nothing");
+  await page.keyboard.type("Medium");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Medium");
+  expect(await stored(chat.id)).toEqual({ messages: ["Which size?"], notes: [] });
+});
+
+test("a note that was left for a reply is still there", async () => {
+  const page = await returnToNote("Stig Still");
+  await expect.poll(() => noteBox(page).inputValue()).toBe("She asked twice");
+});
+
+test("the key of a note leads to its box, also if it is open and another place has the focus", async () => {
+  const page = await returnToNote("Fox Focus");
   await noteBox(page).evaluate((box) => box.blur());
   await page.keyboard.press("w");
+  await hasFocus(page, noteBox(page));
   await page.keyboard.type("!");
-  expect(await noteBox(page).inputValue()).toBe("She asked twice!");
-  expect(await stored(chat.id)).toEqual({ messages: ["Which size?"], notes: [] });
-  await page.context().close();
+  await expect.poll(() => noteBox(page).inputValue()).toBe("She asked twice!");
 });
