@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, inject, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { comes, type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -35,7 +35,7 @@ test("what a visitor writes appears at once, is answered, and leaves the unanswe
   await log(page).getByText("Where is my order?").waitFor();
   await box(page).fill("It left today.");
   await page.keyboard.press("Control+Enter");
-  await log(page).getByText("Sending…").waitFor();
+  await comes(log(page).getByText("Sending…"));
   expect(await texts(ann.id)).toEqual(["Where is my order?"]);
   // Five seconds later it takes its place, and the page hears of it.
   await log(page).getByText("Sending…").waitFor({ state: "detached" });
@@ -211,10 +211,19 @@ test("a page whose session has ended asks the service for nothing", async () => 
   await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   // The count of chats comes a moment after what a poll loads.
   await page.clock.runFor(2_000);
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url()));
+  // A request can leave long after the page made it, so each is counted when it is made.
+  await page.evaluate(() => {
+    const { fetch } = globalThis;
+    const asked: string[] = [];
+    const counting: typeof fetch = (input, init) => {
+      asked.push(input instanceof Request ? input.url : new URL(input, location.href).href);
+      return fetch(input, init);
+    };
+    Object.assign(globalThis, { asked, fetch: counting });
+  });
   await page.clock.runFor(10_000);
   await page.evaluate(() => fetch("/console/"));
+  const asked = await page.evaluate(() => (globalThis as unknown as { asked: string[] }).asked);
   expect(asked.map((url) => new URL(url).pathname)).toEqual(["/console/"]);
   await page.context().close();
 });

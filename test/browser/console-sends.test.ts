@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { comes, type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;
@@ -25,7 +25,7 @@ test("a send is undone by Escape: nothing is sent, and the text is back in the b
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
   await box(page).fill("Too early");
   await page.keyboard.press("Control+Enter");
-  await log(page).getByText("Sending…").waitFor();
+  await comes(log(page).getByText("Sending…"));
   await page.keyboard.press("Escape");
   await log(page).getByText("Sending…").waitFor({ state: "detached" });
   await expect.poll(() => box(page).inputValue()).toBe("Too early");
@@ -75,7 +75,7 @@ test("two people answer within the five seconds of an undo: the second is told, 
   await box(second).fill("No.");
   await box(first).fill("Yes.");
   await first.keyboard.press("Control+Enter");
-  await log(first).getByText("Sending…").waitFor();
+  await comes(log(first).getByText("Sending…"));
   await second.keyboard.press("Control+Enter");
   await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
   expect(await box(second).inputValue()).toBe("No.");
@@ -83,7 +83,7 @@ test("two people answer within the five seconds of an undo: the second is told, 
   // Two messages of the same person in a row need no question.
   await box(first).fill("To 10 metres.");
   await first.keyboard.press("Control+Enter");
-  await log(first).getByText("Sending…").waitFor();
+  await comes(log(first).getByText("Sending…"));
   await box(first).fill("And it floats.");
   await first.keyboard.press("Control+Enter");
   await expect
@@ -121,7 +121,7 @@ test("what is written while a send is under way stays, and undo puts the sent te
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(10));
   await box(page).fill("First");
   await page.keyboard.press("Control+Enter");
-  await log(page).getByText("Sending…").waitFor();
+  await comes(log(page).getByText("Sending…"));
   await box(page).fill("Second");
   await page.keyboard.press("Escape");
   await expect.poll(() => box(page).inputValue()).toBe("First\nSecond");
@@ -134,7 +134,7 @@ test("Escape undoes a send also after another chat was opened, and the text is b
   const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo(10));
   await box(page).fill("Not yet");
   await page.keyboard.press("Control+Enter");
-  await log(page).getByText("Sending…").waitFor();
+  await comes(log(page).getByText("Sending…"));
   await page.getByRole("link", { name: /Otto Other/ }).click();
   await page.getByRole("heading", { level: 1, name: "Otto Other" }).waitFor();
   await page.keyboard.press("Escape");

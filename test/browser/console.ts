@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { inject } from "vitest";
 import { PERMISSIONS } from "../../src/keys/permissions.ts";
 import {
@@ -146,4 +146,11 @@ export async function openAsMember(
 /** The address of an organization's screen. */
 export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
+}
+
+/** Waits until a part of a page is shown. If it doesn't come, the error has what the page shows instead. */
+export async function comes(part: Locator): Promise<void> {
+  await part.waitFor().catch(async (error: Error) => {
+    throw new Error(`${error.message}\nThe page shows:\n${await part.page().locator("body").ariaSnapshot()}`);
+  });
 }
