@@ -84,7 +84,8 @@ test("a reply shows what it answers, and leads there", async () => {
   const quote = page.getByRole("button", { name: "In reply to: Acme support The first one" });
   await quote.click();
   const answered = page.locator(".message", { has: page.locator(".text", { hasText: "The first one" }) });
-  expect(await answered.evaluate((element) => element === document.activeElement)).toBe(true);
+  // It is drawn with the next frame, and has the focus then.
+  await eventually(() => answered.evaluate((element) => element === document.activeElement), true);
   await place.redact(user, "The first one");
   await page.getByRole("button", { name: "In reply to: Acme support This message was deleted." }).waitFor();
 });
