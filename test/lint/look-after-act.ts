@@ -1,4 +1,4 @@
-import { type Call, calledName, type Expression, type Node, rule, type Statement } from "./syntax.ts";
+import { calledName, type Expression, type Node, rule, type Statement } from "./syntax.ts";
 
 /** Calls that begin something which is done later. */
 const ACTS = new Set([
@@ -53,7 +53,7 @@ function isAct(statement: Statement): boolean {
 /** Whether it is `expect(…)` without any `await`: what is awaited there, as the next frame of a socket, comes in its time. */
 function looksAtOnce(statement: Statement): boolean {
   if (statement.type !== "ExpressionStatement") return false;
-  let at: Expression | Call["callee"] = statement.expression;
+  let at: Expression = statement.expression;
   while (at.type === "CallExpression" || at.type === "MemberExpression") {
     if (at.type === "CallExpression" && at.callee.type === "Identifier") {
       return at.callee.name === "expect" && !at.arguments.some(waits);
