@@ -3,6 +3,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { bundledWorker } from "./support/bundled-worker.ts";
 import ProgressReporter from "./support/progress-reporter.ts";
+import { SeededOrder } from "./support/seeded-order.ts";
 import { keepTemporaryFilesInMemory } from "./support/temporary-files.ts";
 import { ALL_VARIABLES } from "./support/variables.ts";
 
@@ -98,6 +99,7 @@ export default defineConfig({
     silent: "passed-only",
     reporters: [new ProgressReporter()],
     maxWorkers: 2,
+    sequence: process.env.ORDER_SEED ? { sequencer: SeededOrder } : {},
     // A call that a test file has left unfinished ends when the next file begins with empty storage.
     onUnhandledError: ({ message }) => !message.includes("Application called deleteAllDurableObjects()"),
     projects: [

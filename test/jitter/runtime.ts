@@ -76,9 +76,9 @@ function lateInTurn(prototype: object, method: string, of: (object: object, ...g
     const key = of(this, ...given);
     // By time, not by a promise: one call can't await a promise of another.
     const now = performance.now();
-    const at = Math.max(now + (delays?.next() ?? 0), turns.get(key) ?? 0);
+    const at = Math.max(now + (delays?.next() ?? 0), (turns.get(key) ?? 0) + 1);
     turns.set(key, at);
-    if (at > now) await plain.wait(at - now);
+    if (at > now) await plain.wait(Math.ceil(at - now));
     return own.apply(this, given);
   };
   Object.defineProperty(prototype, method, { value, configurable: true, writable: true });

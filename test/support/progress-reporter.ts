@@ -18,7 +18,8 @@ export default class ProgressReporter extends DefaultReporter {
     super.onTestRunStart(specifications);
     this.#files = specifications.length;
     this.#ended = 0;
-    this.log(`${this.#files} test files`);
+    const seed = process.env.ORDER_SEED;
+    this.log(`${this.#files} test files${seed ? ` in the order of ORDER_SEED=${seed}` : ""}`);
   }
 
   override onTestModuleEnd(testModule: TestModule): void {

@@ -1,6 +1,7 @@
 import { maybeHandleRunRequest } from "cloudflare:test-internal";
 import { env } from "cloudflare:workers";
 import * as worker from "../../src/index.ts";
+import { watched } from "./alarms.ts";
 
 declare global {
   /** The name under which Vitest's plugin for the Workers runtime loads the tested Worker. */
@@ -27,6 +28,7 @@ const RUNNER = "__VITEST_POOL_WORKERS_RUNNER_OBJECT";
  */
 const REAL_LOAD_EVERY = 64;
 
+const tested = watched(worker);
 let loads = 0;
 let realLoads = 0;
 let isInPlace = false;
@@ -49,7 +51,7 @@ export function keepWorkerInPlace(): void {
         await load(wanted).finally(() => realLoads--);
       }
       // After `vi.resetModules` a real load returns another copy, which breaks the objects of this one.
-      return worker;
+      return tested;
     };
   }
   noticeQuestions();

@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { AuditAction } from "../../../src/audit/actions.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,
   type Client,
@@ -104,7 +104,7 @@ function act(action: AuditAction, asked: string, { body, target, actors = ["oper
 /** Names the event that the chat is stuck at. */
 async function stuckEvent({ api, chatId, webhookId }: Everything): Promise<object> {
   // The chat learns of the webhook with its report.
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await runAlarm(env.CHATS.getByName(chatId));
   await send(api, chatId);
   const { body } = await admin("GET", `/webhooks/${webhookId}/chats/${chatId}`);
   return { eventId: body.head?.eventId };

@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { newChat, newOrganization, send } from "../../support/harness.ts";
 import { accept, acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, newSite, signUser, visit } from "../../support/sockets.ts";
@@ -25,7 +26,7 @@ const DAY_MS = 86_400_000;
 async function settle(objects: DurableObjectStub[]): Promise<void> {
   for (let n = 0; n < 3; n++) {
     pass(MINUTE_MS);
-    for (const object of objects) await runDurableObjectAlarm(object);
+    for (const object of objects) await runAlarm(object);
   }
   for (const object of objects) expect(await alarmOf(object)).toBeNull();
 }
@@ -170,7 +171,7 @@ test("an idle month: an organization with three channels, a webhook, a key and t
       await ring(next.object);
     }
   };
-  await ringUntil(begun + DAY_MS, runDurableObjectAlarm);
+  await ringUntil(begun + DAY_MS, runAlarm);
   pass(begun + DAY_MS - Date.now());
   const { ring, read } = await meter(objects);
   await ringUntil(begun + 31 * DAY_MS, ring);

@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
@@ -30,7 +31,7 @@ async function quietChat(count: number, reply?: Reply) {
   const ofOrganization = env.ORGANIZATIONS.getByName(organizationId);
   const ofWebhooks = ids.map((id) => env.WEBHOOKS.getByName(id));
   // The chat learns of the webhooks with its first report.
-  await runDurableObjectAlarm(ofChat);
+  await runAlarm(ofChat);
   let sent = 0;
   const sendMessage = () => {
     sent++;
@@ -47,7 +48,7 @@ async function quietChat(count: number, reply?: Reply) {
   };
   await deliver();
   pass(60_000);
-  for (const object of [ofChat, ofKey, ofOrganization]) await runDurableObjectAlarm(object);
+  for (const object of [ofChat, ofKey, ofOrganization]) await runAlarm(object);
   pass(60_000);
   const all = [ofChat, ofKey, ofOrganization, ...ofWebhooks];
   for (const object of all) expect(await alarmOf(object)).toBeNull();
@@ -123,7 +124,7 @@ async function costOfOwnEvent(webhooks: number) {
   };
   await reportHealth();
   pass(60_000);
-  await runDurableObjectAlarm(ofOrganization);
+  await runAlarm(ofOrganization);
   const all = [ofOrganization, ...ofWebhooks];
   const { ring, read } = await meter(all);
   await reportHealth();
@@ -169,7 +170,7 @@ test("a note costs as much as a send, and no send costs more after it", async ()
   const ofNoteKey = env.KEYS.getByName(key.id);
   await api("GET", "/key");
   pass(60_000);
-  await runDurableObjectAlarm(ofNoteKey);
+  await runAlarm(ofNoteKey);
   const { ring, read } = await meter([...all, ofNoteKey]);
   const note = await api("POST", `/chats/${chatId}/notes`, { content: "For the team", mentions: [ownerId] });
   expect(note.status).toBe(201);

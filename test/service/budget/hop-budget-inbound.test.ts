@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { countHops } from "../../support/faults.ts";
 import { type Client, call, newChat, newOrganization, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
@@ -56,7 +56,7 @@ test("a webhook from a new contact calls the organization's object once and the 
 /** Sends a message and waits for its delivery. */
 async function sendThrough(api: Client, chatId: string) {
   const message = await send(api, chatId);
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await runAlarm(env.CHATS.getByName(chatId));
   return message;
 }
 

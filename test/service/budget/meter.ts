@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { countRows, take } from "../../bench/workers/counting.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { NAMESPACES } from "../../support/faults.ts";
 
 /**
@@ -19,12 +20,12 @@ export async function meter(objects: DurableObjectStub[]) {
   take();
   return {
     ring: async (object: DurableObjectStub) => {
-      expect(await runDurableObjectAlarm(object)).toBe(true);
+      expect(await runAlarm(object)).toBe(true);
       alarms++;
     },
     read: () => {
       const calls = called.reduce((sum, spy) => sum + spy.mock.calls.length, alarms);
-      // `runDurableObjectAlarm` deletes the alarm that it runs, and the platform does not.
+      // `runAlarm` deletes the alarm that it runs, and the platform does not.
       const rows = take().written - alarms;
       const directory = prepared.mock.calls.filter(([query]) => /^\s*(insert|update|delete)/i.test(query)).length;
       for (const spy of [...called, prepared]) spy.mockClear();

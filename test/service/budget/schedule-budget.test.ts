@@ -1,6 +1,6 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { chatPlace, DAY, inFuture, MINUTE } from "../chats/object/scheduled/fixtures.ts";
@@ -19,7 +19,7 @@ async function quietPlace() {
     for (const object of [...others, place.object()]) {
       pass(MINUTE);
       const at = await alarmOf(object);
-      if (at !== null && at <= Date.now()) await runDurableObjectAlarm(object);
+      if (at !== null && at <= Date.now()) await runAlarm(object);
     }
   };
   await settle();

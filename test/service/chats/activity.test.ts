@@ -1,8 +1,9 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
 import {
@@ -48,26 +49,26 @@ test("a message's time reaches the list of chats within 2 s, and that of the nex
   const chat = await activeChat(organization);
   expect(await chat.listed()).toBeNull();
   expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await chat.listed()).toBe(chat.at);
 
   vi.setSystemTime(Date.now() + 1_000);
   const { createdAt } = await send(organization.api, chat.id);
   expect(await alarmOf(chat.object)).toBe(Date.now() + 4_000);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await chat.listed()).toBe(createdAt);
 });
 
 test("after a chat has reported its activity, it has no alarm, and a further alarm reports nothing", async () => {
   const chat = await activeChat(await newOrganization());
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await alarmOf(chat.object)).toBeNull();
   let reports = 0;
   replaceMethod("ORGANIZATIONS", "report", (original) => (report) => {
     reports++;
     return original(report);
   });
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(reports).toBe(0);
 });
 
@@ -76,7 +77,7 @@ test.each(OUTAGES)("activity reaches the list of chats while D1 is down (%s erro
   const chat = await activeChat(organization);
   await organization.api("GET", "/chats");
   breakDirectory(outage);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await chat.listed()).toBe(chat.at);
 });
 
@@ -85,7 +86,7 @@ test.each(["", ", even after an eviction"])(
   async (eviction) => {
     const chat = await activeChat(await newOrganization());
     breakObjects("ORGANIZATIONS", "report");
-    await runDurableObjectAlarm(chat.object);
+    await runAlarm(chat.object);
     vi.restoreAllMocks();
     expect(await chat.listed()).toBeNull();
     const again = ((await alarmOf(chat.object)) ?? 0) - Date.now();
@@ -93,7 +94,7 @@ test.each(["", ", even after an eviction"])(
     expect(again).toBeLessThanOrEqual(18_000);
     if (eviction !== "") await evictDurableObject(chat.object);
     pass(again);
-    await runDurableObjectAlarm(chat.object);
+    await runAlarm(chat.object);
     expect(await chat.listed()).toBe(chat.at);
     expect(await alarmOf(chat.object)).toBeNull();
   },
@@ -104,7 +105,7 @@ test("failed reports are repeated ever later, up to every ten minutes", async ()
   breakObjects("ORGANIZATIONS", "report");
   const waits: number[] = [];
   for (let failure = 1; failure <= 8; failure++) {
-    await runDurableObjectAlarm(chat.object);
+    await runAlarm(chat.object);
     waits.push(((await alarmOf(chat.object)) ?? 0) - Date.now());
     pass(waits.at(-1) as number);
   }
@@ -120,7 +121,7 @@ async function lastReport(chat: Awaited<ReturnType<typeof activeChat>>): Promise
     reports.push(report as ChatReport);
     return original(report);
   });
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   vi.restoreAllMocks();
   return reports.at(-1) as ChatReport;
 }
@@ -166,8 +167,8 @@ test("a chat whose storage was restored to an earlier time reports again with a 
   const ahead = { ...report, number: report.number + 7, lastMessageAt: null };
   await env.ORGANIZATIONS.getByName(organizationId).report(ahead);
   const { createdAt } = await send(organization.api, chat.id);
-  await runDurableObjectAlarm(chat.object);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await chat.listed()).toBe(createdAt);
   expect((await chat.stored())?.report).toBeGreaterThan(ahead.number);
 });
@@ -178,7 +179,7 @@ test("the list shows a message's time even if the clock was set back after the c
   vi.setSystemTime(Date.now() - 500);
   const message = await send(organization.api, made.id);
   expect(message.createdAt).toBe(made.createdAt);
-  await runDurableObjectAlarm(env.CHATS.getByName(made.id));
+  await runAlarm(env.CHATS.getByName(made.id));
   const { chats } = (await organization.api("GET", "/chats")).body;
   expect(chats).toEqual([{ ...made, lastMessageAt: message.createdAt, lastMessage: shortened(message) }]);
 });
@@ -190,11 +191,11 @@ test("a message that arrives during a report is in the next report", async () =>
   const before = async () => sent.push((await send(organization.api, chat.id)).createdAt);
   vi.setSystemTime(Date.now() + 100);
   aroundCall("ORGANIZATIONS", "report", { before });
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   vi.restoreAllMocks();
   expect(await chat.listed()).toBe(chat.at);
   expect(await alarmOf(chat.object)).toBe(Date.now() + 5_000);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect([await chat.listed()]).toEqual(sent);
 });
 
@@ -212,7 +213,7 @@ test("a report has the newest message, shortened, and since when the contact wai
       addresses: [],
     });
   const stored = async () => {
-    await runDurableObjectAlarm(chat.object);
+    await runAlarm(chat.object);
     const row = await chat.stored();
     return { since: row?.unanswered_since, lastMessage: JSON.parse(row?.last_message ?? "null") };
   };
@@ -236,7 +237,7 @@ async function chatWithSecret() {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const { id } = await send(organization.api, chat.id, { content: "A secret" });
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   const lastMessage = async () => JSON.parse((await chat.stored())?.last_message ?? "null").text;
   expect(await lastMessage()).toBe("A secret");
   const redact = () => admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
@@ -282,7 +283,7 @@ test("a redaction that got a 503 reaches the list of chats by the chat's alarm, 
   vi.restoreAllMocks();
   expect(await alarmOf(chat.object)).not.toBeNull();
   pass(60_000);
-  await runDurableObjectAlarm(chat.object);
+  await runAlarm(chat.object);
   expect(await lastMessage()).toBe("");
   expect((await redact()).status).toBe(200);
   expectError(await redact(), 404, "message_not_found");

@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { aroundCall, breakObject, countCalls } from "../../support/faults.ts";
 import {
   admin,
@@ -36,7 +37,7 @@ async function team() {
     ...organization,
     key,
     object,
-    ring: () => runDurableObjectAlarm(object),
+    ring: () => runAlarm(object),
     rows: (query: string) => runInDurableObject(object, (_object, { storage }) => storage.sql.exec(query).toArray()),
     ann: await member("Ann"),
     ben: await member("Ben"),
@@ -214,10 +215,10 @@ test("the chats of a removed member are freed, 20 a second, each with its event,
   for (const id of given) await assign(id, ann);
   await admin("DELETE", `/members/${ann}`);
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await runAlarm(object)).toBe(true);
   expect(await idsOf(`assignee=${ann}&limit=50`)).toHaveLength(4);
   vi.advanceTimersByTime(1_000);
-  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await runAlarm(object)).toBe(true);
   expect(await idsOf(`assignee=${ann}`)).toEqual([]);
   expect(await assigneeOf(kept)).toBe(ben);
   for (const id of given) expect((await assignments(id)).at(-1)).toMatchObject({ assigneeId: null, by: null });
@@ -232,12 +233,12 @@ test("chats are freed too if nobody says that the member was removed: the direct
   const object = env.ORGANIZATIONS.getByName(organizationId);
   for (const member of [ann, ben]) await object.beginMemberChange(organizationId, `change of ${member}`, member);
   await env.DB.prepare("delete from members where id = ?").bind(ann).run();
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await assigneeOf(one.id)).toBe(ann);
   vi.advanceTimersByTime(60_000);
-  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await runAlarm(object)).toBe(true);
   vi.advanceTimersByTime(1_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect([await assigneeOf(one.id), await assigneeOf(two.id)]).toEqual([null, ben]);
 });
 
@@ -246,12 +247,12 @@ test("a chat that was assigned by a call from before the removal is freed when i
   const chat = await newChat();
   await admin("DELETE", `/members/${ann}`);
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   const as = { organizationId, knownIdentity: await object.identity(chat.id), isRepeat: false };
   const late = { assigneeId: ann, by: { type: "key" as const, id: "key_g1", name: "Key" } };
   expect(await env.CHATS.getByName(chat.id).assign(as, late, {})).toEqual({ outcome: "ok" });
   vi.advanceTimersByTime(1_000);
-  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await runAlarm(object)).toBe(true);
   expect(await assigneeOf(chat.id)).toBeNull();
 });
 
@@ -262,11 +263,11 @@ test("a chat that can't be freed is tried again later, and holds up no other", a
   await admin("DELETE", `/members/${ann}`);
   const object = env.ORGANIZATIONS.getByName(organizationId);
   breakObject("CHATS", broken.id, "free");
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   vi.restoreAllMocks();
   expect([await assigneeOf(broken.id), await assigneeOf(other.id)]).toEqual([ann, null]);
   vi.advanceTimersByTime(60_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await assigneeOf(broken.id)).toBeNull();
 });
 

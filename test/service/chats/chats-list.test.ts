@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import { newId } from "../../../src/ids.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   type Answer,
   type Client,
@@ -25,7 +25,7 @@ async function newOrganizationWith(count: number) {
 
 /** Makes a chat report its activity now, unless its alarm has done so already. */
 async function reportActivity(chat: Chat): Promise<void> {
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
 }
 
 async function ids(api: Client, query = ""): Promise<string[]> {

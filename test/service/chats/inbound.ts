@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Message } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 
 /** The contact of a chat writes a message. */
@@ -15,5 +15,5 @@ export async function writeAsContact(organizationId: string, chatId: string, con
 
 /** Makes a chat report its state now. */
 export async function report(chatId: string): Promise<void> {
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await runAlarm(env.CHATS.getByName(chatId));
 }

@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { directoryText } from "../../support/canaries.ts";
 import {
   admin,
@@ -97,7 +97,7 @@ test("what a note says leaves the service by the routes of notes and in an expor
     await writeAsContact(organizationId, chatId);
     await report(chatId);
   }
-  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
   await vi.waitFor(() => {
     expect(webhookCalls.filter(({ event }) => event.type === "note.created")).toHaveLength(4);
     expect(networkCalls.join()).toContain("Hi from us");

@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Note } from "../../../src/chats/object/note.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {
   type Answer,
@@ -340,7 +341,7 @@ test("a redaction leaves the notes, and the deletion of the chat takes them", as
   await admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
   expect(await list()).toHaveLength(1);
   await admin("DELETE", `/chats/${chat.id}`);
-  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
   expect(await storedBy(env.CHATS.getByName(chat.id))).not.toContain("stays");
 });
 

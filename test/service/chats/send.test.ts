@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { readFrame } from "../../../src/chats/object/visitors/frames.ts";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,
   client,
@@ -208,7 +208,7 @@ test.each(["web", "telegram"] as const)(
     const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
     const object = env.CHATS.getByName(chat.id);
     // The first report of the chat.
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
     const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
     const refused = await Promise.all([
       post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),

@@ -1,10 +1,12 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, onTestFinished, vi } from "vitest";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
 import { TOMORROW } from "../../support/tomorrow.ts";
+import { until } from "../../support/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its event
 export type AnyEvent = any;
@@ -26,7 +28,7 @@ export async function newListenerWithChat() {
 
 /** The chat reports its events to its organization. */
 export async function report(chatId: string): Promise<void> {
-  expect(await runDurableObjectAlarm(env.CHATS.getByName(chatId))).toBe(true);
+  expect(await runAlarm(env.CHATS.getByName(chatId))).toBe(true);
 }
 
 /** Reads a page, which must be a 200. `query` is without the question mark. */
@@ -101,7 +103,11 @@ export function openDoorbells(organizationId: string): Promise<number> {
 
 /** Returns when exactly `count` doorbells of an organization are open. */
 export async function untilDoorbells(organizationId: string, count = 1): Promise<void> {
-  while ((await openDoorbells(organizationId)) !== count) await scheduler.wait(1);
+  await until(
+    `${count} doorbells are open`,
+    () => openDoorbells(organizationId),
+    (open) => open === count,
+  );
 }
 
 /** One frame of a stream: its fields by name. `data` is parsed. A comment has the field ``. */

@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { exportParts } from "../../../src/export/export.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { admin, newTemplate, send, sendMany } from "../../support/harness.ts";
 import { BOT_TOKEN, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
 import { contentOf, eachLine, expected, firstPart, linesOf, listsOf, open, place } from "./fixtures.ts";
@@ -110,7 +111,7 @@ test("a message that takes its place between two parts of the scheduled ones is 
   expect(contentOf(part)).toHaveLength(1 + 500);
   const late = planted.at(-1) as string;
   expect((await api("PATCH", `/chats/${chatId}/messages/${late}`, { scheduledAt: null })).status).toBe(200);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   const rest = await linesOf(secret, `/chats/${chatId}/export?after=${part.at(-1)?.next}`);
   const content = [...contentOf(part), ...contentOf(rest)];
   expect(content).toContain(`message ${chatId} 4`);

@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { ChatParts } from "../../../src/chats/object/chat-parts.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { type Answer, send } from "../../support/harness.ts";
 import { fakeNetworks, type NetworkCall, type Script } from "../../support/networks.ts";
 import { type Conversation, chatOf, conversation, type Kind } from "../chats/object/delivery/conversation.ts";
@@ -105,7 +106,7 @@ function outside({ api, chatId, messages }: Pick<Conversation, "api" | "chatId" 
     ask: async () => {
       const body = { content: "Which?", interactive: { choices: CHOICES } };
       const message = await send(api, chatId, body);
-      await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+      await runAlarm(env.CHATS.getByName(chatId));
       const sent = calls.at(-1)?.body;
       const [data] = sent.reply_markup
         ? sent.reply_markup.inline_keyboard.flat().map((button: { callback_data: string }) => button.callback_data)

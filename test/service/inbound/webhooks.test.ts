@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, countRoundTrips } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
@@ -102,7 +103,7 @@ test("messages to a user without a number go to the user id", async () => {
   taken(await fromMeta(at.channel, [whatsappText({ user_id: "DE.3333" }, "Hi")]));
   const chat = await at.chat();
   await send(at.api, chat.id);
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   expect(calls).toHaveLength(1);
   expect(calls[0]?.body).toMatchObject({ recipient: "DE.3333" });
   expect(calls[0]?.body.to).toBeUndefined();
@@ -198,7 +199,7 @@ test.each(["from", "to"])("a group that Telegram migrates stays one chat, report
   expect(await at.texts()).toEqual({ [old]: ["Before", "After"] });
   const chat = await at.chat();
   await send(at.api, chat.id);
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   expect(calls).toHaveLength(1);
   expect(calls[0]?.to).toBe(next);
 });
@@ -277,7 +278,7 @@ test("messages to a chat that begins with a notice of a changed number go to the
   const calls = fakeNetworks();
   const { id } = await at.chat();
   await send(at.api, id);
-  await runDurableObjectAlarm(env.CHATS.getByName(id));
+  await runAlarm(env.CHATS.getByName(id));
   expect(calls.map((call) => call.to)).toEqual([to]);
 });
 

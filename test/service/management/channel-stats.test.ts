@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import {
   aroundCall,
@@ -213,7 +214,7 @@ const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>
     expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(503);
     vi.restoreAllMocks();
     pass(36_000);
-    await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+    await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
   },
 };
 

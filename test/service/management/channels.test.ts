@@ -1,6 +1,6 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,
   created,
@@ -241,7 +241,7 @@ test.each(FIELDS)("a %s channel removes the white space around its %s", async (k
 
   const chat = await newChat(api, channel.id, "4915112345678");
   await send(api, chat.id);
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   const where = kind === "telegram" ? TELEGRAM.botToken : WHATSAPP.phoneNumberId;
   const token = kind === "telegram" ? TELEGRAM.botToken : WHATSAPP.accessToken;
   expect(calls.map((call) => [call.token, call.url.includes(`${where}/`)])).toEqual([[token, true]]);

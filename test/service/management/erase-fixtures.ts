@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,
   client,
@@ -30,7 +31,7 @@ export async function fullOrganization() {
     await newChat(api, telegramId, "4712"),
   ];
   for (const { id } of chats) await send(api, id, { content: CANARY });
-  for (const { id } of chats) await runDurableObjectAlarm(env.CHATS.getByName(id));
+  for (const { id } of chats) await runAlarm(env.CHATS.getByName(id));
   const second = await newKey(organizationId);
   await client(second.secret)("GET", "/key");
   return {

@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { browser, signInMember } from "../../support/console.ts";
 import { breakObjects } from "../../support/faults.ts";
 import {
@@ -152,7 +153,7 @@ test("what came in counts for a member who is removed before the report", async 
   await write();
   const object = env.ORGANIZATIONS.getByName(organizationId);
   expect((await admin("DELETE", `/members/${ann}`)).status).toBe(200);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   await report();
   expect(Object.values((await object.history(ann))?.day ?? {})).toEqual([{ received: 2 }]);
 });

@@ -1,8 +1,9 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { admin, client, expectError, newKey, newOrganization, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
@@ -46,7 +47,7 @@ async function usedKey(settings: Record<string, unknown> = {}) {
     /** Makes requests, and reports them. */
     use: async (requests: number): Promise<void> => {
       for (let n = 0; n < requests; n++) await api("GET", "/key");
-      await runDurableObjectAlarm(env.KEYS.getByName(key.id));
+      await runAlarm(env.KEYS.getByName(key.id));
     },
   };
 }

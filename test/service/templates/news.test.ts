@@ -1,16 +1,17 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { admin, newOrganization } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { countRowsWritten } from "../../support/rows-written.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { signed } from "../inbound/webhook-calls.ts";
 import { fakeMeta, listed, syncedOrganization, WABA } from "./waba.ts";
 
 const DAY = 86_400_000;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.now() }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW }));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -39,7 +40,7 @@ async function synced(...templates: object[]) {
   const object = () => env.CHANNELS.getByName(channelId);
   const ring = async (afterMs: number) => {
     vi.setSystemTime(Date.now() + afterMs);
-    return runDurableObjectAlarm(object());
+    return runAlarm(object());
   };
   return { ...organization, meta, tell, state, object, ring };
 }

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import {
   admin,
@@ -10,17 +10,15 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
-import { TOMORROW } from "../../support/tomorrow.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { WRITER } from "./configured.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver, type Reply } from "./receiver.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const EMPTY = { pending: 0, head: null, nextAttemptAt: null, attempts: [] };
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+// The next try of an event is due in a second, and would be made while a test still reads.
+stopTheClock();
 
 /** A chat whose first message a webhook refuses, as a key that configures webhooks sees it. */
 async function stuckChat(reply: Reply = ({ event }) => new Response("no", { status: event.number === 2 ? 500 : 200 })) {
@@ -36,8 +34,6 @@ async function stuckChat(reply: Reply = ({ event }) => new Response("no", { stat
 }
 
 test("a chat's line shows its head, its next attempt, and its last attempts with the responses", async () => {
-  // The next try is due in about a second, and would be made while the test still reads.
-  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, chatId, calls, configurer, path } = await stuckChat();
   await send(api, chatId);
   const { status, body } = await configurer("GET", path);

@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, onTestFinished, vi } from "vitest";
 import type { webhooks } from "../../../src/db/schema.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { insertWebhook } from "./object/fixtures.ts";
@@ -47,7 +47,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
   const channelId = kind === "web" ? organization.channelId : await newChannel(organizationId, kind);
   const chat = await newChat(api, channelId, kind === "web" ? undefined : "4711");
   const object = () => env.CHATS.getByName(chat.id);
-  const ring = () => runDurableObjectAlarm(object());
+  const ring = () => runAlarm(object());
   const line = async (of = webhookId) => {
     const answer = await object().webhookLine(asOwner(organizationId), of);
     return answer.outcome === "ok" ? answer.line : null;

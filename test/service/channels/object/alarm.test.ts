@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../../support/alarms.ts";
 import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { breakObject, countCalls } from "../../../support/faults.ts";
 import { alarmOf, chatOf, conversation, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
@@ -30,7 +31,7 @@ test("a chat that never answers to its wake-up holds up no other chat, and no al
   hurryDeadlines("CHATS");
   breakObject("CHATS", bad, "wake", "hangs");
   const lines = vi.spyOn(console, "warn");
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   await vi.waitFor(async () => expect(await waitingIn(object())).toBe(0));
   // A chat no longer waits when its wake-up begins.
   await vi.waitFor(() => {
@@ -38,7 +39,7 @@ test("a chat that never answers to its wake-up holds up no other chat, and no al
     expect(logged.filter(({ event }) => event === "chat_not_woken")).toMatchObject([{ chatId: bad }]);
   });
   // The alarm did not wait for the last ones.
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect(await alarmOf(object())).toBeNull();
 });
 
@@ -50,7 +51,7 @@ test("an organization that never answers to a report of health delays no wake-up
   hurryDeadlines("CHATS", "ORGANIZATIONS");
   breakObject("ORGANIZATIONS", organizationId, "reportHealth", "hangs");
   const lines = vi.spyOn(console, "warn");
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect(await waitingIn(object())).toBe(0);
   // The alarm does not wait for the end of the report.
   await vi.waitFor(() => expect(lines).toHaveBeenCalledWith(expect.objectContaining({ event: "health_not_reported" })));
@@ -59,7 +60,7 @@ test("an organization that never answers to a report of health delays no wake-up
   vi.restoreAllMocks();
   pass((at ?? 0) - Date.now());
   const reports = countCalls("ORGANIZATIONS", "reportHealth");
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect([reports(), await alarmOf(object())]).toEqual([1, null]);
 });
 
@@ -76,10 +77,10 @@ test("chats that begin to wait during an alarm of a channel that works are woken
     };
     return late as unknown as ReturnType<typeof getByName>;
   });
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   vi.restoreAllMocks();
   expect(await waitingIn(object())).toBe(1);
   expect(await alarmOf(object())).not.toBeNull();
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect([await waitingIn(object()), await alarmOf(object())]).toEqual([0, null]);
 });

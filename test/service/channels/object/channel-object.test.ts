@@ -1,9 +1,10 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelObject } from "../../../../src/channels/object/channel-object.ts";
 import type { PermitAnswer } from "../../../../src/channels/object/permits.ts";
 import { newId } from "../../../../src/ids.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { countRoundTrips } from "../../../support/faults.ts";
 import { admin, newOrganization } from "../../../support/harness.ts";
 import { visit } from "../../../support/sockets.ts";
@@ -83,7 +84,7 @@ test("10,000 chats of a broken channel: one probe at a time, and they are woken 
 
   await repair();
   const woken = fakeChats();
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect([woken.length, await waiting(object())]).toEqual([200, 9_800]);
   // One goes first; the others begin when it has shown that the channel works, and the rest are woken then.
   const [first, ...rest] = await all(0, 200, (chat) =>
@@ -99,9 +100,9 @@ test("10,000 chats of a broken channel: one probe at a time, and they are woken 
     const alarm = (await alarmOf(object())) ?? 0;
     expect(alarm).toBeLessThanOrEqual(Date.now() + 1_000);
     vi.setSystemTime(Math.max(alarm, Date.now()));
-    await runDurableObjectAlarm(object());
+    await runAlarm(object());
   }
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect(new Set(woken).size).toBe(10_000);
   expect(woken).toHaveLength(10_000);
   expect(await waiting(object())).toBe(0);

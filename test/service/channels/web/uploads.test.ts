@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ChatParts } from "../../../../src/chats/object/chat-parts.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { admin, call, expectError, newChat, newKey, send } from "../../../support/harness.ts";
 import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../../support/sockets.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
@@ -163,7 +164,7 @@ test("an address uploads 100 MiB an hour for all its visitors, and small files c
   expectError(await upload({ from: "192.0.2.9" }), 429, "rate_limited");
   // What counts no more is deleted, as it has an address.
   pass(HOUR + 600_000);
-  await runDurableObjectAlarm(channel);
+  await runAlarm(channel);
   expect((await upload({ from: "192.0.2.9" })).status).toBe(201);
 });
 
@@ -183,10 +184,10 @@ test("a chat that began with a file and got no message goes with its last file",
   pass(12 * HOUR);
   await upload();
   pass(12 * HOUR + 1_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await chats()).toHaveLength(1);
   pass(12 * HOUR);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await chats()).toEqual([]);
   expect((await env.MEDIA.list({ prefix: "cht_" })).objects.filter(({ key }) => key.includes(channelId))).toEqual([]);
   // The visitor begins again.
@@ -203,7 +204,7 @@ test("a chat whose object is lost before it could delete itself does so at the n
   await evictDurableObject(object);
   await runInDurableObject(object, (chat) => (chat as unknown as { parts: ChatParts }).parts.due.standBy());
   expect(await alarmOf(object)).toBe(Date.now());
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await chats()).toEqual([]);
 });
 
@@ -215,7 +216,7 @@ test("a chat stays if a message came, or if the company had created it", async (
   await newChat(api, channelId, "ada");
   await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string });
   pass(25 * HOUR);
-  for (const { id } of await chats()) await runDurableObjectAlarm(env.CHATS.getByName(id));
+  for (const { id } of await chats()) await runAlarm(env.CHATS.getByName(id));
   expect(await chats()).toHaveLength(2);
 });
 

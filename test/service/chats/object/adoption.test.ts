@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
 import { newId } from "../../../../src/ids.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
 import { breakDirectory, breakObjects, countHops, OUTAGES } from "../../../support/faults.ts";
@@ -89,7 +89,7 @@ test("a chat whose creation was interrupted is the same chat if the request is r
   expect([again.status, again.body.chat]).toEqual([200, chat]);
   expect(await state()).toBe("created");
   expect((await send(api, chat.id)).seq).toBe(1);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await state()).toBe("adopted");
 });
 
@@ -99,7 +99,7 @@ test("after a minute the organization's object adopts a chat whose creation was 
   const organization = env.ORGANIZATIONS.getByName(organizationId);
   expect(await alarmOf(organization)).toBe(Date.now() + 60_000);
   vi.setSystemTime(Date.now() + 60_000);
-  await runDurableObjectAlarm(organization);
+  await runAlarm(organization);
   expect(await state()).toBe("adopted");
   expect(await object.owner()).toEqual({ organizationId });
   expect(await alarmOf(organization)).toBeNull();

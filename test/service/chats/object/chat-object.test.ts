@@ -1,9 +1,10 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Message } from "../../../../src/chats/message.ts";
 import type { SendAnswer, Unknown } from "../../../../src/chats/rpc.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { draft, identity } from "../../../support/drafts.ts";
 import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../../support/harness.ts";
@@ -189,7 +190,7 @@ async function damagedBy(statement: string): Promise<(query?: string) => Promise
   const { id } = await newChat(api, channelId);
   await sendMany(api, id, 5);
   const object = env.CHATS.getByName(id);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   await runInDurableObject(object, (_object, { storage }) => {
     storage.sql.exec(statement);
   });

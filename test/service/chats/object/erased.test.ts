@@ -1,10 +1,11 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../../../src/channels/web/identity.ts";
 import type { ChatObject } from "../../../../src/chats/object/chat-object.ts";
 import { newId } from "../../../../src/ids.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
 import { aroundCall, aroundQueries } from "../../../support/faults.ts";
@@ -39,7 +40,7 @@ test("a deleted chat stores only a tombstone, and after ten minutes nothing", as
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
   expect(await object.owner()).toEqual({ organizationId });
   vi.setSystemTime(Date.now() + 600_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await heldBy(object)).toEqual(NOTHING);
   expect(await object.owner()).toBeNull();
 });
@@ -47,7 +48,7 @@ test("a deleted chat stores only a tombstone, and after ten minutes nothing", as
 test("an alarm that is repeated after the deletion leaves the tombstone alone", async () => {
   const { object, organizationId, life, tombstone } = await usedChat();
   await object.erase(organizationId, life);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
 });
 
@@ -64,7 +65,7 @@ test("a tombstone that can't be deleted is tried again ever later, and stays del
     const { alarm } = await heldBy(object);
     waits.push((alarm ?? 0) - Date.now());
     vi.setSystemTime(alarm ?? 0);
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
   };
   for (let n = 0; n < 10; n++) await ring();
   expect(waits.map((ms) => ms / 60_000)).toEqual([10, 1, 1, 2, 4, 8, 16, 32, 60, 60]);
@@ -90,7 +91,7 @@ test("a chat that is created while its tombstone is deleted has an alarm of its 
     });
   });
   vi.setSystemTime(Date.now() + 600_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   // The platform does not repeat the alarm that is under way, because it was deleted too.
   expect(alarms).toEqual([Date.now() + 2_000]);
   await object.erase(organizationId, life + 1);
@@ -148,7 +149,7 @@ test("a chat that is deleted while it reports its activity keeps its tombstone a
     ...ahead,
   });
   aroundCall("ORGANIZATIONS", "report", { after: () => env.CHATS.getByName(chatId).erase(organizationId, life) });
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
 });
 
@@ -163,15 +164,15 @@ test("a chat that is deleted and created again during a report reports its own a
     expect(created(await api("POST", "/chats", body)).chat.id).toBe(chatId);
   }
   aroundCall("ORGANIZATIONS", "report", { after });
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   vi.restoreAllMocks();
   expect(await stored()).toMatchObject({ last_message_at: null, last_message: null });
   expect((await stored())?.life).toBeGreaterThan(adoption.life);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await stored()).toMatchObject({ state: "adopted", last_message_at: null });
   const { createdAt, seq } = await send(api, chatId);
   expect(seq).toBe(1);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await stored()).toMatchObject({ last_message_at: Date.parse(createdAt) });
 });
 
@@ -182,7 +183,7 @@ test("a report of a deleted chat that arrives after the chat was created again c
     created(await api("POST", "/chats", { channelId, contact: { address: adoption.contactAddress } }));
   }
   aroundCall("ORGANIZATIONS", "report", { before });
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   vi.restoreAllMocks();
   expect(await stored()).toMatchObject({ state: "created", last_message_at: null, last_message: null, report: 0 });
 });

@@ -1,10 +1,11 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { configured } from "../../../../src/config.ts";
 import { newId } from "../../../../src/ids.ts";
 import { newKeyText } from "../../../../src/keys/key-text.ts";
 import { newIsolate } from "../../../deep/models/isolates.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { aroundCall, breakDirectory, breakObject, breakObjects, countCalls, OUTAGES } from "../../../support/faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../../../support/harness.ts";
@@ -43,7 +44,7 @@ test("a key's accepted and refused requests are counted, including refusals from
   pass(1_001);
   // The key's object hears of the three refusals that it did not make.
   expect((await key.api("GET", "/key")).status).toBe(429);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect(await keyStats(key)).toMatchObject({
     admitted: 3,
     refused: { ...NO_REFUSALS, permission_denied: 1, rate_limited: 5 },
@@ -76,7 +77,7 @@ test("refusals from memory are counted two seconds later, even if the key makes 
   expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1]);
   calls.mockRestore();
   await refusalsTold();
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect(await keyStats(key)).toMatchObject({ admitted: 1, refused: { ...NO_REFUSALS, rate_limited: 55 } });
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -90,7 +91,7 @@ test("refusals that are reported with the key's next call are not reported again
   const calls = vi.spyOn(env.KEYS, "getByName");
   await vi.advanceTimersByTimeAsync(10_000);
   expect(calls).not.toHaveBeenCalled();
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect((await keyStats(key)).refused.rate_limited).toBe(4);
 });
 
@@ -114,7 +115,7 @@ test("refusals that are reported twice because a response was lost are counted o
   vi.advanceTimersByTime(2_000);
   await again.promise;
   vi.restoreAllMocks();
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect((await keyStats(key)).refused).toEqual({ ...NO_REFUSALS, invalid_api_key: 9 });
 });
 
@@ -144,7 +145,7 @@ test("a late refusal does not discard refusals that were made from memory in the
   expect((await late).status).toBe(429);
   pass(1_001);
   await key.api("GET", "/key");
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect((await keyStats(key)).refused.rate_limited).toBe(4);
 });
 
@@ -155,7 +156,7 @@ test("requests with a revoked key, a wrong address or a used-up quota are counte
   await key.api("GET", "/key");
   await admin("DELETE", `/keys/${key.keyId}`);
   await key.api("GET", "/key");
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect(await keyStats(key)).toMatchObject({
     admitted: 1,
     refused: { ...NO_REFUSALS, quota_exceeded: 2, ip_not_allowed: 1, invalid_api_key: 1 },
@@ -182,11 +183,11 @@ test("a busy key reports to its organization once a minute", async () => {
   for (let second = 0; second < 120; second++) {
     await key.api("GET", "/key");
     pass(999);
-    if (((await alarmOf(key.object())) ?? 0) <= Date.now()) await runDurableObjectAlarm(key.object());
+    if (((await alarmOf(key.object())) ?? 0) <= Date.now()) await runAlarm(key.object());
   }
   expect(reports()).toBe(2);
   pass(60_000);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect(reports()).toBe(3);
   expect((await keyStats(key)).admitted).toBe(120);
   expect(await alarmOf(key.object())).toBeNull();
@@ -198,11 +199,11 @@ test("an eviction loses no stored count, and no count older than 5 s", async () 
   await evictDurableObject(key.object());
   for (let n = 0; n < 4; n++) await key.api("GET", "/key");
   pass(5_000);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   await evictDurableObject(key.object());
   pass(60_000);
   await key.api("GET", "/key");
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect((await keyStats(key)).admitted).toBe(6);
 });
 
@@ -210,13 +211,13 @@ test("counts that the organization's object did not get are reported a minute la
   const key = await limitedKey({});
   await key.api("GET", "/key");
   breakObjects("ORGANIZATIONS", "reportKey");
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   vi.restoreAllMocks();
   expect((await keyStats(key)).updatedAt).toBeNull();
   expect(await alarmOf(key.object())).toBe(Date.now() + 60_000);
   await evictDurableObject(key.object());
   pass(60_000);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect((await keyStats(key)).admitted).toBe(1);
 });
 
@@ -224,7 +225,7 @@ test.each(OUTAGES)("a key's report does not need the directory (%s error)", asyn
   const key = await limitedKey({});
   await key.api("GET", "/key");
   breakDirectory(outage);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   vi.restoreAllMocks();
   expect((await keyStats(key)).admitted).toBe(1);
 });
@@ -232,7 +233,7 @@ test.each(OUTAGES)("a key's report does not need the directory (%s error)", asyn
 test("a late report does not lower a key's counts", async () => {
   const key = await limitedKey({});
   for (let n = 0; n < 3; n++) await key.api("GET", "/key");
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   const { organizationId, keyId } = key;
   await env.ORGANIZATIONS.getByName(organizationId).reportKey(organizationId, keyId, { admitted: 1, refused: {} });
   expect((await keyStats(key)).admitted).toBe(3);
@@ -244,7 +245,7 @@ test("reserved units are returned before the object is idle, so a later eviction
   for (let burst = 1; burst <= 3; burst++) {
     for (let n = 0; n < 3; n++) await key.api("GET", "/key");
     pass(5_000);
-    await runDurableObjectAlarm(key.object());
+    await runAlarm(key.object());
     await evictDurableObject(key.object());
     expect(await usage()).toMatchObject({ used: 3 * burst, window: { remaining: 300 - 3 * burst } });
     pass(10_000);
@@ -256,7 +257,7 @@ test("a key whose units are returned during its window uses each of them once", 
   const statuses: number[] = [];
   for (let n = 0; n < 105; n++) {
     statuses.push((await key.api("GET", "/key")).status);
-    if (n % 7 === 0) await runDurableObjectAlarm(key.object());
+    if (n % 7 === 0) await runAlarm(key.object());
     if (n % 21 === 0) await evictDurableObject(key.object());
     pass(300);
   }
@@ -268,18 +269,18 @@ test("an erased key's object stores nothing, even with a write in progress", asy
   const key = await limitedKey({});
   for (let n = 0; n < 4; n++) await key.api("GET", "/key");
   expect((await admin("DELETE", `/organizations/${key.organizationId}`)).status).toBe(200);
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   expect(await heldBy(key.object())).toEqual(NOTHING);
 });
 
 /** An alarm that fails, and the next one, which does not. */
 async function runTwoAlarms(key: Awaited<ReturnType<typeof limitedKey>>): Promise<void> {
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
   const at = (await alarmOf(key.object())) ?? 0;
   expect(at).toBeGreaterThan(Date.now());
   vi.restoreAllMocks();
   pass(at - Date.now());
-  await runDurableObjectAlarm(key.object());
+  await runAlarm(key.object());
 }
 
 test("a report that is never answered is given up, and repeated by the next alarm", async () => {

@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { newId } from "../../../../src/ids.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { filled, object, place, withOldChats } from "./contacts.ts";
 
@@ -9,7 +10,7 @@ const CHATS = 3_000;
 /** The rows that an alarm of the organization's object reads. */
 async function rowsOfAlarm(organizationId: string): Promise<number> {
   const rows = await rowsRead(object(organizationId), async () => {
-    expect(await runDurableObjectAlarm(object(organizationId))).toBe(true);
+    expect(await runAlarm(object(organizationId))).toBe(true);
   });
   return rows.reduce((sum, each) => sum + each, 0);
 }
@@ -19,7 +20,7 @@ test("an alarm reads no chats of an organization that nobody left, and of one th
   await withOldChats(organizationId, channelId, CHATS);
   await filled(organizationId);
   // What was new is reported first.
-  await runDurableObjectAlarm(object(organizationId));
+  await runAlarm(object(organizationId));
   expect(await rowsOfAlarm(organizationId)).toBeLessThan(100);
   const [stays, leaves] = [newId("mbr", null), newId("mbr", null)];
   await runInDurableObject(object(organizationId), (_object, { storage }) => {
@@ -33,7 +34,7 @@ test("an alarm reads no event of the organization's own that is kept", async () 
   const { organizationId, channelId } = await place();
   await withOldChats(organizationId, channelId, 1);
   await filled(organizationId);
-  await runDurableObjectAlarm(object(organizationId));
+  await runAlarm(object(organizationId));
   await runInDurableObject(object(organizationId), (_object, { storage }) => {
     const insert = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?)
       insert into own_events (type, note, at) select 'chat.deleted', '{}', ? from numbers`;

@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newSortableId } from "../../../../src/ids.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 import { type Manager, newManager } from "../../management/manager.ts";
@@ -95,9 +96,9 @@ test("the alarm deletes entries that are older than 400 days, 1,000 at a time", 
   vi.useFakeTimers({ now, toFake: ["Date"] });
   const old = Array.from({ length: 1_500 }, (_, index) => now - 401 * DAY_MS - index);
   await fill(manager, [...old, now - 399 * DAY_MS]);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await idsIn(manager.organizationId)).toHaveLength(kept.length + 501);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   const left = await idsIn(manager.organizationId);
   expect(left).toHaveLength(kept.length + 1);
   expect(left.slice(1)).toEqual(kept);

@@ -1,8 +1,9 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Chat } from "../../../../src/chats/chat.ts";
 import { FOLDING_VERSION } from "../../../../src/platform/folding.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { type Answer, type Client, created, newOrganization } from "../../../support/harness.ts";
 
 const CONTACTS = [
@@ -90,7 +91,7 @@ export async function pagesOf(page: (more: string) => Promise<Answer>): Promise<
 /** Runs the alarm until all terms are there. */
 export async function filled(organizationId: string) {
   for (;;) {
-    await runDurableObjectAlarm(object(organizationId));
+    await runAlarm(object(organizationId));
     const [left] = await runInDurableObject(object(organizationId), (_object, { storage }) =>
       storage.sql
         .exec<{ left: number }>(

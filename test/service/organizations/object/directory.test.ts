@@ -1,6 +1,6 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
+import { runAlarm } from "../../../support/alarms.ts";
 import { directoryText } from "../../../support/canaries.ts";
 import {
   type Answer,
@@ -41,10 +41,10 @@ type Organization = Awaited<ReturnType<typeof newOrganization>>;
 async function ringAll({ organizationId, keyId }: Organization, channelIds: string[], chatIds: string[]) {
   for (let minutes = 0; minutes < 2; minutes++) {
     pass(60_000);
-    for (const id of chatIds) await runDurableObjectAlarm(env.CHATS.getByName(id));
-    for (const id of channelIds) await runDurableObjectAlarm(env.CHANNELS.getByName(id));
-    await runDurableObjectAlarm(env.KEYS.getByName(keyId));
-    await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+    for (const id of chatIds) await runAlarm(env.CHATS.getByName(id));
+    for (const id of channelIds) await runAlarm(env.CHANNELS.getByName(id));
+    await runAlarm(env.KEYS.getByName(keyId));
+    await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
   }
 }
 
@@ -98,7 +98,7 @@ test("sends, messages of new and known contacts, statuses, refusals, new chats a
   const wa_id = newContact();
   const chat = await newChat(api, whatsapp.id, wa_id);
   const { id } = await send(api, chat.id);
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   for (const status of ["sent", "delivered", "read"]) {
     const ours = { recipient_id: wa_id, biz_opaque_callback_data: `${chat.id}.${id}` };
     taken(await fromMeta(whatsapp, [whatsappStatus(status, { id: "wamid.9", ...ours })]));

@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../../support/alarms.ts";
 import { breakObjects, replaceMethod } from "../../../support/faults.ts";
 import { admin, newChat, newOrganization } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
@@ -20,7 +21,7 @@ test("an organization that is erased while its alarm works sets no alarm, and no
   });
   const errors = vi.spyOn(console, "error");
   pass(60_000);
-  expect(await runDurableObjectAlarm(object)).toBe(true);
+  expect(await runAlarm(object)).toBe(true);
   expect(errors).not.toHaveBeenCalled();
   expect(await runInDurableObject(object, (_object, { storage }) => storage.getAlarm())).toBeNull();
 });

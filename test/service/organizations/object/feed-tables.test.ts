@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../../src/ids.ts";
@@ -6,6 +6,7 @@ import { Feed } from "../../../../src/organizations/object/feed.ts";
 import { FEED_LIMITS, type FeedTable, mayGoAt } from "../../../../src/organizations/object/feed-tables.ts";
 import { ORGANIZATION_SCHEMA } from "../../../../src/organizations/object/schema.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { send } from "../../../support/harness.ts";
 import { alarmOf, pass } from "../../chats/object/delivery/conversation.ts";
 import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../../events/fixtures.ts";
@@ -106,13 +107,13 @@ test("an old table is dropped by one alarm, and the next table by the next one",
     await report(chat.id);
   }
   const [first, second, third] = await tablesOf(organizationId);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await alarmOf(object)).toBe((second?.since ?? 0) + 30 * DAY_MS);
   pass(31 * DAY_MS);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await tablesOf(organizationId)).toEqual([second, third]);
   expect(await alarmOf(object)).toBeLessThanOrEqual(Date.now());
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await tablesOf(organizationId)).toEqual([third]);
   expect(await alarmOf(object)).toBeGreaterThan(Date.now() + 30 * DAY_MS);
   expect(first?.day).toBeLessThan(second?.day ?? 0);
@@ -132,7 +133,7 @@ test("10,000 old events of the organization are deleted by ten alarms, and the n
   const counts: number[] = [];
   for (let alarms = 0; alarms < 10; alarms++) {
     await runInDurableObject(object, (_object, { storage }) => storage.setAlarm(Date.now()));
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
     counts.push(
       await runInDurableObject(
         object,
@@ -154,7 +155,7 @@ test("a table that can't be dropped is tried again an hour later, and holds up n
   await inStorage(organizationId, ({ sql }) => void sql.exec(`alter table feed_${oldest?.day} rename to gone`));
   pass(31 * DAY_MS);
   const errors = vi.spyOn(console, "error").mockImplementation(() => {});
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(errors).toHaveBeenCalledWith(expect.objectContaining({ event: "feed_not_purged" }));
   expect(await alarmOf(object)).toBe(Date.now() + HOUR_MS);
 });

@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { OrganizationObject } from "../../../../src/organizations/object/organization-object.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { aroundCall, breakObject, breakObjects } from "../../../support/faults.ts";
 import { admin, expectError, newChannel, newChat, newOrganization } from "../../../support/harness.ts";
 import { report } from "../../chats/inbound.ts";
@@ -38,7 +39,7 @@ async function ringFor(object: () => DurableObjectStub, ms: number): Promise<num
   let rang = 0;
   for (let at = await alarmOf(object()); at !== null && at <= until; at = await alarmOf(object())) {
     vi.setSystemTime(Math.max(at, Date.now()));
-    await runDurableObjectAlarm(object());
+    await runAlarm(object());
     if (++rang > 200) throw new Error("The alarm rings without end");
   }
   vi.setSystemTime(until);
@@ -89,7 +90,7 @@ test("a chat whose deletion hangs is given up after some seconds, and the alarm 
   breakObject("CHATS", bad, "erase", "hangs");
   hurryDeadlines();
   pass(60_000);
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect(await statesOf(object())).toEqual({ deleting: [bad] });
   expect(await alarmOf(object())).toBeGreaterThan(Date.now());
   vi.unstubAllGlobals();
@@ -172,7 +173,7 @@ test("a deletion that begins and breaks off while the alarm works is completed b
         spy.mockRestore();
       }),
   });
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   vi.restoreAllMocks();
   expect((await statesOf(object())).deleting).toEqual([second]);
   await ringFor(object, 10 * 60_000);
@@ -191,7 +192,7 @@ test("a part of the alarm that throws stops no other part, and the alarm rings a
     // What the audit log's purge reads is gone.
     storage.sql.exec("alter table audit rename to audit_away");
   });
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   expect(await statesOf(object())).toEqual({});
   expect(lines().length).toBeGreaterThan(0);
   expect(await alarmOf(object())).toBeGreaterThan(Date.now());

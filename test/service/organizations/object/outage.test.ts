@@ -1,6 +1,7 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
 
@@ -21,7 +22,7 @@ async function knownCanary() {
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const message = await send(api, chat.id, { content: "canary" });
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   expect(await lastMessageOf(organizationId)).toContain("canary");
   const redact = () => admin("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
   return { api, organizationId, chat, message, redact };
@@ -48,7 +49,7 @@ test("a redaction that can't be reported is a 503, is made anyway, and is repeat
 test("a message whose text the list of chats no longer shows is redacted even in an outage", async () => {
   const { api, chat, redact } = await knownCanary();
   await send(api, chat.id, { content: "later" });
-  expect(await runDurableObjectAlarm(env.CHATS.getByName(chat.id))).toBe(true);
+  expect(await runAlarm(env.CHATS.getByName(chat.id))).toBe(true);
   breakObjects("ORGANIZATIONS", "report");
   expect((await redact()).status).toBe(200);
 });
@@ -87,7 +88,7 @@ test("a chat whose creation was interrupted is adopted a minute later, and usabl
   // The operator's routes find a chat by its object alone.
   expectError(await admin("GET", `/chats/${chat.id}`), 404, "chat_not_found");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
-  await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
   expect((await admin("GET", `/chats/${chat.id}`)).body.chat.id).toBe(chat.id);
   expect((await send(api, chat.id)).seq).toBe(1);
   const again = await api("POST", "/chats", { channelId, contact: { address: "anna" } });
@@ -101,12 +102,12 @@ test("a deletion that was interrupted is completed by the object's alarm, and th
   breakObjects("CHATS", "erase");
   expectError(await admin("DELETE", `/chats/${chat.id}`), 503, "unavailable");
   const organization = env.ORGANIZATIONS.getByName(organizationId);
-  await runDurableObjectAlarm(organization);
+  await runAlarm(organization);
   vi.restoreAllMocks();
   const asked = { channelId, contact: { address: "anna" } };
   expectError(await api("POST", "/chats", asked), 503, "unavailable");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
-  await runDurableObjectAlarm(organization);
+  await runAlarm(organization);
   expect((await api("POST", "/chats", asked)).status).toBe(201);
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([]);
 });

@@ -1,18 +1,16 @@
 import { runInDurableObject } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../../src/ids.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { admin, send } from "../../../support/harness.ts";
+import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { SECRET } from "../object/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 const SECOND = 1_000;
 
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+stopTheClock();
 
 test("each event of a chat reaches the webhook in order, signed, with the number before it", async () => {
   const calls = fakeReceiver();
@@ -58,7 +56,6 @@ test("a webhook with a filter gets the matching events only, and a thin one gets
 });
 
 test("an event that fails is tried again at its time, and the later ones wait for it", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const calls = fakeReceiver((_call, number) => new Response("busy", { status: number <= 2 ? 503 : 200 }));
   const { api, chatId, ring, settled, line } = await chatWithWebhook({ types: ["message.*"] });
   await send(api, chatId, { content: "One" });
@@ -82,7 +79,6 @@ test("an event that fails is tried again at its time, and the later ones wait fo
 });
 
 test("after a redaction between two attempts, the second has no text, and the answers' texts are gone", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
   const { api, chatId, ring, settled, line } = await chatWithWebhook({ types: ["message.created"] });
   const { id } = await send(api, chatId, { content: "Secret" });
@@ -97,7 +93,6 @@ test("after a redaction between two attempts, the second has no text, and the an
 });
 
 test("after the contact deleted a message between two attempts, the second has no text, and the deletion is told", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
   const types = ["message.received", "message.redacted"];
   const { ring, settled, line, object, organizationId } = await chatWithWebhook({ types });
@@ -118,7 +113,6 @@ test("after the contact deleted a message between two attempts, the second has n
 });
 
 test("nothing of a deleted chat is sent", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const calls = fakeReceiver(() => new Response(null, { status: 500 }));
   const { api, chatId, ring, settled } = await chatWithWebhook({ types: ["message.created"] });
   await send(api, chatId);
@@ -165,7 +159,6 @@ test("a replay sends events again and says so", async () => {
 });
 
 test("an attempt that was lost with the chat's object is repeated with the same id", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { promise: hangs } = Promise.withResolvers<Response>();
   const calls = fakeReceiver((_call, number) => (number === 1 ? hangs : new Response("ok")));
   const { api, chatId, ring, settled, object } = await chatWithWebhook({ types: ["message.*"] });

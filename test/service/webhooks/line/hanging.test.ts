@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { ringAlarm } from "../../../support/alarms.ts";
 import { send } from "../../../support/harness.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
@@ -42,12 +43,12 @@ test("while all webhooks of a chat hang, its messages leave, and no more than th
   );
   limitConnections();
   const settings = { types: ["message.created"] };
-  const { api, organizationId, chatId, ring, settled, webhookId } = await chatWithWebhook(settings, "telegram");
+  const { api, organizationId, chatId, object, settled, webhookId } = await chatWithWebhook(settings, "telegram");
   for (let n = 1; n < WEBHOOKS; n++) await addWebhook(organizationId, settings);
   // The chat learns of the others with its next report.
   await send(api, chatId);
   await vi.waitUntil(() => texts.length === 1);
-  await ring();
+  await ringAlarm(object());
   await vi.waitUntil(() => under === 3);
 
   for (let n = 2; n <= 4; n++) {

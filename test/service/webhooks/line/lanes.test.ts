@@ -1,6 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { ringAlarm } from "../../../support/alarms.ts";
 import { replaceMethod } from "../../../support/faults.ts";
 import { send } from "../../../support/harness.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 /** The slots that the platform gives an object for connections that wait for a response. */
@@ -33,14 +35,14 @@ function withSlots(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
 }
 
 test("a report that hangs delays no attempt of a network and no call of a webhook", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   let networkCalls = 0;
   const failing = async () => {
     networkCalls++;
     return overloaded();
   };
   const calls = fakeReceiver(overloaded, failing);
-  const { api, chatId, ring, settled } = await chatWithWebhook({ types: ["message.created"] }, "telegram");
+  const { api, chatId, object, settled } = await chatWithWebhook({ types: ["message.created"] }, "telegram");
   const { id } = await send(api, chatId);
   /** Until each attempt is stored with the time of the next one, by the clock as it stands. */
   const stored = async (attempts: number) => {
@@ -56,7 +58,7 @@ test("a report that hangs delays no attempt of a network and no call of a webhoo
     vi.setSystemTime(Date.now() + 10 * MINUTE);
     await vi.waitFor(() => {
       // The last alarm may still wait for the report. One that rings while an attempt ends begins no other.
-      void ring();
+      void ringAlarm(object());
       expect([calls.length, networkCalls]).toEqual([times, times]);
     });
     await stored(times);
@@ -70,11 +72,11 @@ test("receivers that hang leave slots to the network", async () => {
     return accepted();
   });
   vi.stubGlobal("fetch", withSlots(fetch));
-  const { organizationId, api, chatId, ring } = await chatWithWebhook({ types: ["message.*"] }, "telegram");
+  const { organizationId, api, chatId, object } = await chatWithWebhook({ types: ["message.*"] }, "telegram");
   for (let n = 0; n < 7; n++) await addWebhook(organizationId, { types: ["message.*"] });
   await send(api, chatId);
   // The chat learns of the other webhooks with its report.
-  await ring();
+  await ringAlarm(object());
   await send(api, chatId);
   await vi.waitFor(() => expect(calls.length).toBeGreaterThan(2));
   for (let n = 0; n < 2; n++) await send(api, chatId);

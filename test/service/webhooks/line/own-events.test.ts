@@ -1,9 +1,10 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
 import { type EventFact, eventId, parseEventId } from "../../../../src/events/event.ts";
 import type { StoredLine } from "../../../../src/webhooks/line/line.ts";
+import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";
 import { GOOD, mend } from "../../chats/object/delivery/broken-channel.ts";
@@ -20,7 +21,7 @@ const DAY = 86_400_000;
 const OWN = { types: ["chat.deleted", "channel.health", "webhook.*"] };
 
 const objectOf = (organizationId: string) => env.ORGANIZATIONS.getByName(organizationId);
-const ring = (organizationId: string) => runDurableObjectAlarm(objectOf(organizationId));
+const ring = (organizationId: string) => runAlarm(objectOf(organizationId));
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
 function lineOf(organizationId: string, webhookId: string): Promise<StoredLine | undefined> {
@@ -90,7 +91,7 @@ test("a channel that breaks and recovers, a deleted chat and a disabled webhook 
   await attempted(organizationId, webhookId, 3);
   await attempted(organizationId, other, 3);
   expect((await admin("POST", `/webhooks/${other}/disable`)).status).toBe(200);
-  await runDurableObjectAlarm(env.WEBHOOKS.getByName(other));
+  await runAlarm(env.WEBHOOKS.getByName(other));
   await attempted(organizationId, webhookId, 4);
 
   const events = [
@@ -130,7 +131,7 @@ test("deleted chats whose event a receiver does not take hold up no notice of a 
   for (let chat = 0; chat < 3; chat++) await deleteChat(organization);
   await attempted(organizationId, webhookId, 1);
   expect((await admin("POST", `/webhooks/${other}/disable`)).status).toBe(200);
-  await runDurableObjectAlarm(env.WEBHOOKS.getByName(other));
+  await runAlarm(env.WEBHOOKS.getByName(other));
   await attempted(organizationId, webhookId, 2);
   expect(calls.map(factsOf)).toEqual([
     [1, null, "chat.deleted"],
@@ -144,7 +145,7 @@ test("deleted chats whose event a receiver does not take hold up no notice of a 
   const since = new Date(0).toISOString();
   expect((await admin("POST", `/webhooks/${webhookId}/replays`, { since })).status).toBe(202);
   await until(async () => {
-    await runDurableObjectAlarm(env.WEBHOOKS.getByName(webhookId));
+    await runAlarm(env.WEBHOOKS.getByName(webhookId));
     expect(new Set(calls.slice(5).map(numberOf))).toEqual(new Set([1, 2, 3, 4]));
   });
 });
@@ -173,7 +174,7 @@ test("a filter of channels applies to events of the organization that have a cha
   await objectOf(organizationId).reportHealth(organizationId, telegram, health);
   const chatId = await deleteChat(listener);
   expect((await admin("POST", `/webhooks/${noticed}/disable`)).status).toBe(200);
-  await runDurableObjectAlarm(env.WEBHOOKS.getByName(noticed));
+  await runAlarm(env.WEBHOOKS.getByName(noticed));
   await attempted(organizationId, webhookId, 2);
   expect(calls.map(factsOf)).toEqual([
     [3, null, "chat.deleted"],
@@ -215,7 +216,7 @@ test("attempts that were lost with the organization's object are repeated with t
     await crash(objectOf(organizationId));
     pass(40 * SECOND);
     expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now());
-    await ring(organizationId);
+    await ringAlarm(objectOf(organizationId));
   }
   await attempted(organizationId, webhookId, 1);
   const { id } = calls[0]?.event ?? {};
@@ -242,10 +243,10 @@ test("the notice of a webhook is stored although the organization's object was e
   const { organizationId, webhookId, object, evict } = await newWebhook();
   await object().disable(webhookId, "customer");
   const repair = breakObjects("ORGANIZATIONS", "webhookEvent");
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   repair();
   pass(15 * SECOND);
-  await runDurableObjectAlarm(object());
+  await runAlarm(object());
   await until(async () => expect(await ownEvents(organizationId)).toHaveLength(1));
   const [notice] = await ownEvents(organizationId);
   expect(notice).toMatchObject({ number: 1, type: "webhook.disabled", note: { webhookId, reason: "customer" } });
@@ -264,7 +265,7 @@ test("an event of the organization can be sent again", async () => {
   const answer = await admin("POST", `/webhooks/${webhookId}/replays`, { eventId: calls[0]?.event.id });
   expect(answer.status, answer.text).toBe(202);
   await until(async () => {
-    await runDurableObjectAlarm(env.WEBHOOKS.getByName(webhookId));
+    await runAlarm(env.WEBHOOKS.getByName(webhookId));
     expect(calls).toHaveLength(2);
   });
   expect(calls[1]?.event).toEqual({ ...calls[0]?.event, previous: null });

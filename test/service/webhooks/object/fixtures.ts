@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { directory } from "../../../../src/db/client.ts";
@@ -8,6 +8,7 @@ import { newId } from "../../../../src/ids.ts";
 import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
 import { judgeAnswer } from "../../../../src/webhooks/line/retry.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/webhooks/rpc.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { newOrganization } from "../../../support/harness.ts";
 
 export const SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ=";
@@ -71,7 +72,7 @@ export async function newWebhook(settings: Row = {}) {
     return description;
   };
   const evict = () => evictDurableObject(object());
-  const alarm = () => runDurableObjectAlarm(object());
+  const alarm = () => runAlarm(object());
   return { organizationId, webhookId, object, permit, granted, report, attempt, describe, evict, alarm };
 }
 

@@ -1,8 +1,9 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { eventId } from "../../../../src/events/event.ts";
 import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
@@ -152,7 +153,7 @@ test("a replay ends when the chat that has not sent all of its events is deleted
   const webhook = () => env.WEBHOOKS.getByName(webhookId);
   const answer = (await webhook().replay(webhookId, { since: 1 })) as ReplayAnswer;
   const id = answer.outcome === "started" ? answer.replay.id : "";
-  await runDurableObjectAlarm(webhook());
+  await runAlarm(webhook());
   await until(async () => expect(await webhook().replayState(id)).toMatchObject({ state: "running", found: 3 }));
   await until(() => expect(calls.length).toBe(4));
   const gone = countCalls("WEBHOOKS", "lineGone");

@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelPace } from "../../../../../src/channels/object/pace.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { expectError, send } from "../../../../support/harness.ts";
 import { fakeNetworks, hanging, refuse } from "../../../../support/networks.ts";
@@ -36,7 +37,7 @@ test("new credentials that the channel's object can't be told of are answered 50
   expect(refused.headers.get("Retry-After")).not.toBeNull();
   vi.restoreAllMocks();
   expect((await mend(chat.channelId)).body.channel.health).toMatchObject({ state: "ok" });
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await runAlarm(env.CHANNELS.getByName(chat.channelId));
   await chat.run();
   expect(calls.map((call) => call.token)).toEqual([expect.not.stringMatching(GOOD), GOOD]);
 });
@@ -56,7 +57,7 @@ test("new credentials that the channel's object was not told of count with the n
   await second?.run();
   expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
   expect(await healthOf(at.channelId)).toMatchObject({ state: "ok" });
-  await runDurableObjectAlarm(at.channelObject());
+  await runAlarm(at.channelObject());
   await first?.run();
   expect(await depths(at.chats)).toEqual([0, 0]);
 });

@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelPace } from "../../../../../src/channels/object/pace.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { aroundCall, breakDirectory, breakObjects, countCalls, OUTAGES } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, refuse } from "../../../../support/networks.ts";
@@ -21,7 +22,7 @@ test("a drained channel's chats queue on its clock", async () => {
   await runAll(at.chats);
   pass(10_000);
   await mend(at.channelId);
-  await runDurableObjectAlarm(at.channelObject());
+  await runAlarm(at.channelObject());
   await runAll(at.chats);
   const start = Date.now();
   const waiting = (await Promise.all(at.chats.map((chat) => chat.queue()))).filter((queue) => queue.depth > 0);
@@ -83,7 +84,7 @@ test("a successful probe closes the breaker, and all other chats send", async ()
   pass(6 * MINUTE);
   await at.run();
   expect(await healthOf(at.channelId)).toMatchObject({ state: "ok", reason: null });
-  await runDurableObjectAlarm(at.channelObject());
+  await runAlarm(at.channelObject());
   await runAll(at.chats);
   expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
   expect(calls).toHaveLength(11);
@@ -129,9 +130,9 @@ test("health that the organization's object did not get is reported again", asyn
   expect(calls).toHaveLength(1);
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
   pass(15_000);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await runAlarm(env.CHANNELS.getByName(chat.channelId));
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken" });
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await runAlarm(env.CHANNELS.getByName(chat.channelId));
   expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
 });
 
@@ -176,7 +177,7 @@ test("a message that meets a broken channel for eight days is FAILED, and so is 
   expect(messages.map((message) => message.status)).toEqual(["FAILED", "FAILED", "FAILED", "QUEUED"]);
   expect(messages[2]?.error?.code).toBe("delivery_timeout");
   await mend(chat.channelId);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await runAlarm(env.CHANNELS.getByName(chat.channelId));
   await chat.run();
   expect(await chat.message(late.id)).toMatchObject({ status: "SENT" });
   expect(calls.at(-1)?.at).toBe(Date.now());
@@ -199,7 +200,7 @@ test("a channel that breaks and is repaired while its alarm wakes chats keeps th
       await mend(channelId);
     },
   });
-  await runDurableObjectAlarm(channel());
+  await runAlarm(channel());
   expect(await alarmOf(channel())).toBe(Date.now());
 });
 
@@ -222,7 +223,7 @@ test("a channel that is repaired while its broken health is reported is ok, howe
   for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
   gate.resolve();
   await Promise.all([delivery, repair]);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await runAlarm(env.CHANNELS.getByName(chat.channelId));
   // The alarm woke the chat. Its delivery must end within the test, even if the next line fails.
   await chat.run();
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });

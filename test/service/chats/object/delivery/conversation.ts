@@ -1,7 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { Message } from "../../../../../src/chats/message.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, newChat, newOrganization } from "../../../../support/harness.ts";
 import { TOMORROW } from "../../../../support/tomorrow.ts";
 
@@ -71,7 +72,7 @@ export async function chatOf(
     /** Its object, by a new stub each time: that of an object that crashed is of no more use. */
     object,
     /** Lets the chat do what is due: the line is worked off as far as it may be when this returns. */
-    run: () => runDurableObjectAlarm(object()),
+    run: () => runAlarm(object()),
     queue: async () => (await admin("GET", `/chats/${chatId}`)).body.queue,
   };
 }

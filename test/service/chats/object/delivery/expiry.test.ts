@@ -1,5 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
+import { ringAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../../../support/networks.ts";
@@ -72,7 +73,7 @@ test("an attempt that is open when its message expires ends and counts, and thos
   await hang.reached();
   const second = await send(chat.api, chat.chatId, { content: "2", expiresAt: inFuture(2_000) });
   pass(2_000);
-  await chat.run();
+  await ringAlarm(chat.object());
   expect(await chat.message(first.id)).toMatchObject({ status: "QUEUED" });
   expect(await chat.message(second.id)).toMatchObject(EXPIRED);
   hang.letGo();

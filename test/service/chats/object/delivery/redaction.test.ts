@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { randomBase62 } from "../../../../../src/ids.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { replaceMethod } from "../../../../support/faults.ts";
 import { admin, created, newChat, newOrganization, send } from "../../../../support/harness.ts";
 import { acceptAs, fakeNetworks, hanging, inTurn } from "../../../../support/networks.ts";
@@ -117,7 +117,7 @@ async function listed() {
   const { id: chatId } = await newChat(api, channelId, "ada");
   const canary = newCanary();
   const { id } = await send(api, chatId, { content: canary });
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await runAlarm(env.CHATS.getByName(chatId));
   const lastMessage = async () => (await storedChat(organizationId, chatId))?.last_message ?? "";
   expect(await lastMessage()).toContain(canary);
   const redaction = async () => (await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status;

@@ -1,5 +1,5 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { send } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, refuse } from "../../../../support/networks.ts";
 import { alarmOf, chatOf, conversation, healthOf, pass } from "./conversation.ts";
@@ -25,7 +25,7 @@ export async function refuseRecipient(code: number, status: number, minutes: num
       await send(healthy.api, healthy.chatId, { content: `To the healthy ${minute}` });
       sentAt.set(`To the healthy ${minute}`, Date.now());
     }
-    if ((await alarmOf(channel())) !== null) await runDurableObjectAlarm(channel());
+    if ((await alarmOf(channel())) !== null) await runAlarm(channel());
     for (const chat of [poisoned, healthy]) await chat.run();
     if ((await healthOf(healthy.channelId)).state !== "ok") brokenMinutes++;
     pass(MINUTE);

@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
@@ -7,11 +7,13 @@ import { typeOfFile } from "../../../../../src/channels/files.ts";
 import * as registry from "../../../../../src/channels/registry.ts";
 import type { ChatIdentity } from "../../../../../src/chats/rpc.ts";
 import { fileKey } from "../../../../../src/files/bucket.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../support/harness.ts";
+import { gate } from "../../../../support/until.ts";
 import { reader } from "../../../inbound/fixtures.ts";
 
 /** Whether no pigeon takes off. */
-let isRaining = false;
+let rain: ReturnType<typeof gate> | null = null;
 /** What the pigeons carried away, and from where. */
 const carried: { message: Outgoing; ring: string; base: string; bytes: string | null }[] = [];
 
@@ -30,8 +32,7 @@ const pigeon: Adapter<Outgoing> = {
     const { body } = message;
     const file = body.kind === "media" && "file" in body.source ? await files.open(body.source.file.id) : null;
     const bytes = file && typeof file === "object" ? await new Response(file.body).text() : file;
-    // Polls, because a promise that the test resolves would continue the object in the test's context.
-    while (isRaining) await scheduler.wait(1);
+    await rain?.pass();
     carried.push({ message, ring: ringNumber, base, bytes });
     return { outcome: "sent", id: "p1", addresses: [] };
   },
@@ -108,7 +109,7 @@ test("a network that is in the registry alone brings messages, and carries the a
   expect(await texts()).toEqual({ "loft 7": ["Rain"] });
   const { id } = await chat();
   created(await api("POST", `/chats/${id}/messages`, { content: "Come home" }));
-  await runDurableObjectAlarm(env.CHATS.getByName(id));
+  await runAlarm(env.CHATS.getByName(id));
   const message = { chatId: id, address: "loft 7", body: { kind: "text", text: "Come home" } };
   expect(carried).toMatchObject([{ message, ring: "DV-01234-567", base: "https://pigeon.test" }]);
   const [answer] = (await api("GET", `/chats/${id}/messages`)).body.messages;
@@ -122,7 +123,7 @@ test("a network that is in the registry alone says which files it takes, and get
   const { api, channel } = await dovecote();
   const { id } = created(await api("POST", "/chats", { channelId: channel.id, contact: { address: "loft 8" } })).chat;
   const path = `/chats/${id}/messages`;
-  isRaining = true;
+  rain = gate("the pigeon");
   created(await api("POST", path, { content: "Come home" }));
   const link = "https://parley.test/a.txt";
   created(await api("POST", path, { type: "DOCUMENT", content: link, mediaUrl: link }));
@@ -136,8 +137,8 @@ test("a network that is in the registry alone says which files it takes, and get
     return storage.kv.get<ChatIdentity>("identity")?.life ?? 0;
   });
   await env.MEDIA.put(fileKey({ chatId: id, life, mediaId: file.fileId }), "seeds");
-  isRaining = false;
-  await runDurableObjectAlarm(object);
+  rain.open();
+  await runAlarm(object);
   expect(carried.at(-1)).toMatchObject({
     bytes: "seeds",
     message: { body: { source: { file: { fileName: "a.txt" } } } },

@@ -1,8 +1,9 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Draft, FileRequest, SendAnswer } from "../../../../../src/chats/rpc.ts";
 import { fileKey } from "../../../../../src/files/bucket.ts";
 import { newId } from "../../../../../src/ids.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { draft } from "../../../../support/drafts.ts";
 import { newChat, newOrganization } from "../../../../support/harness.ts";
@@ -67,7 +68,7 @@ export function filesOf(organizationId: string, chatId: string) {
       runInDurableObject(object(), (_, { storage }) =>
         storage.sql.exec<{ id: string; state: string }>("select id, meta ->> '$.state' as state from files").toArray(),
       ),
-    ring: () => runDurableObjectAlarm(object()),
+    ring: () => runAlarm(object()),
   };
 }
 

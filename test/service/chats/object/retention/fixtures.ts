@@ -1,7 +1,7 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import type { Message } from "../../../../../src/chats/message.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { type Answer, admin, newChat, send } from "../../../../support/harness.ts";
 import { storedBy } from "../../../../support/stored.ts";
 import { report, writeAsContact } from "../../inbound.ts";
@@ -22,7 +22,7 @@ export async function ringDue(object: DurableObjectStub): Promise<void> {
   for (let rings = 0; rings < 50; rings++) {
     const at = await alarmOf(object);
     if (at === null || at > Date.now()) return;
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
   }
   throw new Error("The alarm does not come to rest");
 }

@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { admin, created, expectError } from "../../../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../../../support/networks.ts";
@@ -21,7 +22,7 @@ async function deleteWhileAway(place: Awaited<ReturnType<typeof retainedPlace>>)
   pass(40 * DAY);
   const object = place.object();
   const mend = breakObjects("ORGANIZATIONS", "chatGone");
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   return { object, mend };
 }
 
@@ -41,7 +42,7 @@ test("an empty chat in which nothing happens is deleted, with its contact and it
     ["tombstone", { organizationId, life: expect.any(Number), until: Date.now() + 600_000 }],
   ]);
   pass(600_000);
-  await runDurableObjectAlarm(place.object());
+  await runAlarm(place.object());
   expect(await heldBy(place.object())).toEqual(NOTHING);
 
   const again = created(await api("POST", "/chats", { channelId, contact: { address } })).chat;
@@ -128,14 +129,14 @@ test("while the organization's object is away, the deleted chat tells it again a
   const { organizationId, chatId } = place;
   const { object, mend } = await deleteWhileAway(place);
   pass(60_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expectError(await place.post(), 404, "chat_not_found");
   mend();
   expect(await storedChat(organizationId, chatId)).toMatchObject({ state: "adopted" });
   expect((await heldBy(object)).values).toEqual([["tombstone", expect.objectContaining({ untoldId: chatId })]]);
   await evictDurableObject(object);
   pass(3_600_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await storedChat(organizationId, chatId)).toBeUndefined();
   expect((await place.api("GET", "/chats")).body.pagination.total).toBe(0);
 });
@@ -147,12 +148,12 @@ test("a deleted chat tells an organization's object that stays away ever later",
   for (let n = 0; n < 9; n++) {
     waits.push(((await alarmOf(object)) ?? 0) - Date.now());
     await toAlarmOf(object);
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
   }
   expect(waits.map((ms) => ms / 60_000)).toEqual([1, 1, 2, 4, 8, 16, 32, 60, 60]);
   mend();
   await toAlarmOf(object);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   expect(await storedChat(place.organizationId, place.chatId)).toBeUndefined();
 });
 
@@ -168,7 +169,7 @@ test("what a contact writes while the chat deletes itself is stored in a new cha
   expectError(await write("wamid.in2"), 503, "unavailable");
   mend();
   pass(60_000);
-  await runDurableObjectAlarm(object);
+  await runAlarm(object);
   taken(await write("wamid.in2"));
   const [chat] = (await place.api("GET", "/chats")).body.chats;
   expect(chat.id).not.toBe(chatId);

@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { admin, expectError, send } from "../../../../support/harness.ts";
 import { acceptAs, fakeNetworks, inTurn, lost } from "../../../../support/networks.ts";
@@ -80,7 +81,7 @@ test("the deletion stops at the first message that waits for its network", async
   await place.passDays(1);
   await toAlarmOf(place.object());
   pass(DAY);
-  await runDurableObjectAlarm(place.object());
+  await runAlarm(place.object());
   expect(await seqsIn(place.object())).toEqual([2, 3]);
   mend();
   const { id } = (await place.messages())[0] ?? { id: "" };
@@ -115,7 +116,7 @@ test("a chat asks whether the retention still holds, and deletes nothing while n
   await place.settle();
   pass(40 * DAY);
   const mend = breakObjects("ORGANIZATIONS", "report");
-  await runDurableObjectAlarm(place.object());
+  await runAlarm(place.object());
   expect(pageOf(await place.get()).total).toBe(1);
   mend();
   expect((await alarmOf(place.object())) ?? 0).toBeLessThanOrEqual(Date.now() + 600_000);
@@ -136,9 +137,9 @@ test("a retention that was removed or made longer deletes nothing, even if no ch
   for (const days of [90, null]) {
     await retain(place.channelId, days);
     pass(1_000);
-    expect(await runDurableObjectAlarm(place.organization())).toBe(true);
+    expect(await runAlarm(place.organization())).toBe(true);
     pass(32 * DAY);
-    expect(await runDurableObjectAlarm(chat)).toBe(true);
+    expect(await runAlarm(chat)).toBe(true);
     expect(pageOf(await place.get()).total).toBe(1);
   }
   mend();
@@ -182,7 +183,7 @@ test("2,000 messages go in eight steps that each read only their own, and betwee
     steps.push((await place.messages()).length);
     if (steps.length === 2) await place.sendSome("amid the deletion");
   });
-  const rows = await rowsRead(place.object(), () => runDurableObjectAlarm(place.object()));
+  const rows = await rowsRead(place.object(), () => runAlarm(place.object()));
   waits.mockRestore();
   expect(steps).toHaveLength(8);
   // No statement reads further than the message after the step: with a million messages, a send would wait for it.
@@ -251,7 +252,7 @@ test("a deletion that was interrupted goes on with the next instance", async () 
   pass(40 * DAY);
   // The messages are deleted, and the list is not told.
   const mend = breakObjects("ORGANIZATIONS", "report", (call) => call > 1);
-  await runDurableObjectAlarm(place.object());
+  await runAlarm(place.object());
   mend();
   expect(await seqsIn(place.object())).toEqual([]);
   expect((await storedChat(place.organizationId, place.chatId))?.last_message).not.toBeNull();

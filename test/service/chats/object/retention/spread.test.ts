@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { breakDirectory, breakObject, breakObjects, countCalls } from "../../../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../../../support/harness.ts";
 import { report } from "../../inbound.ts";
@@ -59,7 +60,7 @@ test("idle chats are told once, 20 in a second, and then each has its alarm", as
   await retain(channelId, 7);
   const told: number[] = [];
   for (let seconds = 0; seconds < 10; seconds++) {
-    await runDurableObjectAlarm(organization());
+    await runAlarm(organization());
     told.push(calls());
     pass(1_000);
   }
@@ -79,22 +80,22 @@ test("a second alarm within the second tells nobody", async () => {
   const { channelId, organization } = await idleChats(25);
   const calls = countCalls("CHATS", "retain");
   await retain(channelId, 7);
-  await runDurableObjectAlarm(organization());
-  await runDurableObjectAlarm(organization());
+  await runAlarm(organization());
+  await runAlarm(organization());
   expect(calls()).toBe(20);
 });
 
 test("an instance that is lost goes on where the one before stood, and a later change begins again", async () => {
   const { channelId, organization, known } = await idleChats(30);
   await retain(channelId, 7);
-  await runDurableObjectAlarm(organization());
+  await runAlarm(organization());
   expect((await known()).filter((days) => days === 7)).toHaveLength(20);
   await evictDurableObject(organization());
   await retain(channelId, 9);
   for (let seconds = 0; seconds < 4; seconds++) {
     await evictDurableObject(organization());
     pass(1_000);
-    await runDurableObjectAlarm(organization());
+    await runAlarm(organization());
   }
   expect(new Set(await known())).toEqual(new Set([9]));
 });
@@ -106,7 +107,7 @@ test("chats that can't be told are told about half a minute later", async () => 
   const mend = breakObjects("CHATS", "retain", (call) => call === 3);
   for (const ms of [0, 1_000, 36_000, 1_000, 1_000]) {
     pass(ms);
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
   }
   mend();
   expect(new Set(await known())).toEqual(new Set([7]));
@@ -119,7 +120,7 @@ test("chats that can never be told are left out after ten tries, and learn of it
   const calls = breakObject("CHATS", ids.slice(0, 20), "retain", "throws");
   for (let at = await alarmOf(object); at !== null; at = await alarmOf(object)) {
     vi.setSystemTime(Math.max(Date.now(), at));
-    await runDurableObjectAlarm(object);
+    await runAlarm(object);
   }
   vi.restoreAllMocks();
   expect(calls()).toBe(200);
@@ -141,7 +142,7 @@ test("a late call with an earlier retention changes nothing, and neither does on
   expect(await knownBy(chatId)).toBe(7);
   await retain(channelId, 8);
   pass(1_000);
-  await runDurableObjectAlarm(organization());
+  await runAlarm(organization());
   expect(await knownBy(chatId)).toBe(8);
 });
 
@@ -151,7 +152,7 @@ test("a deleted organization tells nobody", async () => {
   const calls = countCalls("CHATS", "retain");
   expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
   pass(60_000);
-  await runDurableObjectAlarm(organization());
+  await runAlarm(organization());
   expect(calls()).toBe(0);
   expectError(await admin("GET", `/channels/${channelId}`), 404, "channel_not_found");
 });

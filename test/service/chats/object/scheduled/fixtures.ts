@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Message, ShownMessage } from "../../../../../src/chats/message.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, type Client, client, created, newChat, newKey, newOrganization } from "../../../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";
 
@@ -45,7 +46,7 @@ export function chatPlace(api: Client, chatId: string) {
     /** Moves the clock, and lets the alarm ring. */
     ringIn: async (ms: number) => {
       vi.setSystemTime(Date.now() + ms);
-      return runDurableObjectAlarm(object());
+      return runAlarm(object());
     },
   };
 }

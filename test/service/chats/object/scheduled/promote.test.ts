@@ -1,10 +1,11 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ShownMessage } from "../../../../../src/chats/message.ts";
 import type { ChatParts } from "../../../../../src/chats/object/chat-parts.ts";
 import { turnsOf } from "../../../../../src/chats/object/scheduled/turns.ts";
 import { newId } from "../../../../../src/ids.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
 import { visit } from "../../../../support/sockets.ts";
@@ -135,7 +136,7 @@ test("a due message is shown to the visitor at once, and can be acknowledged", a
   const { message } = created(await api("POST", path, { content: "Later", scheduledAt: inFuture(MINUTE) }));
   expect(await page.rest()).toEqual([]);
   pass(MINUTE);
-  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  await runAlarm(env.CHATS.getByName(chat.id));
   expect(await page.next()).toMatchObject({ type: "message", message: { id: message.id, seq: 2, status: "SENT" } });
   page.send({ type: "delivered", seq: 2 });
   expect(await page.next()).toEqual({ type: "status", seq: 2, status: "DELIVERED" });

@@ -1,6 +1,6 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { expect, vi } from "vitest";
 import type { CancelAnswer, MoveAnswer } from "../../../../../src/chats/rpc.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
@@ -28,10 +28,10 @@ export async function race(rounds: number): Promise<void> {
       async () => (answers.now = await move(null)),
       async () => (answers.later = await move(Date.now() + DAY)),
       async () => (answers.cancel = await object().cancel(asOwner(organizationId), id)),
-      () => runDurableObjectAlarm(object()),
+      () => runAlarm(object()),
     ];
     // In every fourth round the message is sent before anybody asks. A cancellation at the same time mostly wins.
-    if (round % 4 === 0) await runDurableObjectAlarm(object());
+    if (round % 4 === 0) await runAlarm(object());
     await Promise.all(shuffled<() => Promise<unknown>>(requests).map((start) => start()));
     await vi.waitUntil(async () => (await message(id)).status !== "QUEUED");
 

@@ -1,6 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { breakDirectory, breakObjects, countHops, OUTAGES, replaceMethod } from "../../../../support/faults.ts";
 import { admin, newChat, newOrganization } from "../../../../support/harness.ts";
 import {
@@ -270,7 +271,7 @@ test("the addresses of new chats are stored for a minute", async () => {
     );
   expect(await kept()).toEqual({ count: 1 });
   pass(60_000);
-  await runDurableObjectAlarm(channel);
+  await runAlarm(channel);
   expect(await kept()).toEqual({ count: 0 });
 });
 

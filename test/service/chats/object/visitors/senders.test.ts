@@ -1,6 +1,6 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { browser, signInMember } from "../../../../support/console.ts";
 import { admin, created, newChannel, newChat, send } from "../../../../support/harness.ts";
 import { connect, visit } from "../../../../support/sockets.ts";
@@ -72,7 +72,7 @@ test("a message that is sent again has its writer's name of then, or the name of
     const times = { scheduledAt: inFuture(MINUTE), expiresAt: inFuture(2 * MINUTE) };
     const { id } = await send(api, chatId, { senderId: ana, ...times });
     later(2 * MINUTE);
-    await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+    await runAlarm(env.CHATS.getByName(chatId));
     return id;
   };
   const resent = async (id: string, body: object) =>

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { planOf } from "../jitter/arguments.ts";
+import { Delays, settingsOf } from "../jitter/delays.ts";
+import { type Report, redsOf, tableOf } from "../jitter/results.ts";
+import { Mistake } from "../support/mistake.ts";
+
+test("a plan has as many rounds as asked for, each with the next seed, and the three ways in turn", () => {
+  expect(planOf(["--times", "4", "--seed", "7", "test/service/chats"])).toMatchObject({
+    files: ["test/service/chats"],
+    rounds: [
+      { seed: 7, way: "slow" },
+      { seed: 8, way: "fast" },
+      { seed: 9, way: "loaded" },
+      { seed: 10, way: "slow" },
+    ],
+  });
+});
+
+test("one way can be asked for, and a new seed is chosen if none is given", () => {
+  const [first, second] = [planOf(["--way", "fast", "--times", "2"]), planOf([])].map((plan) => plan?.rounds ?? []);
+  expect(first?.map(({ way }) => way)).toEqual(["fast", "fast"]);
+  expect(second?.[0]?.seed).toBeGreaterThan(0);
+});
+
+test.each([
+  ["--times", "0"],
+  ["--seed", "x"],
+  ["--way", "wild"],
+  ["--load", "none"],
+])("%s %s is a mistake", (...argv) => {
+  expect(() => planOf(argv)).toThrow(Mistake);
+});
+
+test("a seed and a file determine the delays", () => {
+  const delaysOf = (seed: number, file: string) => {
+    const delays = new Delays("slow", seed, file);
+    return Array.from({ length: 1_000 }, () => delays.next());
+  };
+  expect(delaysOf(1, "a")).toEqual(delaysOf(1, "a"));
+  expect(delaysOf(1, "a")).not.toEqual(delaysOf(2, "a"));
+  expect(delaysOf(1, "a")).not.toEqual(delaysOf(1, "b"));
+});
+
+test("a slow run delays a share of the steps by up to 50 ms, and a few by 500", () => {
+  const seen = Array.from({ length: 60 }, (_, file) => new Delays("slow", 1, `${file}`)).flatMap((delays) =>
+    Array.from({ length: 500 }, () => delays.next()),
+  );
+  const late = seen.filter((ms) => ms > 0);
+  expect(late.length).toBeGreaterThan(0.05 * seen.length);
+  expect(late.length).toBeLessThan(0.5 * seen.length);
+  expect(late.filter((ms) => ms > 50 && ms !== 500)).toEqual([]);
+  expect(late.filter((ms) => ms === 500).length).toBeGreaterThan(0);
+});
+
+test("a fast run delays nothing, and its short timers have no length", () => {
+  const delays = new Delays("fast", 1, "a");
+  expect([delays.next(), delays.timer(49), delays.timer(50)]).toEqual([0, 0, 50]);
+});
+
+test("JITTER names a mode and a seed, and nothing else", () => {
+  expect(settingsOf("slow:42")).toEqual({ mode: "slow", seed: 42 });
+  expect([settingsOf(""), settingsOf(undefined)]).toEqual([null, null]);
+  expect(() => settingsOf("wild:1")).toThrow("slow:<seed>");
+});
+
+const ROUND = { seed: 3, way: "slow" } as const;
+const REPORT: Report = {
+  testResults: [
+    {
+      name: "/here/test/service/a.test.ts",
+      status: "failed",
+      assertionResults: [
+        { fullName: "is green", status: "passed" },
+        { fullName: "is red", status: "failed", failureMessages: ["\u001b[31mError: expected 1\u001b[39m\n  at a"] },
+      ],
+    },
+    { name: "/here/test/service/b.test.ts", status: "failed", message: "It could not be loaded", assertionResults: [] },
+    { name: "/here/test/service/c.test.ts", status: "passed", assertionResults: [] },
+  ],
+};
+
+test("the reds of a report are its failed tests, and files that failed as a whole", () => {
+  expect(redsOf(REPORT, ROUND, "/here")).toEqual([
+    { ...ROUND, file: "test/service/a.test.ts", test: "is red", error: "Error: expected 1" },
+    { ...ROUND, file: "test/service/b.test.ts", test: "", error: "It could not be loaded" },
+  ]);
+});
+
+test("the table counts each red test, and says how to repeat it", () => {
+  const reds = redsOf(REPORT, ROUND, "/here");
+  const table = tableOf([...reds, ...redsOf(REPORT, { seed: 4, way: "fast" }, "/here").slice(1)]);
+  expect(table.split("\n\n").map((entry) => entry.split("\n")[0])).toEqual([
+    "2 times red: test/service/b.test.ts",
+    "1 times red: test/service/a.test.ts",
+  ]);
+  expect(table).toContain("npm run test:jitter -- --times 1 --seed 3 --way slow test/service/a.test.ts");
+});

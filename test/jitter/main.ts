@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { exitCodeOf } from "../support/mistake.ts";
+import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
+import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const BUSY = "for (;;);";
+const SERVICE = ["--project", "service", "--project", "service-modules"];
+const BROWSER = ["--project", "browser", "--project", "deep-browser"];
+/** The lines of Vitest's output that are shown if it has no report. */
+const LAST_LINES = 40;
+
+process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
+
+/** `npm run test:jitter`. 0 if no test was red, 1 if one was. */
+async function main(argv: string[]): Promise<number> {
+  const plan = planOf(argv);
+  if (!plan) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "parley-jitter-"));
+  try {
+    return await runAll(plan, join(folder, "report.json"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runAll(plan: Plan, reportPath: string): Promise<number> {
+  const reds: Red[] = [];
+  let files = 0;
+  for (const [index, round] of plan.rounds.entries()) {
+    const began = performance.now();
+    const report = await runRound(plan, round, reportPath);
+    const found = redsOf(report, round, root);
+    reds.push(...found);
+    files += report.testResults.length;
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    const counts = `${report.testResults.length} files in ${seconds} s, ${found.length} red`;
+    print(`round ${index + 1} of ${plan.rounds.length}, seed ${round.seed}, ${round.way}: ${counts}`);
+    for (const { file, test, error } of found) print(`  ${file}\n    ${test || "the whole file"}\n    ${error}`);
+  }
+  if (reds.length > 0) print(`\n${tableOf(reds)}\n`);
+  await repeatFirst(plan, reds, reportPath);
+  print(`${files} runs of test files, ${reds.length} red`);
+  return reds.length > 0 ? 1 : 0;
+}
+
+/** Says whether the first red test is red again with the same seed, alone. */
+async function repeatFirst(plan: Plan, [red]: Red[], reportPath: string): Promise<void> {
+  if (!red || plan.rounds.length === 1) return;
+  print(`Again: ${repeatOf(red, red.file)}`);
+  const again = redsOf(await runRound({ ...plan, files: [red.file] }, red, reportPath), red, root);
+  print(again.some(({ test }) => test === red.test) ? "It is red again." : "It is green when it runs alone.");
+}
+
+async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): Promise<Report> {
+  await rm(reportPath, { force: true });
+  const load = way === "loaded" ? startLoad(plan.load ?? 2 * availableParallelism()) : [];
+  const report = ["--reporter", "json", "--outputFile", reportPath];
+  const chosen = [...(plan.browser ? BROWSER : SERVICE), ...plan.files, "--maxWorkers", String(plan.workers)];
+  const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ORDER_SEED: String(seed), JITTER: `${way === "fast" ? "fast" : "slow"}:${seed}` },
+  });
+  const output = outputOf(child);
+  await once(child, "close");
+  for (const process of load) process.kill("SIGKILL");
+  const text = await readFile(reportPath, "utf8").catch(() => null);
+  if (text === null)
+    throw new Error(`Vitest made no report:\n${(await output).split("\n").slice(-LAST_LINES).join("\n")}`);
+  return JSON.parse(text) as Report;
+}
+
+async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {
+  let text = "";
+  for (const stream of [stdout, stderr]) stream?.setEncoding("utf8").on("data", (more: string) => (text += more));
+  await Promise.all([stdout && once(stdout, "close"), stderr && once(stderr, "close")]);
+  return text;
+}
+
+function startLoad(processes: number): ChildProcess[] {
+  return Array.from({ length: processes }, () => spawn(process.execPath, ["-e", BUSY], { stdio: "ignore" }));
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,65 @@
+import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { Round } from "./arguments.ts";
+
+/** The part of Vitest's JSON report that is read here. */
+export interface Report {
+  testResults: {
+    name: string;
+    status: string;
+    message?: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] | null }[];
+  }[];
+}
+
+/** A test that failed in a round. `test` is empty if its whole file failed. */
+export interface Red extends Round {
+  file: string;
+  test: string;
+  /** The first line of its error. */
+  error: string;
+}
+
+/** The tests of a round that failed. File paths are relative to `root`. */
+export function redsOf(report: Report, round: Round, root: string): Red[] {
+  return report.testResults.flatMap(({ name, status, message = "", assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((each) => each.status === "failed");
+    if (failed.length > 0) {
+      return failed.map(({ fullName, failureMessages }) => ({
+        ...round,
+        file,
+        test: fullName,
+        error: firstLine(failureMessages?.[0] ?? ""),
+      }));
+    }
+    return status === "passed" ? [] : [{ ...round, file, test: "", error: firstLine(message) }];
+  });
+}
+
+/** Each red test once, with how often it was red and the first round in which it was, the most frequent first. */
+export function tableOf(reds: readonly Red[]): string {
+  const byTest = Object.groupBy(reds, ({ file, test }) => `${file} ${test}`);
+  const rows = Object.values(byTest)
+    .flatMap((of = []) => (of[0] ? [{ ...of[0], count: of.length }] : []))
+    .sort((a, b) => b.count - a.count);
+  const lines = rows.map(({ count, seed, way, file, test, error }) =>
+    [
+      `${count} times red: ${file}`,
+      `  ${test || "the whole file"}`,
+      `  ${error}`,
+      `  ${repeatOf({ seed, way }, file)}`,
+    ].join("\n"),
+  );
+  return lines.join("\n\n");
+}
+
+/** The command that repeats a file as a round ran it. */
+export function repeatOf({ seed, way }: Round, file: string): string {
+  const browser = file.includes("/browser/") ? " --browser" : "";
+  return `npm run test:jitter -- --times 1 --seed ${seed} --way ${way}${browser} ${file}`;
+}
+
+function firstLine(text: string): string {
+  return (stripVTControlCharacters(text).split("\n")[0] ?? "").slice(0, 200);
+}

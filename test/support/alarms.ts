@@ -1,0 +1,84 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import type * as Worker from "../../src/index.ts";
+import { until } from "./until.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a mixin's constructor has this type
+type ObjectClass = new (...given: any[]) => { alarm(...given: unknown[]): Promise<void> };
+
+/** What an object does now: its alarms, and what it told the platform to wait for. An object that is lost does nothing. */
+const doing = new WeakMap<object, { alarms: number; work: Set<Promise<unknown>> }>();
+
+/** The Worker with objects whose work can be awaited. */
+export function watched(worker: typeof Worker): typeof Worker {
+  return {
+    ...worker,
+    ChannelObject: withWatchedWork(worker.ChannelObject),
+    ChatObject: withWatchedWork(worker.ChatObject),
+    KeyObject: withWatchedWork(worker.KeyObject),
+    OrganizationObject: withWatchedWork(worker.OrganizationObject),
+    WebhookObject: withWatchedWork(worker.WebhookObject),
+  };
+}
+
+function withWatchedWork<T extends ObjectClass>(objectClass: T): T {
+  return class extends objectClass {
+    constructor(...[ctx, ...rest]: ConstructorParameters<ObjectClass>) {
+      const now = { alarms: 0, work: new Set<Promise<unknown>>() };
+      const waitUntil = ctx.waitUntil.bind(ctx);
+      ctx.waitUntil = (promise: Promise<unknown>) => {
+        const ended = () => now.work.delete(promise);
+        now.work.add(promise);
+        promise.then(ended, ended);
+        waitUntil(promise);
+      };
+      super(ctx, ...rest);
+      doing.set(this, now);
+    }
+
+    override async alarm(...given: unknown[]): Promise<void> {
+      const now = doing.get(this);
+      if (now) now.alarms++;
+      try {
+        await super.alarm(...given);
+      } finally {
+        if (now) now.alarms--;
+      }
+    }
+  };
+}
+
+/**
+ * Lets an object do all that is due. An alarm that runs already, by itself, is awaited first: the object has no alarm
+ * then, and a test would look before anything is done. An alarm also ends after five seconds without its work, so the
+ * work is awaited too.
+ * @returns whether there was an alarm
+ */
+export async function runAlarm(object: DurableObjectStub): Promise<boolean> {
+  const ran = await ringAlarm(object);
+  await until(
+    "the object's work is done",
+    () => doneBy(object),
+    ({ alarms, work }) => alarms + work === 0,
+  );
+  return ran;
+}
+
+/** Like `runAlarm`, but only until the alarm ends: five seconds if its work hangs. */
+export async function ringAlarm(object: DurableObjectStub): Promise<boolean> {
+  const ranByItself = (await doneBy(object)).alarms > 0;
+  if (ranByItself)
+    await until(
+      "the object's own alarm is over",
+      () => doneBy(object),
+      ({ alarms }) => alarms === 0,
+    );
+  const ran = await runDurableObjectAlarm(object);
+  return ran || ranByItself;
+}
+
+function doneBy(object: DurableObjectStub): Promise<{ alarms: number; work: number }> {
+  return runInDurableObject(object, (instance) => {
+    const { alarms = 0, work } = doing.get(instance) ?? {};
+    return { alarms, work: work?.size ?? 0 };
+  });
+}
