@@ -1,0 +1,126 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { type Desk, openDesk } from "./console.ts";
+import { anotherTab, click, icon, openMember, openOn, row, shown, type Told, writes } from "./console-notifications.ts";
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+/** Tabs of one browser that all show this chat in their list. */
+async function openTabs(name: string, count: number) {
+  const chat = await desk.chat(name);
+  const { page, context, told } = await openMember(desk);
+  const tabs = [page];
+  while (tabs.length < count) tabs.push(await anotherTab(context, desk));
+  for (const tab of tabs) await row(tab, name).waitFor();
+  return { chat, tabs, told };
+}
+
+/** The tab that told, and the others. */
+async function whoTold(tabs: Page[], told: Told, at = 0) {
+  await expect.poll(() => told.notifications.length).toBe(at + 1);
+  const teller = told.notifications[at]?.page as Page;
+  expect(tabs).toContain(teller);
+  return { teller, others: tabs.filter((tab) => tab !== teller) };
+}
+
+async function haveTitle(tabs: Page[], title: string): Promise<void> {
+  for (const tab of tabs) await expect.poll(() => tab.title()).toBe(title);
+}
+
+async function haveIcon(tabs: Page[], text: string): Promise<void> {
+  for (const tab of tabs) await expect.poll(() => icon(tab)).toContain(`>${text}</text>`);
+}
+
+test("a tab without anything new has the plain icon", async () => {
+  const { tabs } = await openTabs("Paul Plain", 1);
+  await haveIcon(tabs, "P");
+});
+
+test("of three tabs one tells of a message, by who and where, and not by what it says", async () => {
+  const { chat, tabs, told } = await openTabs("Una Once", 3);
+  await desk.writes(chat.address, "A secret of Una");
+  await haveTitle(tabs, "(1) Inbox · Parley");
+  await expect.poll(() => shown(told)).toEqual(["Una Once: New message · Site"]);
+  const { teller } = await whoTold(tabs, told);
+  await expect.poll(() => openOn(teller)).toEqual([chat.id]);
+  expect(JSON.stringify(shown(told))).not.toContain("secret");
+});
+
+test("every tab counts a chat with something new, in its title and its icon", async () => {
+  const { chat, tabs } = await openTabs("Cleo Counted", 3);
+  await desk.writes(chat.address, "Hello");
+  await haveTitle(tabs, "(1) Inbox · Parley");
+  await haveIcon(tabs, "1");
+});
+
+test("when the tab that tells closes, another one tells", async () => {
+  const { chat, tabs, told } = await openTabs("Cora Closes", 3);
+  await desk.writes(chat.address, "Hello");
+  const { teller, others } = await whoTold(tabs, told);
+  await teller.close();
+  const other = await desk.chat("Otto Other");
+  await desk.writes(other.address, "Hello");
+  await expect.poll(() => shown(told)).toEqual(["Cora Closes: New message · Site", "Otto Other: New message · Site"]);
+  await whoTold(others, told, 1);
+  await haveTitle(others, "(2) Inbox · Parley");
+});
+
+test("a click on a notification leads to its chat", async () => {
+  const { chat, tabs, told } = await openTabs("Clea Clicked", 1);
+  await desk.writes(chat.address, "Hello");
+  const { teller } = await whoTold(tabs, told);
+  await click(teller, chat.id);
+  await teller.getByRole("heading", { name: "Clea Clicked" }).waitFor();
+});
+
+test("a chat to which a notification led is read on every tab, and its notification is gone", async () => {
+  const { chat, tabs, told } = await openTabs("Rea Read", 2);
+  await desk.writes(chat.address, "Hello");
+  await haveTitle(tabs, "(1) Inbox · Parley");
+  const { teller } = await whoTold(tabs, told);
+  await click(teller, chat.id);
+  await haveTitle(tabs, "Inbox · Parley");
+  await expect.poll(() => openOn(teller)).toEqual([]);
+});
+
+test("a chat that one tab opens is read on every tab, and told no more", async () => {
+  const { chat, tabs, told } = await openTabs("Ola Opened", 2);
+  await desk.writes(chat.address, "Hello");
+  await haveTitle(tabs, "(1) Inbox · Parley");
+  const { others } = await whoTold(tabs, told);
+  await row(others[0] as Page, "Ola Opened").click();
+  await haveTitle(tabs, "Inbox · Parley");
+  await haveIcon(tabs, "P");
+  expect(told.notifications).toHaveLength(1);
+});
+
+/** A tab that was left when the one that told closed, before it told of the second chat. */
+async function closeBeforeTold(names: [string, string]) {
+  const second = await desk.chat(names[1]);
+  const { chat, tabs, told } = await openTabs(names[0], 2);
+  await desk.writes(chat.address, "Hello");
+  const { teller, others } = await whoTold(tabs, told);
+  const left = others[0] as Page;
+  // It waits, because a person is told every few seconds only.
+  await writes(left, desk, names[1], second, "Hello");
+  await teller.close();
+  const both = names.map((name) => `${name}: New message · Site`);
+  await expect.poll(() => shown(told)).toEqual(both);
+  return { left, told };
+}
+
+test("what a tab has not told when it closes, another one tells and counts", async () => {
+  const { left } = await closeBeforeTold(["Flo First", "Sam Second"]);
+  await haveTitle([left], "(2) Inbox · Parley");
+});
+
+test("what a tab has told before it closes, another one does not tell again", async () => {
+  const third = await desk.chat("Thea Third");
+  const { told } = await closeBeforeTold(["Fia First", "Sue Second"]);
+  await desk.writes(third.address, "Hello");
+  await expect.poll(() => shown(told).slice(2)).toEqual(["Thea Third: New message · Site"]);
+});
