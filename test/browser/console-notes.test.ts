@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
-import { PRESETS } from "../../src/keys/presets.ts";
+import { beforeAll, expect, test } from "vitest";
 import { type Desk, openDesk } from "./console.ts";
-import { beginReply, hasFocus, log, messageBox, openChat, openChatAsMember } from "./console-conversation.ts";
+import { beginReply, hasFocus, log, messageBox, openChat } from "./console-conversation.ts";
+import { AGENT, noteBox, notesIn, openAgent, openNote, stored } from "./console-notes.ts";
 import { violations } from "./violations.ts";
 
 let desk: Desk;
@@ -11,41 +11,9 @@ beforeAll(async () => {
   desk = await openDesk();
 });
 
-const AGENT = [...PRESETS.agent];
-const noteBox = (page: Page) => page.getByLabel("Note, seen by your team only");
-const notesIn = (page: Page) => log(page).locator(".note-line");
-
-async function stored(chatId: string) {
-  const { messages } = await desk.api("GET", `/chats/${chatId}/messages`);
-  const { notes } = await desk.api("GET", `/chats/${chatId}/notes`);
-  return {
-    messages: messages.map(({ text }: { text: string }) => text),
-    notes: notes.map(({ content }: { content: string }) => content),
-  };
-}
-
-async function addMember(name: string, permissions: readonly string[] = AGENT): Promise<string> {
-  const body = { name, permissions: [...permissions] };
-  return (await desk.operator("POST", `/organizations/${desk.organization.id}/members`, body)).member.id;
-}
-
-/** An agent’s page of a new chat. */
-async function openAgent(contact: string, agent = "Mel") {
-  const chat = await desk.chat(contact);
-  return { chat, page: await openChatAsMember(desk, chat.id, AGENT, agent) };
-}
-
-/** The same, with the box of a note open and in focus. */
-async function openNote(contact: string, agent?: string) {
-  const { chat, page } = await openAgent(contact, agent);
-  await page.keyboard.press("w");
-  await hasFocus(page, noteBox(page));
-  return { chat, page };
-}
-
-/** The same, with a message begun before. */
+/** An agent’s page of a new chat, with the box of a note open beside a message that is begun. */
 async function openNoteAside(contact: string) {
-  const { chat, page } = await openAgent(contact);
+  const { chat, page } = await openAgent(desk, contact);
   await messageBox(page).fill("Dear Nora,");
   await page.getByRole("button", { name: "Write a note" }).click();
   await hasFocus(page, noteBox(page));
@@ -68,7 +36,7 @@ const lookOf = (page: Page) =>
 test.each(["backgroundColor", "borderStyle", "borderRadius", "button"] as const)(
   "the box of a note differs from that of a message: %s",
   async (part) => {
-    const { page } = await openAgent("Lola Looks");
+    const { page } = await openAgent(desk, "Lola Looks");
     await messageBox(page).focus();
     const ofMessage = (await lookOf(page))[part];
     await page.getByRole("button", { name: "Write a note" }).click();
@@ -90,7 +58,7 @@ test("a note begins empty beside a message that is begun", async () => {
 });
 
 test("the contact does not hear that somebody writes a note", async () => {
-  const { page } = await openNote("Hedda Hears");
+  const { page } = await openNote(desk, "Hedda Hears");
   const sent: string[] = [];
   page.on("request", (request) => request.method() !== "GET" && sent.push(new URL(request.url()).pathname));
   await page.keyboard.type("She wrote three times");
@@ -100,7 +68,7 @@ test("the contact does not hear that somebody writes a note", async () => {
 });
 
 test("a note is stored as it was written, and sends nothing", async () => {
-  const { chat, page } = await openNote("Nora Noted");
+  const { chat, page } = await openNote(desk, "Nora Noted");
   await desk.writes(chat.address, "My order is late");
   await noteBox(page).fill("She wrote three times this week");
   await noteBox(page).press("Enter");
@@ -108,12 +76,12 @@ test("a note is stored as it was written, and sends nothing", async () => {
   await noteBox(page).press("Control+Enter");
   await notesIn(page).getByText("She wrote three times").waitFor();
   const note = "She wrote three times this week\n<b>Careful</b> \u202egnp.exe";
-  expect(await stored(chat.id)).toEqual({ messages: ["My order is late"], notes: [note] });
+  expect(await stored(desk, chat.id)).toEqual({ messages: ["My order is late"], notes: [note] });
 });
 
 /** A page with a note that was just added. */
 async function addNote(contact: string, text: string) {
-  const { page } = await openNote(contact);
+  const { page } = await openNote(desk, contact);
   await noteBox(page).fill(text);
   await noteBox(page).press("Control+Enter");
   await notesIn(page).getByText(text).waitFor();
@@ -161,12 +129,12 @@ test("a message that waited beside a note goes out as it was", async () => {
   await hasFocus(page, messageBox(page));
   expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
   await messageBox(page).press("Control+Enter");
-  await expect.poll(async () => (await stored(chat.id)).messages).toEqual(["Dear Nora,"]);
+  await expect.poll(async () => (await stored(desk, chat.id)).messages).toEqual(["Dear Nora,"]);
 });
 
 /** A page whose person lost the right to write notes while one was written, and tried to add it. */
 async function loseRight(contact: string, agent: string) {
-  const { chat, page } = await openNote(contact, agent);
+  const { chat, page } = await openNote(desk, contact, agent);
   await noteBox(page).fill("Not for the customer");
   const { members } = await desk.operator("GET", `/organizations/${desk.organization.id}/members?limit=100`);
   const { id } = members.find(({ name }: { name: string }) => name === agent);
@@ -186,7 +154,7 @@ test("a note that is refused goes nowhere else, also when it is tried again", as
   const again = page.waitForResponse((one) => one.request().method() === "POST" && one.url().endsWith("/notes"));
   await noteBox(page).press("Control+Enter");
   expect((await again).status()).toBe(403);
-  expect(await stored(chat.id)).toEqual({ messages: [], notes: [] });
+  expect(await stored(desk, chat.id)).toEqual({ messages: [], notes: [] });
 });
 
 test("a note that was refused is no message when the page is loaded again", async () => {
@@ -201,119 +169,6 @@ test("who may write no notes is not offered to", async () => {
   await page.reload();
   await messageBox(page).waitFor();
   expect(await page.getByRole("button", { name: "Write a note" }).count()).toBe(0);
-});
-
-describe("an @ in a note", () => {
-  const offered = (page: Page) => page.getByRole("listbox", { name: "Members" }).getByRole("option");
-  const offers = (page: Page, names: string[]) => expect.poll(() => offered(page).allTextContents()).toEqual(names);
-  const reads = (page: Page, text: string) => expect.poll(() => noteBox(page).inputValue()).toBe(text);
-  let zoe: string;
-  let zora: string;
-
-  // These members only are looked at.
-  beforeAll(async () => {
-    zoe = await addMember("Zoe Zenith");
-    zora = await addMember("Zora");
-    await addMember("Zed Zero", ["chats:read"]);
-  });
-
-  test("offers the members of whose names a word begins so", async () => {
-    const { page } = await openNote("Mia Mentioned");
-    await noteBox(page).pressSequentially("Ask @zen");
-    await offers(page, ["Zoe Zenith"]);
-  });
-
-  test("offers nobody who may not read notes", async () => {
-    const { page } = await openNote("Moa Mentioned");
-    await noteBox(page).pressSequentially("Ask @z");
-    await offers(page, ["Zoe Zenith", "Zora"]);
-  });
-
-  test("takes the first name by Enter", async () => {
-    const { page } = await openNote("Max Mentioned");
-    await noteBox(page).pressSequentially("Ask @zen");
-    await offers(page, ["Zoe Zenith"]);
-    await noteBox(page).press("Enter");
-    await reads(page, "Ask @Zoe Zenith ");
-  });
-
-  test("leads to the next name by the arrow", async () => {
-    const { page } = await openNote("Mio Mentioned");
-    await noteBox(page).pressSequentially("Ask @z");
-    await offers(page, ["Zoe Zenith", "Zora"]);
-    await noteBox(page).press("ArrowDown");
-    const second = (await offered(page).nth(1).getAttribute("id")) ?? "none";
-    await expect.poll(() => noteBox(page).getAttribute("aria-activedescendant")).toBe(second);
-  });
-
-  test("takes a name by a click, behind what was written before", async () => {
-    const { page } = await openNote("Mo Mentioned");
-    await noteBox(page).pressSequentially("Ask @zen");
-    await offers(page, ["Zoe Zenith"]);
-    await noteBox(page).press("Enter");
-    await page.keyboard.type("or @z");
-    await offers(page, ["Zoe Zenith", "Zora"]);
-    await offered(page).nth(1).click();
-    await reads(page, "Ask @Zoe Zenith or @Zora ");
-  });
-
-  /** A page with a note that mentions two members. */
-  async function mentionBoth(contact: string) {
-    const { chat, page } = await openNote(contact);
-    await noteBox(page).pressSequentially("Ask @zen");
-    await offers(page, ["Zoe Zenith"]);
-    await noteBox(page).press("Enter");
-    await page.keyboard.type("or @zora");
-    await offers(page, ["Zora"]);
-    await offered(page).click();
-    await reads(page, "Ask @Zoe Zenith or @Zora ");
-    await page.keyboard.type("about it");
-    await noteBox(page).press("Control+Enter");
-    await notesIn(page).getByText("about it").waitFor();
-    return { chat, page };
-  }
-
-  test("is stored with whom it mentions", async () => {
-    const { chat } = await mentionBoth("Mel Mentioned");
-    const { notes } = await desk.api("GET", `/chats/${chat.id}/notes`);
-    expect(notes[0]).toMatchObject({ content: "Ask @Zoe Zenith or @Zora about it", mentions: [zoe, zora] });
-  });
-
-  test("stands out in the note that was added", async () => {
-    const { page } = await mentionBoth("Mae Mentioned");
-    await expect.poll(() => notesIn(page).locator(".text b").allTextContents()).toEqual(["@Zoe Zenith", "@Zora"]);
-  });
-
-  test("leaves the note in its box if members may no longer read it, and says who", async () => {
-    const [gus, ned] = [await addMember("Gus Gone"), await addMember("Ned Noread")];
-    const { chat, page } = await openNote("Nil Nobody");
-    await noteBox(page).pressSequentially("Ask @gus");
-    await offered(page).click();
-    await noteBox(page).pressSequentially("@ned");
-    await offered(page).click();
-    await reads(page, "Ask @Gus Gone @Ned Noread ");
-    // The page still has both.
-    await desk.operator("DELETE", `/members/${gus}`);
-    await desk.operator("PATCH", `/members/${ned}`, { permissions: ["chats:read"] });
-    await noteBox(page).press("Control+Enter");
-    await page.getByText("Gus Gone, Ned Noread can’t read notes.").waitFor();
-    expect(await noteBox(page).inputValue()).toBe("Ask @Gus Gone @Ned Noread ");
-    expect((await stored(chat.id)).notes).toEqual([]);
-  });
-
-  test("leaves the note in its box if it mentions too many members, and says so", async () => {
-    const names = Array.from({ length: 11 }, (_, n) => `Reader ${String.fromCharCode(65 + n)}`);
-    for (const name of names) await addMember(name);
-    const { chat, page } = await openNote("Nell Nobody");
-    // The page knows the members once it offers them.
-    await noteBox(page).pressSequentially("@reader");
-    await offered(page).first().waitFor();
-    await noteBox(page).fill(names.map((name) => `@${name}`).join(" "));
-    await noteBox(page).press("Control+Enter");
-    await page.getByText(/^mentions: .*10/).waitFor();
-    expect(await noteBox(page).inputValue()).toContain("@Reader K");
-    expect((await stored(chat.id)).notes).toEqual([]);
-  });
 });
 
 const order = (page: Page) => expect.poll(() => log(page).locator("article .text").allTextContents());
@@ -351,35 +206,37 @@ test("a note is deleted after a question", async () => {
   await notesIn(page).getByRole("button", { name: "Delete the note" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await notesIn(page).waitFor({ state: "detached" });
-  expect((await stored(chat.id)).notes).toEqual([]);
+  expect((await stored(desk, chat.id)).notes).toEqual([]);
 });
 
 test("a note that is too long says by how much", async () => {
-  const { page } = await openNote("Lou Long");
+  const { page } = await openNote(desk, "Lou Long");
   await noteBox(page).fill("x".repeat(4_097));
   await page.getByText("1 character too long").waitFor();
 });
 
 test("a note that is too long has no button that adds it", async () => {
-  const { page } = await openNote("Lea Long");
+  const { page } = await openNote(desk, "Lea Long");
   await noteBox(page).fill("x".repeat(4_097));
   await page.getByText("1 character too long").waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Add note" }).isDisabled()).toBe(true);
 });
 
 test("a note that is too long is not added by the keyboard, and the longest is", async () => {
-  const { chat, page } = await openNote("Lex Long");
+  const { chat, page } = await openNote(desk, "Lex Long");
   await noteBox(page).fill("x".repeat(4_097));
   await page.getByText("1 character too long").waitFor();
   await noteBox(page).press("Control+Enter");
   await noteBox(page).fill("x".repeat(4_096));
   await noteBox(page).press("Control+Enter");
-  await expect.poll(async () => (await stored(chat.id)).notes.map(({ length }: string) => length)).toEqual([4_096]);
+  await expect
+    .poll(async () => (await stored(desk, chat.id)).notes.map(({ length }: string) => length))
+    .toEqual([4_096]);
 });
 
 /** A page on which a reply is begun while a note is written. */
 async function replyAside(contact: string) {
-  const { chat, page } = await openNote(contact);
+  const { chat, page } = await openNote(desk, contact);
   await desk.writes(chat.address, "Which size?");
   await noteBox(page).fill("She asked twice");
   await beginReply(page, "Which size?");
@@ -409,7 +266,7 @@ test("a reply and a note that are begun send nothing", async () => {
   const { chat, page } = await replyAside("Nia Nothing");
   await page.keyboard.type("Medium");
   await expect.poll(() => messageBox(page).inputValue()).toBe("Medium");
-  expect(await stored(chat.id)).toEqual({ messages: ["Which size?"], notes: [] });
+  expect(await stored(desk, chat.id)).toEqual({ messages: ["Which size?"], notes: [] });
 });
 
 test("a note that was left for a reply is still there", async () => {
