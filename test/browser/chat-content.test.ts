@@ -29,10 +29,10 @@ test("choices are buttons, and once one is tapped it is marked and none can be t
   await eventually(() => place.heard(user), ["Exchange"]);
   for (const _ of ["before", "after the reload"]) {
     await choices.getByText("Exchange Chosen").waitFor();
-    expect(await choices.getByText("Within three days").count()).toBe(1);
-    expect(await choices.getByRole("button").count()).toBe(0);
+    await expect.poll(() => choices.getByText("Within three days").count()).toBe(1);
+    await expect.poll(() => choices.getByRole("button").count()).toBe(0);
     expect(await shown(page)).toEqual(["What is it about?", "Exchange"]);
-    for (const text of ["Order 4711", "Other"]) expect(await page.getByText(text).count()).toBe(1);
+    for (const text of ["Order 4711", "Other"]) await expect.poll(() => page.getByText(text).count()).toBe(1);
     await page.reload();
   }
 });
@@ -50,7 +50,7 @@ test("two taps in a row send one choice, and the choices of a deleted message go
   await eventually(() => place.heard(user), ["Refund", "Thanks"]);
   await place.redact(user, "What is it about?");
   await eventually(() => page.getByRole("group", { name: "Choices" }).count(), 0);
-  expect(await page.getByText("Within three days").count()).toBe(0);
+  await expect.poll(() => page.getByText("Within three days").count()).toBe(0);
 });
 
 test("choices that are links open their page, and an address that isn't one of the web is no link", async () => {
@@ -72,7 +72,7 @@ test("a place is shown as text with a link to a map, and a contact card as text"
   await place.say(user, "Our courier", { contacts: [{ name: "Ada", phones: ["+49 30 1"] }] });
   await page.getByText("Ada · +49 30 1").waitFor();
   const map = page.getByRole("link", { name: "52.5, 13.4" });
-  expect(await map.getAttribute("href")).toContain("mlat=52.5&mlon=13.4");
+  await expect.poll(() => map.getAttribute("href")).toContain("mlat=52.5&mlon=13.4");
 });
 
 test("a reply shows what it answers, and leads there", async () => {
@@ -136,7 +136,7 @@ test("a visitor answers a message by keyboard alone, and takes that back with Es
   await page.keyboard.press("Enter");
   const quote = page.getByRole("button", { name: "In reply to: Acme support Tea or coffee?" });
   await quote.waitFor();
-  expect(await page.locator(".answered").count()).toBe(0);
+  await expect.poll(() => page.locator(".answered").count()).toBe(0);
   await eventually(async () => (await place.messages(user)).map(({ replyTo }) => replyTo), [undefined, answered]);
   await page.reload();
   await quote.waitFor();
@@ -163,7 +163,7 @@ test("what a visitor answers stays through a reload, shows the message as it is,
   await eventually(() => quote.count(), 0);
   await page.reload();
   await page.getByText("Tea?").waitFor();
-  expect(await quote.count()).toBe(0);
+  await expect.poll(() => quote.count()).toBe(0);
   await answer("My card is 4111");
   await quote.getByText("4111").waitFor();
   await place.redact(user, "My card is 4111");
@@ -222,7 +222,7 @@ test("a reaction that the limit refuses is taken back, and the page says so", as
   await page.getByRole("button", { name: "👍" }).click();
   await page.getByRole("alert").getByText("Not sent. Too many messages. Try again in 90 seconds.").waitFor();
   expect((await page.getByRole("alert").boundingBox())?.height).toBeGreaterThan(20);
-  expect(await page.locator(".reactions").count()).toBe(0);
+  await expect.poll(() => page.locator(".reactions").count()).toBe(0);
 });
 
 test("nothing moves when a reaction or an answer comes, or what it answers is loaded", async () => {
@@ -268,7 +268,7 @@ test("a visitor reacts, changes it, and takes it back, and nothing moves", async
   await eventually(() => reactions.textContent(), "You: 👍");
   await eventually(async () => (await place.messages(user))[0]?.reactions?.map(({ emoji }) => emoji), ["👍"]);
   await opener.click();
-  expect(await page.getByRole("button", { name: "👍" }).getAttribute("aria-pressed")).toBe("true");
+  await expect.poll(() => page.getByRole("button", { name: "👍" }).getAttribute("aria-pressed")).toBe("true");
   await page.keyboard.press("Escape");
   await page.getByRole("group", { name: "React or reply" }).waitFor({ state: "detached" });
   expect(await opener.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -386,8 +386,8 @@ test("files that can't be sent are named, and the text stays", async () => {
   await page.getByText("“huge.bin” is larger than 10 MB.").waitFor();
   await page.locator("input[type=file]").setInputFiles(Array.from({ length: 10 }, (_, n) => picture(`${n}.png`)));
   await page.getByText("You can send 10 files at a time.").waitFor();
-  expect(await page.getByRole("list", { name: "Attached files" }).getByRole("listitem").count()).toBe(10);
-  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("My text");
+  await expect.poll(() => page.getByRole("list", { name: "Attached files" }).getByRole("listitem").count()).toBe(10);
+  await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("My text");
   // What the first bytes don't prove is refused by the service, with the reason and the text.
   const lying = { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("words") };
   const other = await visit(browser, place);
@@ -494,8 +494,10 @@ test("the person who writes is named once above a run, and on each message for a
   await eventually(() => shown(page), ["One", "Two", "From a bot"]);
   const name = (await page.locator(".writer bdi").allTextContents())[0] ?? "";
   expect(name).not.toBe("");
-  expect(await page.locator(".writer").count()).toBe(1);
-  expect(await page.locator(".bubble > .hidden").allTextContents()).toEqual([`${name}: `, `${name}: `, "Reply: "]);
+  await expect.poll(() => page.locator(".writer").count()).toBe(1);
+  await expect
+    .poll(() => page.locator(".bubble > .hidden").allTextContents())
+    .toEqual([`${name}: `, `${name}: `, "Reply: "]);
   expect(await violations(page)).toEqual([]);
 });
 
@@ -514,7 +516,7 @@ test("an anonymous visitor is asked once how to be reached, and can decline", as
   await eventually(() => company.people(), [["Ada", "ada@example.com"]]);
   await page.reload();
   await eventually(() => shown(page), ["Hello"]);
-  expect(await form.count()).toBe(0);
+  await expect.poll(() => form.count()).toBe(0);
   const other = await open(browser);
   await other.goto(url);
   await write(other, "Hello");
@@ -523,6 +525,6 @@ test("an anonymous visitor is asked once how to be reached, and can decline", as
   const known = await visit(browser, company);
   await write(known, "Hello");
   await known.getByText("Sent", { exact: true }).waitFor();
-  expect(await known.getByRole("form", { name: "How can we reach you?" }).count()).toBe(0);
+  await expect.poll(() => known.getByRole("form", { name: "How can we reach you?" }).count()).toBe(0);
   expect([page.faults, other.faults]).toEqual([[], []]);
 });

@@ -24,8 +24,8 @@ test("an open page shows edits, reactions, and who is typing", async () => {
   ];
   weather.tell({ type: "updated", message: { ...changed, id, seq: 2, content: "Hello, Ada", reactions } });
   await eventually(() => shown(page), ["Hello", "Hello, Ada"]);
-  expect(await page.getByText("Edited").count()).toBe(1);
-  expect(await page.locator(".reactions").textContent()).toBe("You: 🎉Acme support: 👍");
+  await expect.poll(() => page.getByText("Edited").count()).toBe(1);
+  await expect.poll(() => page.locator(".reactions").textContent()).toBe("You: 🎉Acme support: 👍");
   weather.tell({ type: "dance" });
   weather.tell({ type: "typing", sender: { name: "Ana" } });
   await page.getByText("Ana is typing…").waitFor();
@@ -80,7 +80,7 @@ test("another visitor on the same page receives live, and sees and keeps nothing
   await place.say(ben, "A word for Ben");
   await page.getByText("A word for Ben").waitFor();
   expect(await shown(page)).toEqual(["A word for Ben"]);
-  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("");
+  await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("");
   expect(frames.filter((frame) => frame.includes("for Ann"))).toEqual([]);
 });
 

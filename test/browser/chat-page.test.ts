@@ -12,16 +12,16 @@ beforeAll(async () => {
 
 test("the log, the text box and the button exist before the first message", async () => {
   const page = await visit(browser, place);
-  expect(await page.getByRole("log").count()).toBe(1);
-  expect(await page.getByRole("textbox", { name: "Message" }).count()).toBe(1);
-  expect(await page.getByRole("button", { name: "Send" }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("log").count()).toBe(1);
+  await expect.poll(() => page.getByRole("textbox", { name: "Message" }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("button", { name: "Send" }).count()).toBe(1);
   expect(page.faults).toEqual([]);
 });
 
 test("the chat has one landmark, so that it brings no second banner into a page that shows it in a frame", async () => {
   const page = await visit(browser, place);
-  expect(await page.getByRole("banner").count()).toBe(0);
-  expect(await page.getByRole("main").getByRole("heading", { level: 1 }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("banner").count()).toBe(0);
+  await expect.poll(() => page.getByRole("main").getByRole("heading", { level: 1 }).count()).toBe(1);
 });
 
 test("Enter sends, Shift and Enter begin a new line, and the focus stays in the box", async () => {
@@ -35,7 +35,7 @@ test("Enter sends, Shift and Enter begin a new line, and the focus stays in the 
   await page.keyboard.press("Enter");
   await eventually(() => place.heard(user), ["one\ntwo"]);
   await page.getByText("Sent", { exact: true }).waitFor();
-  expect(await box.inputValue()).toBe("");
+  await expect.poll(() => box.inputValue()).toBe("");
   expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
@@ -106,8 +106,8 @@ test("a file whose message repeats its address as the text is shown once", async
   const mediaUrl = "https://example.com/photo.png";
   await place.say(user, mediaUrl, { type: "IMAGE", mediaUrl });
   await page.getByRole("link", { name: "This picture can’t be shown." }).waitFor();
-  expect(await page.getByRole("log").getByRole("link").count()).toBe(1);
-  expect(await page.getByText(mediaUrl).count()).toBe(0);
+  await expect.poll(() => page.getByRole("log").getByRole("link").count()).toBe(1);
+  await expect.poll(() => page.getByText(mediaUrl).count()).toBe(0);
 });
 
 test("an anonymous visitor stays the same after a reload", async () => {
@@ -123,7 +123,7 @@ test("a draft survives a reload", async () => {
   const page = await visit(browser, place);
   await page.getByRole("textbox", { name: "Message" }).fill("half a thought");
   await page.reload();
-  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("half a thought");
+  await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("half a thought");
 });
 
 test("a text that is too long stays in the box completely", async () => {
@@ -132,7 +132,7 @@ test("a text that is too long stays in the box completely", async () => {
   const text = "x".repeat(4_100);
   await write(page, text);
   await page.getByText("Characters over the limit: 4").waitFor();
-  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe(text);
+  await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe(text);
   expect(await place.heard(user)).toEqual([]);
 });
 
@@ -141,16 +141,16 @@ test("links open in a new tab, and files are named by their kind", async () => {
   await place.say(user, "See https://example.com/a.", { type: "IMAGE", mediaUrl: "https://example.com/i.png" });
   const page = await visit(browser, place, { user });
   const link = page.getByRole("link", { name: "https://example.com/a" });
-  expect(await link.getAttribute("href")).toBe("https://example.com/a");
-  expect(await link.getAttribute("target")).toBe("_blank");
-  expect(await link.getAttribute("rel")).toContain("noopener noreferrer");
+  await expect.poll(() => link.getAttribute("href")).toBe("https://example.com/a");
+  await expect.poll(() => link.getAttribute("target")).toBe("_blank");
+  await expect.poll(() => link.getAttribute("rel")).toContain("noopener noreferrer");
   const gone = page.getByRole("link", { name: "This picture can’t be shown." });
-  expect(await gone.getAttribute("href")).toBe("https://example.com/i.png");
+  await expect.poll(() => gone.getAttribute("href")).toBe("https://example.com/i.png");
 });
 
 test("a right-to-left language mirrors the page, and messages keep their own direction", async () => {
   const page = await visit(browser, place, { locale: "ar" });
-  expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+  await expect.poll(() => page.locator("html").getAttribute("dir")).toBe("rtl");
   const box = page.getByRole("textbox", { name: "الرسالة" });
   const direction = () => box.evaluate((element) => getComputedStyle(element).direction);
   expect(await direction()).toBe("rtl");
@@ -168,10 +168,10 @@ test.for(["0".repeat(64), "no hash at all", ""])(
     await page.goto(pageUrl({ ...place, hashOf: () => hash }, newUser()));
     const status = page.getByRole("status").filter({ hasText: "We couldn’t confirm who you are" });
     await status.getByText("Reload the page or sign in again.").waitFor();
-    expect(await page.getByRole("textbox").count()).toBe(0);
+    await expect.poll(() => page.getByRole("textbox").count()).toBe(0);
     // It fills the page: no empty list stands beside it.
     expect((await status.boundingBox())?.height).toBeGreaterThan(150);
-    expect(await page.getByRole("log").isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole("log").isVisible()).toBe(false);
   },
 );
 
@@ -182,7 +182,7 @@ test("the page shows a user's id, and nothing for an anonymous visitor", async (
   const anonymous = await open(browser);
   await anonymous.goto(`${place.base}/web/${place.channelId}`);
   await anonymous.getByText("How can we help?").waitFor();
-  expect(await anonymous.getByText("Writing as").count()).toBe(0);
+  await expect.poll(() => anonymous.getByText("Writing as").count()).toBe(0);
 });
 
 test("an expiring link works until it expires", async () => {
@@ -198,7 +198,7 @@ test("an expiring link works until it expires", async () => {
   const late = await open(browser);
   await late.goto(linkUntil(user, at(-1)));
   await late.getByText("We couldn’t confirm who you are").waitFor();
-  expect(await late.getByText("hello").count()).toBe(0);
+  await expect.poll(() => late.getByText("hello").count()).toBe(0);
 });
 
 test("a link to a missing chat opens a page with an explanation", async () => {

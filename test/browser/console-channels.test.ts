@@ -39,7 +39,7 @@ test("a web chat is set up: its secret is shown once, its sites are saved, and a
   await page.getByText("Saved", { exact: true }).waitFor();
   const channel = await channelOf(page);
   expect(channel.settings).toMatchObject({ allowedOrigins: ["https://shop.example"] });
-  expect(await page.locator("pre").textContent()).toContain(`data-channel="${channel.id}"`);
+  await expect.poll(() => page.locator("pre").textContent()).toContain(`data-channel="${channel.id}"`);
   await page.getByText("Waiting for a message…").waitFor();
   await page.getByRole("button", { name: "Open the preview" }).click();
   const preview = page.frameLocator("iframe");
@@ -110,12 +110,12 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog");
   const confirm = dialog.getByRole("button", { name: "Delete the channel" });
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await dialog.getByRole("textbox").fill("Old bot");
   await confirm.click();
   await page.getByText("Deleted", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Site", exact: true }).waitFor();
-  expect(await page.getByRole("link", { name: "Old bot" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "Old bot" }).count()).toBe(0);
   await page.context().close();
 });
 
@@ -139,7 +139,7 @@ test("a member sees what its permissions allow, and is told which one it lacks",
   await page.getByRole("link", { name: "Site", exact: true }).click();
   await page.getByText("stats:read").waitFor();
   for (const name of ["Change", "Delete", "Check now"]) {
-    expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name, exact: true }).count()).toBe(0);
   }
   await page.goto(`${base}${screenOf(desk, "channels/new")}`);
   await page.getByText("channels:write").waitFor();

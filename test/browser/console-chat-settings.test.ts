@@ -48,7 +48,7 @@ test("what a person changes is in the preview at once, is saved, and goes back t
     allowedOrigins: ["https://shop.example", "https://www.shop.example"],
   };
   expect(await stored()).toEqual(saved);
-  expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   for (const name of ["Title", "Greeting", "Starter 2", "Starter 1", "emptyTitle", "Sites"]) {
     await field(page, name).fill("");
   }
@@ -67,7 +67,7 @@ test("a change of one setting overwrites no other, which somebody else changed m
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
   expect(await stored()).toEqual({ ...DEFAULTS, title: "Ours", greeting: "Theirs" });
-  expect(await field(page, "Greeting").inputValue()).toBe("Theirs");
+  await expect.poll(() => field(page, "Greeting").inputValue()).toBe("Theirs");
   await page.context().close();
 });
 
@@ -77,7 +77,7 @@ test("changes that are not saved outlive another screen and a reload, and are di
   await field(page, "You answer").selectOption("hours");
   await page.getByRole("link", { name: "Site", exact: true }).click();
   await page.getByRole("link", { name: "Chat settings" }).click();
-  expect(await field(page, "Title").inputValue()).toBe("Half done");
+  await expect.poll(() => field(page, "Title").inputValue()).toBe("Half done");
   const asked = page.waitForEvent("dialog");
   const reloaded = page.reload();
   const dialog = await asked;
@@ -85,7 +85,7 @@ test("changes that are not saved outlive another screen and a reload, and are di
   await dialog.accept();
   await reloaded;
   await preview(page).getByRole("heading", { name: "Half done" }).waitFor();
-  expect(await field(page, "monday opens").inputValue()).toBe("09:00");
+  await expect.poll(() => field(page, "monday opens").inputValue()).toBe("09:00");
   await page.getByRole("button", { name: "Discard 2 changes" }).click();
   await preview(page).getByRole("heading", { name: "Site" }).waitFor();
   expect([await field(page, "Title").inputValue(), await field(page, "monday opens").count()]).toEqual(["", 0]);
@@ -108,7 +108,7 @@ test("the preview shows both color schemes, open and closed hours, and each lang
   await field(page, "Accent color").fill("");
   await eventually(color, "rgb(18, 117, 102)");
   await field(page, "Pick the accent color").fill("#aa0000");
-  expect(await field(page, "Accent color").inputValue()).toBe("#aa0000");
+  await expect.poll(() => field(page, "Accent color").inputValue()).toBe("#aa0000");
 
   await field(page, "You answer").selectOption("hours");
   await field(page, "Time zone").fill("Asia/Tokyo");
@@ -178,7 +178,7 @@ test("the preview stores nothing and calls nobody: what is written in it stays t
   ]);
   await page.getByRole("button", { name: "Start over" }).click();
   await preview(page).getByText("How can we help?").waitFor();
-  expect(await preview(page).getByText("Is this a test?").count()).toBe(0);
+  await expect.poll(() => preview(page).getByText("Is this a test?").count()).toBe(0);
   await page.context().close();
 });
 
@@ -220,9 +220,10 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
     await page.getByText(said, { exact: true }).waitFor();
   }
   await page.getByText("Correct the marked fields.").waitFor();
-  expect(await page.locator(".refusal p").count()).toBe(1);
-  for (const [name, text] of Object.entries(entered)) expect(await field(page, name).inputValue()).toBe(text);
-  expect(await field(page, "monday closes").getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(() => page.locator(".refusal p").count()).toBe(1);
+  for (const [name, text] of Object.entries(entered))
+    await expect.poll(() => field(page, name).inputValue()).toBe(text);
+  await expect.poll(() => field(page, "monday closes").getAttribute("aria-invalid")).toBe("true");
   expect(await stored()).toEqual(DEFAULTS);
   // The first of the faults has the focus.
   expect(await page.evaluate(() => document.activeElement?.closest(".field")?.textContent)).toMatch(/^Title/);
@@ -266,7 +267,7 @@ test("markup and bidi controls are shown as text, and no logo runs or leaves its
     await preview(page)
       .getByRole("heading", { name: String(address.length) })
       .waitFor();
-    expect(await preview(page).locator("img").count()).toBe(0);
+    await expect.poll(() => preview(page).locator("img").count()).toBe(0);
     await save(page);
     await page.getByText("Logo: must be an https URL").waitFor();
   }
@@ -282,7 +283,7 @@ test("markup and bidi controls are shown as text, and no logo runs or leaves its
   await field(page, "Logo").press("Tab");
   await page.getByText("It loads in the preview. It is not square, so visitors see its middle.").waitFor();
   // The pictures of other hosts are the preview's alone.
-  expect(await page.locator("img").count()).toBe(0);
+  await expect.poll(() => page.locator("img").count()).toBe(0);
   await field(page, "Title").fill(markup);
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
@@ -367,7 +368,7 @@ test("only who may change channels changes the chat's settings", async () => {
   const path = `channels/${desk.channel.id}`;
   const page = await openAsMember(browser, desk, ["channels:read"], screenOf(desk, path));
   await page.getByRole("heading", { name: "Site", exact: true }).waitFor();
-  expect(await page.getByRole("link", { name: "Chat settings" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "Chat settings" }).count()).toBe(0);
   await page.goto(`${base}${screenOf(desk, `${path}/chat`)}`);
   await page.getByText("channels:write").waitFor();
   await page.context().close();
@@ -376,7 +377,7 @@ test("only who may change channels changes the chat's settings", async () => {
   });
   const bot = await openConsole(browser, screenOf(desk, `channels/${channel.id}`));
   await bot.getByRole("heading", { name: "Bot", exact: true }).waitFor();
-  expect(await bot.getByRole("link", { name: "Chat settings" }).count()).toBe(0);
+  await expect.poll(() => bot.getByRole("link", { name: "Chat settings" }).count()).toBe(0);
   await bot.goto(`${base}${screenOf(desk, `channels/${channel.id}/chat`)}`);
   await bot.getByText("There is no screen at this address").waitFor();
   await bot.context().close();
@@ -395,7 +396,7 @@ test("the keyboard alone changes the hours and saves", async () => {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  expect(await field(page, "monday opens").count()).toBe(2);
+  await expect.poll(() => field(page, "monday opens").count()).toBe(2);
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
   await field(page, "monday opens").press("Enter");

@@ -163,7 +163,7 @@ async function failUpload(name: string) {
 
 test("an upload that fails says why at its file, and keeps the text", async () => {
   const { page } = await failUpload("Kai Keeps");
-  expect(await messageBox(page).inputValue()).toBe("Look");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Look");
 });
 
 test("an upload that failed can be repeated, with the same key", async () => {

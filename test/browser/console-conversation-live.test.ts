@@ -54,12 +54,12 @@ async function openPlace(name: string) {
 
 test("a place is a link to a map of it", async () => {
   const map = await openPlace("Pia Place");
-  expect(await map.getAttribute("href")).toContain("mlat=-33.86&mlon=151.2");
+  await expect.poll(() => map.getAttribute("href")).toContain("mlat=-33.86&mlon=151.2");
 });
 
 test("the map of a place does not hear where it was opened", async () => {
   const map = await openPlace("Per Place");
-  expect(await map.getAttribute("rel")).toContain("noreferrer");
+  await expect.poll(() => map.getAttribute("rel")).toContain("noreferrer");
 });
 
 async function react(page: Page, emoji: string): Promise<void> {

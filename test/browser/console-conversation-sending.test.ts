@@ -69,7 +69,7 @@ async function openWrongAddress(name: string) {
 test("what is wrong with the address of a new chat is said with the fieldâ€™s label", async () => {
   const dialog = await openWrongAddress("Fia Fault");
   await dialog.getByText(/^Address: must be well-formed text/).waitFor();
-  expect(await dialog.textContent()).not.toContain("contact.address");
+  await expect.poll(() => dialog.textContent()).not.toContain("contact.address");
 });
 
 test("the field with the wrong address of a new chat takes the keys", async () => {
@@ -99,7 +99,7 @@ test("what is wrong with the end of a scheduled message is said with the fieldâ€
 
 test("a message that could not be scheduled stays in its box", async () => {
   const page = await openTooLate("Fred Fault");
-  expect(await messageBox(page).inputValue()).toBe("Too late");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Too late");
 });
 
 /** A page that was told that somebody answered meanwhile, below 20 messages. */
@@ -229,7 +229,7 @@ test("a conversation tells who may not read messages which permission is missing
   const { page, row } = await openUnreadable("Ria Unread");
   await row.click();
   await log(page).getByText("messages:read").waitFor();
-  expect(await page.getByRole("alert").count()).toBe(0);
+  await expect.poll(() => page.getByRole("alert").count()).toBe(0);
 });
 
 test("who may not read messages can send one", async () => {

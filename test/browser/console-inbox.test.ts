@@ -77,8 +77,8 @@ test("a name of markup and bidi controls is text, and turns nothing around it", 
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   const name = page.getByRole("heading", { level: 1 });
   await name.waitFor();
-  expect(await name.textContent()).toContain("<img src=x");
-  expect(await page.locator("main img").count()).toBe(0);
+  await expect.poll(() => name.textContent()).toContain("<img src=x");
+  await expect.poll(() => page.locator("main img").count()).toBe(0);
   await page.context().close();
 });
 
@@ -94,7 +94,7 @@ test("a page that was offline says so, keeps what was written, and catches up wi
   await page.context().setOffline(false);
   await log(page).getByText("Sent by the shop's own software").waitFor();
   await page.getByText(/No connection/).waitFor({ state: "detached" });
-  expect(await box(page).inputValue()).toBe("Half a sentence");
+  await expect.poll(() => box(page).inputValue()).toBe("Half a sentence");
   await page.context().close();
 });
 
@@ -128,8 +128,8 @@ test("a member signs in by a link, sees only what it may, and hears of new messa
   const page = await openAsMember(browser, desk, four, screenOf(desk, "inbox"));
   await page.getByRole("link", { name: /Hal Member/ }).click();
   await page.getByText("Write the first one.").waitFor();
-  expect(await page.getByRole("link", { name: "Keys" }).count()).toBe(0);
-  expect(await page.getByRole("button", { name: "Delete this chat" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "Keys" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Delete this chat" }).count()).toBe(0);
   await desk.writes(chat.address, "Is anybody there?");
   await log(page).getByText("Is anybody there?").waitFor();
   await box(page).fill("Yes");
@@ -153,7 +153,7 @@ test("a session that ended asks to sign in over the page, and what was written s
   await dialog.getByLabel("Operator’s token").fill(adminToken);
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect(await box(page).inputValue()).toBe("Do not lose me");
+  await expect.poll(() => box(page).inputValue()).toBe("Do not lose me");
   await page.context().close();
 });
 

@@ -69,7 +69,7 @@ test("a field that the service refuses is named, and what was entered stays", as
   await dialog(page)
     .getByText(/^Allowed addresses: must/)
     .waitFor();
-  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Wrong");
+  await expect.poll(() => page.getByLabel("Name", { exact: true }).inputValue()).toBe("Wrong");
   await page.context().close();
 });
 
@@ -126,14 +126,14 @@ test("a person sees what the permissions allow: nothing, the list alone, or a ke
   await stranger.getByText("You need the permission keys:read").waitFor();
   await reader.getByRole("link", { name: "Powerful" }).click();
   await reader.getByRole("heading", { level: 1, name: "Powerful" }).waitFor();
-  expect(await buttons(reader).count()).toBe(0);
+  await expect.poll(() => buttons(reader).count()).toBe(0);
   await manager.getByRole("link", { name: "Powerful" }).click();
   await manager.getByRole("heading", { level: 1, name: "Powerful" }).waitFor();
-  expect(await buttons(manager).allTextContents()).toEqual(["Revoke"]);
+  await expect.poll(() => buttons(manager).allTextContents()).toEqual(["Revoke"]);
   await manager.getByRole("link", { name: "Keys" }).first().click();
   await manager.getByRole("link", { name: "Modest" }).click();
   await manager.getByRole("heading", { level: 1, name: "Modest" }).waitFor();
-  expect(await buttons(manager).allTextContents()).toEqual(["Rotate", "Change", "Revoke"]);
+  await expect.poll(() => buttons(manager).allTextContents()).toEqual(["Rotate", "Change", "Revoke"]);
   await Promise.all([stranger, reader, manager].map((page) => page.context().close()));
 });
 

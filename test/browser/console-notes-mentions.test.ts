@@ -104,7 +104,7 @@ test("an @ in a note leaves the note in its box if members may no longer read it
   await desk.operator("PATCH", `/members/${ned}`, { permissions: ["chats:read"] });
   await noteBox(page).press("Control+Enter");
   await page.getByText("Gus Gone, Ned Noread can’t read notes.").waitFor();
-  expect(await noteBox(page).inputValue()).toBe("Ask @Gus Gone @Ned Noread ");
+  await expect.poll(() => noteBox(page).inputValue()).toBe("Ask @Gus Gone @Ned Noread ");
   expect((await stored(desk, chat.id)).notes).toEqual([]);
 });
 
@@ -118,6 +118,6 @@ test("an @ in a note leaves the note in its box if it mentions too many members,
   await noteBox(page).fill(names.map((name) => `@${name}`).join(" "));
   await noteBox(page).press("Control+Enter");
   await page.getByText(/^mentions: .*10/).waitFor();
-  expect(await noteBox(page).inputValue()).toContain("@Reader K");
+  await expect.poll(() => noteBox(page).inputValue()).toContain("@Reader K");
   expect((await stored(desk, chat.id)).notes).toEqual([]);
 });

@@ -54,7 +54,7 @@ test("nothing on the page sends a message while a note is written", async () => 
 
 test("a note begins empty beside a message that is begun", async () => {
   const { page } = await openNoteAside("Emma Empty");
-  expect(await noteBox(page).inputValue()).toBe("");
+  await expect.poll(() => noteBox(page).inputValue()).toBe("");
 });
 
 test("the contact does not hear that somebody writes a note", async () => {
@@ -90,7 +90,7 @@ async function addNote(contact: string, text: string) {
 
 test("markup in a note is text", async () => {
   const page = await addNote("Mara Markup", "<b>Careful</b>");
-  expect(await notesIn(page).locator(".text b").count()).toBe(0);
+  await expect.poll(() => notesIn(page).locator(".text b").count()).toBe(0);
 });
 
 test("a note says who wrote it, and who sees it", async () => {
@@ -120,14 +120,14 @@ test("the key of a note is not written to the contact after Escape", async () =>
   await noteBox(page).waitFor({ state: "detached" });
   await page.keyboard.press("w");
   await noteBox(page).waitFor();
-  expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Dear Nora,");
 });
 
 test("a message that waited beside a note goes out as it was", async () => {
   const { chat, page } = await openNoteAside("Waldo Waits");
   await page.getByRole("button", { name: "Write a message" }).click();
   await hasFocus(page, messageBox(page));
-  expect(await messageBox(page).inputValue()).toBe("Dear Nora,");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("Dear Nora,");
   await messageBox(page).press("Control+Enter");
   await expect.poll(async () => (await stored(desk, chat.id)).messages).toEqual(["Dear Nora,"]);
 });
@@ -146,7 +146,7 @@ async function loseRight(contact: string, agent: string) {
 
 test("a note stays in its box when the right to write notes ended meanwhile", async () => {
   const { page } = await loseRight("Rita Rights", "Ria");
-  expect(await noteBox(page).inputValue()).toBe("Not for the customer");
+  await expect.poll(() => noteBox(page).inputValue()).toBe("Not for the customer");
 });
 
 test("a note that is refused goes nowhere else, also when it is tried again", async () => {
@@ -161,14 +161,14 @@ test("a note that was refused is no message when the page is loaded again", asyn
   const { page } = await loseRight("Rune Rights", "Roy");
   await page.reload();
   await messageBox(page).waitFor();
-  expect(await messageBox(page).inputValue()).toBe("");
+  await expect.poll(() => messageBox(page).inputValue()).toBe("");
 });
 
 test("who may write no notes is not offered to", async () => {
   const { page } = await loseRight("Runa Rights", "Rea");
   await page.reload();
   await messageBox(page).waitFor();
-  expect(await page.getByRole("button", { name: "Write a note" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Write a note" }).count()).toBe(0);
 });
 
 const order = (page: Page) => expect.poll(() => log(page).locator("article .text").allTextContents());

@@ -50,7 +50,7 @@ test("an offer that was refused stays away when the page is loaded again, and th
   await openHearing(page, desk, "inbox");
   await row(page, "Rolf Refuses").waitFor();
   await counts(page, 1);
-  expect(await offer(page).count()).toBe(0);
+  await expect.poll(() => offer(page).count()).toBe(0);
 });
 
 /** The same, after the person turned the notifications on. */
@@ -92,7 +92,7 @@ test("the title counts also for who said no to the browser, and nothing is shown
 
 test("who said no to the browser gets no offer", async () => {
   const { page } = await deny("Dan Denied");
-  expect(await offer(page).count()).toBe(0);
+  await expect.poll(() => offer(page).count()).toBe(0);
 });
 
 /** The same, with the dialog of the notifications open. */
@@ -106,7 +106,7 @@ async function openDenied(name: string) {
 
 test("who said no to the browser is told how to change that, and is not asked", async () => {
   const { page } = await openDenied("Don Denied");
-  expect(await page.getByRole("button", { name: "Turn on notifications" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Turn on notifications" }).count()).toBe(0);
 });
 
 test("a permission that the person gives in the browser counts at once, without a question", async () => {

@@ -36,7 +36,7 @@ test("an opened link offers its own sign-in first", async () => {
   const { url } = await desk.operator("POST", `/members/${await newMember(desk, "Lin Link")}/sign-in-link`);
   await page.goto(url.replace("127.0.0.1", "localhost"));
   await page.getByText("Sign in as Lin Link").waitFor();
-  expect(await page.getByRole("button").allTextContents()).toEqual(["Sign in", "Sign in with a passkey"]);
+  await expect.poll(() => page.getByRole("button").allTextContents()).toEqual(["Sign in", "Sign in with a passkey"]);
   await page.context().close();
 });
 
@@ -103,7 +103,7 @@ test("ten minutes after the sign-in, a page offers to sign in again, and a passk
   await page.reload();
   await page.getByText("To change them, sign in again").waitFor();
   await page.getByRole("link", { name: "sign out of it" }).waitFor();
-  expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
   expect(await violations(page)).toEqual([]);
   await page.evaluate("globalThis.isFresh = true");
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
@@ -134,11 +134,11 @@ test("whose session has ended goes on with a passkey, where it was", async () =>
 test("at an IP address the console says that the link is the way, and offers no passkeys", async () => {
   const page = await openAsMember(browser, desk, [], screenOf(desk, "settings"));
   await page.getByText("Passkeys work for host names, and this console was opened at an IP address.").waitFor();
-  expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
   await page.context().clearCookies();
   await page.goto(`${base}/console`);
   await page.getByLabel("Operator’s token").waitFor();
-  expect(await page.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(0);
   await page.context().close();
 });
 

@@ -64,7 +64,7 @@ test("a menu stays open while the list of scheduled messages follows a change", 
   const scheduledAt = new Date(Date.now() + 5.5 * 3_600_000).toISOString();
   await desk.api("PATCH", `/chats/${chat.id}/messages/${first.id}`, { scheduledAt });
   await row("The next one").getByText("in 5 h").waitFor();
-  expect(await page.getByRole("menuitem", { name: "Cancel it" }).isVisible()).toBe(true);
+  await expect.poll(() => page.getByRole("menuitem", { name: "Cancel it" }).isVisible()).toBe(true);
   await page.keyboard.press("ArrowDown");
   expect(await page.getByRole("menuitem", { name: "At another time" }).evaluate((it) => it.matches(":focus"))).toBe(
     true,

@@ -52,7 +52,7 @@ test("two people answer the same chat: the second is told, and nothing is sent t
   await second.keyboard.press("Control+Enter");
   await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
   await log(second).getByText("Yes, to which one?").waitFor();
-  expect(await box(second).inputValue()).toBe("No, it left already.");
+  await expect.poll(() => box(second).inputValue()).toBe("No, it left already.");
   expect(await texts(chat.id)).toHaveLength(2);
   await second.getByRole("button", { name: "Send anyway" }).click();
   await expect
@@ -78,7 +78,7 @@ test("two people answer within the five seconds of an undo: the second is told, 
   await comes(log(first).getByText("Sending…"));
   await second.keyboard.press("Control+Enter");
   await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
-  expect(await box(second).inputValue()).toBe("No.");
+  await expect.poll(() => box(second).inputValue()).toBe("No.");
   await expect.poll(() => texts(chat.id), SOON).toEqual(["Is it waterproof?", "Yes."]);
   // Two messages of the same person in a row need no question.
   await box(first).fill("To 10 metres.");
@@ -106,7 +106,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
   await page.keyboard.press("Control+Enter");
   await page.getByText(/can’t be reached/).waitFor();
   expect(lost).toBe(3);
-  expect(await box(page).inputValue()).toBe("Only once");
+  await expect.poll(() => box(page).inputValue()).toBe("Only once");
   await page.unroute(/\/messages$/);
   await page.reload();
   await box(page).click();

@@ -41,7 +41,7 @@ test("the conversations are counted by channel and by member, drawn, and saved a
 
   const chart = page.getByRole("figure").filter({ hasText: "Response times" });
   await chart.getByText("As a table").click();
-  expect(await chart.getByRole("row").nth(1).textContent()).toBe("Under 1 min1");
+  await expect.poll(() => chart.getByRole("row").nth(1).textContent()).toBe("Under 1 min1");
   const messages = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: "Messages" }) });
   await messages.getByText("Received 3").waitFor();
   await page.getByRole("button", { name: "48 hours" }).first().click();

@@ -35,10 +35,10 @@ test("a person takes a chat by a key, finds it among theirs, frees it, and every
   await row(operator, "Tia Taken.*Assigned to Mel").waitFor();
   await mel.keyboard.press("m");
   await row(mel, "Tia Taken").waitFor();
-  expect(await row(mel, "Noa Nobody").count()).toBe(0);
+  await expect.poll(() => row(mel, "Noa Nobody").count()).toBe(0);
   await whose(operator).selectOption({ label: "Nobody’s" });
   await row(operator, "Noa Nobody").waitFor();
-  expect(await row(operator, "Tia Taken").count()).toBe(0);
+  await expect.poll(() => row(operator, "Tia Taken").count()).toBe(0);
   await mel.keyboard.press("a");
   await expect.poll(() => assigneeOf(one.id)).toBeNull();
   await row(operator, "Tia Taken").waitFor();
@@ -117,7 +117,7 @@ test("a chat is dragged on somebody's name, on nobody's, and by who may not chan
   await page.mouse.down();
   await page.mouse.move(40, 300);
   await page.mouse.move(44, 304);
-  expect(await page.locator(".drop-targets").count()).toBe(0);
+  await expect.poll(() => page.locator(".drop-targets").count()).toBe(0);
   await page.mouse.up();
   await page.context().close();
 });
@@ -129,7 +129,7 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   const ownerOf = async (id: string) => (await own.api("GET", `/chats/${id}`)).chat.assigneeId;
   const manager = await openConsole(browser, screenOf(own, "settings"));
   const box = manager.getByRole("checkbox", { name: "Assign a chat to the member who answers it" });
-  expect(await box.isChecked()).toBe(false);
+  await expect.poll(() => box.isChecked()).toBe(false);
   const answerOn = async (page: Page, text: string) => {
     await page.getByLabel("Message", { exact: true }).fill(text);
     await page.keyboard.press("Control+Enter");
@@ -164,8 +164,8 @@ test("who may not change chats sees whose a chat is, and can't assign it", async
   await page.locator(".conversation-head").getByText("Ann").waitFor();
   await page.keyboard.press("a");
   await page.keyboard.press("n");
-  expect(await page.getByRole("button", { name: /Assign|New chat/ }).count()).toBe(0);
-  expect(await page.getByRole("dialog").count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: /Assign|New chat/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
   await page.context().close();
 });
@@ -238,7 +238,7 @@ test("the menu of a large team fits the window, and a letter in it finds a name 
   await page.keyboard.press("Shift+Z");
   expect(await items.last().evaluate((item) => item === document.activeElement)).toBe(true);
   await page.keyboard.press("n");
-  expect(await page.getByRole("dialog").count()).toBe(0);
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   expect((await own.api("GET", `/chats/${chat.id}`)).chat.unansweredSince).not.toBeNull();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Assigned to Zoe. Change that" }).waitFor();

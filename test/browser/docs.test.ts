@@ -54,9 +54,9 @@ test("without its script, a page shows every language of an example, and a place
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto(`${base}/docs/reference/messages`);
   const samples = page.locator("[aria-labelledby=sendMessage] .panel");
-  expect(await samples.locator(".label").allTextContents()).toEqual(["curl", "TypeScript"]);
-  for (const sample of await samples.all()) expect(await sample.isVisible()).toBe(true);
-  expect(await samples.first().textContent()).toContain("https://parley.example/api/v1/chats/");
+  await expect.poll(() => samples.locator(".label").allTextContents()).toEqual(["curl", "TypeScript"]);
+  for (const sample of await samples.all()) await expect.poll(() => sample.isVisible()).toBe(true);
+  await expect.poll(() => samples.first().textContent()).toContain("https://parley.example/api/v1/chats/");
 });
 
 test("a button copies an example, and confirms it", async () => {
@@ -80,7 +80,7 @@ test("a language that is chosen by keyboard applies to all examples, and to the 
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("TypeScript");
   await page.goto(`${base}/docs/sending`);
   expect(await chosen()).toEqual(["TypeScript", "TypeScript"]);
-  expect(await page.getByRole("tabpanel").first().textContent()).toContain("await fetch");
+  await expect.poll(() => page.getByRole("tabpanel").first().textContent()).toContain("await fetch");
 });
 
 test("the search works with the keyboard alone", async () => {
@@ -92,13 +92,13 @@ test("the search works with the keyboard alone", async () => {
   const option = page.getByRole("option", { name: /Web chat › Sign in your own users/ });
   await option.waitFor();
   expect(await violations(page, "header", { aaa: true })).toEqual([]);
-  expect(await box.getAttribute("aria-activedescendant")).toBe(await option.getAttribute("id"));
+  await expect.poll(() => box.getAttribute("aria-activedescendant")).toBe(await option.getAttribute("id"));
   await page.keyboard.press("Enter");
   await page.waitForURL(`${base}/docs/web-chat#sign-in-your-own-users`);
   await box.fill("xylophone quartz");
   await page.getByText("No results for").waitFor();
   await page.keyboard.press("Escape");
-  expect(await page.getByRole("listbox").isVisible()).toBe(false);
+  await expect.poll(() => page.getByRole("listbox").isVisible()).toBe(false);
   expect(page.faults).toEqual([]);
 });
 
@@ -134,7 +134,7 @@ test("a response's objects unfold in place", async () => {
   await page.goto(`${base}/docs/reference/chats`);
   const article = page.locator("[aria-labelledby=readChat]");
   const field = article.locator("dt", { hasText: "lastMessageAt" });
-  expect(await field.isVisible()).toBe(false);
+  await expect.poll(() => field.isVisible()).toBe(false);
   await article.getByText("Fields of Chat").click();
-  expect(await field.isVisible()).toBe(true);
+  await expect.poll(() => field.isVisible()).toBe(true);
 });

@@ -104,7 +104,7 @@ test("the site chooses the language, side and colors", async () => {
   expect((await button.boundingBox())?.x).toBe(20);
   await button.click();
   await chat(page).getByRole("textbox", { name: "Nachricht" }).waitFor();
-  expect(await chat(page).locator("html").getAttribute("data-scheme")).toBe("dark");
+  await expect.poll(() => chat(page).locator("html").getAttribute("data-scheme")).toBe("dark");
 });
 
 test("the widget and the chat fetch the texts of one language only, with its plural", async () => {
@@ -127,7 +127,7 @@ test("on a phone, the chat fills the screen and has a close button", async () =>
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).waitFor();
   await eventually(() => page.locator("iframe").boundingBox(), { x: 0, y: 0, width: 360, height: 640 });
-  expect(await page.getByRole("button", { name: "Close chat" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Close chat" }).count()).toBe(0);
   await chat(page).getByRole("button", { name: "Close chat" }).click();
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
@@ -162,7 +162,7 @@ test("a visitor with a chat sees the unread count on the next page without openi
   await page.getByRole("button", { name: "Close chat" }).click();
   await page.goto(`${site}/?channel=${place.channelId}`);
   await chat(page).getByText("hello").waitFor({ state: "attached" });
-  expect(await page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
+  await expect.poll(() => page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
 });
 
 test("an open chat reopens on the site's next page without taking the focus", async () => {
@@ -198,7 +198,7 @@ test("messages from other windows are ignored", async () => {
       postMessage("after the others", "*");
     });
   });
-  expect(await page.getByRole("button", { name: "Close chat" }).getAttribute("aria-expanded")).toBe("true");
+  await expect.poll(() => page.getByRole("button", { name: "Close chat" }).getAttribute("aria-expanded")).toBe("true");
 });
 
 test("the widget works on an allowed site", async () => {
@@ -220,7 +220,7 @@ test("on a site that isn't allowed, no button appears, the console says why, and
   expect((await warned).text()).toBe(
     `Parley: no chat at ${place.base}. Is ${elsewhere.channelId} a web channel, and do its allowedOrigins name ${site}?`,
   );
-  expect(await page.locator("parley-chat").count()).toBe(0);
+  await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
   expect(page.faults).toEqual([]);
 
   const code = await page.evaluate(
@@ -239,7 +239,7 @@ test("for a missing channel, no button appears, and the console says why", async
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.goto(`${site}/?channel=chn_gNoSuchChannel00`);
   expect((await warned).text()).toContain("Is chn_gNoSuchChannel00 a web channel");
-  expect(await page.locator("parley-chat").count()).toBe(0);
+  await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
 });
 
 test("if the availability is unknown, the frame finds out, and the button says so", async () => {
@@ -249,7 +249,7 @@ test("if the availability is unknown, the frame finds out, and the button says s
   await page.goto(siteUrl(newUser(), {}, elsewhere));
   await page.getByRole("button", { name: "Open chat" }).click();
   await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();
-  expect(await page.locator("iframe").isVisible()).toBe(false);
+  await expect.poll(() => page.locator("iframe").isVisible()).toBe(false);
   const { violations } = await new AxeBuilder({ page }).include("parley-chat").analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
   await page.getByRole("button", { name: "Close chat" }).click();
@@ -270,7 +270,7 @@ test("two script tags of one channel show one button", async () => {
       }),
     { src: `${place.base}/widget.js`, channel: place.channelId },
   );
-  expect(await page.locator("parley-chat").count()).toBe(1);
+  await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
 });
 
 test("the widget has no accessibility violation, closed or open", async () => {
@@ -298,7 +298,7 @@ test("the button has the company's color, and is not there outside of its hours 
   await closed.goto(siteUrl(newUser(), {}, hidden));
   expect(await (await asked).json()).toMatchObject({ isOpen: false, changesAt: null });
   await closed.locator("parley-chat .bare").waitFor({ state: "attached" });
-  expect(await closed.locator("parley-chat .launcher").isVisible()).toBe(false);
+  await expect.poll(() => closed.locator("parley-chat .launcher").isVisible()).toBe(false);
   const shown = await visitSite(newUser(), {}, await openPlace({ hours }));
   await shown.getByRole("button", { name: "Open chat" }).waitFor();
 });
@@ -430,8 +430,8 @@ test("a visitor who signs in has a chat of their own, which names the one before
   await place.say(user, "Hello, user");
   await call(page, "identify", { user, hash: place.hashOf(user), name: "Ada" });
   await chat(page).getByText("Hello, user").waitFor();
-  expect(await chat(page).getByText("I am nobody").count()).toBe(0);
-  expect(await chat(page).getByText("Ada").count()).toBe(1);
+  await expect.poll(() => chat(page).getByText("I am nobody").count()).toBe(0);
+  await expect.poll(() => chat(page).getByText("Ada").count()).toBe(1);
   await eventually(async () => (await place.chats()).find(({ contact }) => contact.address === user)?.metadata, {
     anonymousChatId: former?.id,
   });
@@ -439,7 +439,7 @@ test("a visitor who signs in has a chat of their own, which names the one before
   await eventually(() => page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded"), "false");
   await call(page, "open");
   await box(page).waitFor();
-  expect(await chat(page).locator(".text").count()).toBe(0);
+  await expect.poll(() => chat(page).locator(".text").count()).toBe(0);
   const frame = page.frames().find((one) => one.url().includes("/web/"));
   await eventually(async () => frame?.evaluate(() => Object.keys(localStorage)), []);
 });
@@ -454,7 +454,7 @@ test("a site that removes the frame or the whole widget gets it back with the ne
   const count = page.getByRole("button", { name: "Open chat, 1 unread" });
   await count.waitFor();
   await page.evaluate(() => document.querySelector("parley-chat")?.shadowRoot?.querySelector("iframe")?.remove());
-  expect(await count.count()).toBe(1);
+  await expect.poll(() => count.count()).toBe(1);
   await call(page, "open");
   await chat(page).getByText("Are you there?").waitFor();
   await call(page, "close");
@@ -466,7 +466,7 @@ test("a site that removes the frame or the whole widget gets it back with the ne
 test("a site can leave the button out, and choose the color", async () => {
   const { page, heard } = await unidentified({ launcher: "off", accent: "#7a1fa2" });
   await eventually(heard, [["ready", undefined]]);
-  expect(await page.locator("parley-chat .launcher").isVisible()).toBe(false);
+  await expect.poll(() => page.locator("parley-chat .launcher").isVisible()).toBe(false);
   await call(page, "open");
   await box(page).waitFor();
   const send = chat(page).getByRole("button", { name: "Send" });

@@ -55,7 +55,7 @@ test("a red run has the names of its tests and files once, in color too", () => 
   const output = [
     "2/3 test/cli/a.test.ts (3 tests): 1 failed",
     " FAIL  |cli| test/cli/b.test.ts [ test/cli/b.test.ts ]",
-    "Error: Cannot find module",
+    "Error: There is no such module",
     "\u001b[41m\u001b[1m FAIL \u001b[22m\u001b[49m |cli| test/cli/a.test.ts\u001b[2m > \u001b[22ma list\u001b[2m > \u001b[22mis empty",
     " FAIL  |cli| test/cli/a.test.ts > a list > is empty",
     "\u001b[2m Test Files \u001b[22m \u001b[1m\u001b[31m2 failed\u001b[39m\u001b[22m\u001b[2m | \u001b[22m1 passed (3)",

@@ -35,7 +35,7 @@ export interface Ended {
   output: string;
 }
 
-/** Runs a program to its end, in a process group of its own, which is gone afterwards. @throws Error if it can't start */
+/** Runs a program to its end, in a process group of its own, which is gone afterward. @throws Error if it can't start */
 export async function run(program: string, args: string[], { cwd, env, signal, limitMs }: Options): Promise<Ended> {
   signal.throwIfAborted();
   const begun = performance.now();

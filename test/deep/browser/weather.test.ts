@@ -64,7 +64,7 @@ test("a refused message says why, keeps its text, and is sent again on request",
   await page.getByRole("button", { name: "Send again" }).click();
   await eventually(() => place.heard(user), ["too much"]);
   await page.getByText("Sent", { exact: true }).waitFor();
-  expect(await page.getByRole("alert").textContent()).toBe("");
+  await expect.poll(() => page.getByRole("alert").textContent()).toBe("");
 });
 
 test("a visitor who writes too fast sees a notice, and all messages are sent in order", async () => {
@@ -122,7 +122,7 @@ test("unsent messages fail when the server permanently refuses the page, and the
   await weather.storm(4401);
   await page.getByRole("status").getByText("We couldn’t confirm who you are").waitFor();
   await page.getByText("Not sent", { exact: true }).waitFor();
-  expect(await page.getByText("Sending", { exact: true }).count()).toBe(0);
+  await expect.poll(() => page.getByText("Sending", { exact: true }).count()).toBe(0);
 });
 
 test("a sixth page says that too many are open, and connects when another closes", async () => {

@@ -1,4 +1,5 @@
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import type { Random } from "../../support/random.ts";
 import {
   type Channel,
   createChannel,
@@ -8,7 +9,6 @@ import {
   createTemplate,
 } from "../../support/world/factories.ts";
 import { caller, type World } from "../../support/world/world.ts";
-import type { Random } from "../../support/random.ts";
 import { type DearPlace, FAMILIES, type Family } from "./families.ts";
 
 /** The dearest request of a family that was found. */

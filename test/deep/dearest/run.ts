@@ -1,6 +1,6 @@
 import { cpuTimeOf, runtimeProcess } from "../../support/cpu-time.ts";
-import { startService } from "../../support/world/service.ts";
 import { Random } from "../../support/random.ts";
+import { startService } from "../../support/world/service.ts";
 import { type Dearest, dearest, dearPlace, type Send } from "./climb.ts";
 
 /** The requests that cost most, over the socket of a service of its own. The seed determines where the search begins. */

@@ -10,8 +10,8 @@ import {
 import { place, reader } from "../../service/inbound/fixtures.ts";
 import { fromTelegram, metadata, telegramText, whatsappText } from "../../service/inbound/webhook-calls.ts";
 import { type Answer, call, newOrganization } from "../../support/harness.ts";
-import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
 import { Random } from "../../support/random.ts";
+import { signatureOf } from "../../unit/channels/whatsapp/network.ts";
 import { directoryRows } from "./rows.ts";
 
 const COUNT = Number(env.TEST_REQUESTS || 400);

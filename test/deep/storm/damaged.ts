@@ -1,10 +1,10 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Random } from "../../support/random.ts";
 import type { Answer } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { type Message, Parley } from "./parley.ts";
-import type { Random } from "../../support/random.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const MESSAGES = 100;

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../../support/random.ts";
 import type { Answer } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import type { Random } from "../../support/random.ts";
 import { type Force, killAtRandom, type Row, until } from "./storm.ts";
 import { withCopy } from "./where-text-is.ts";
 

@@ -1,8 +1,8 @@
 import { exitCodeOf, Mistake } from "../../support/mistake.ts";
+import { Random } from "../../support/random.ts";
 import { keepTemporaryFilesInMemory } from "../../support/temporary-files.ts";
 import { readArguments, USAGE } from "./arguments.ts";
 import { alone } from "./ground.ts";
-import { Random } from "../../support/random.ts";
 import type { Row } from "./storm.ts";
 import { table } from "./table.ts";
 import { STORMS } from "./tests.ts";

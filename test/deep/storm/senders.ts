@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../../support/random.ts";
 import { running } from "../../support/world/patience.ts";
 import type { Parley } from "./parley.ts";
-import type { Random } from "../../support/random.ts";
 
 /** A client's request and its response. */
 export interface Said {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Random } from "../../support/random.ts";
 import { alarms } from "./alarms.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
 import { events } from "./events.ts";
 import { files } from "./files.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
-import { Random } from "../../support/random.ts";
 import { soak } from "./soak.ts";
 import type { Force } from "./storm.ts";
 import { visitors } from "./visitors.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../../support/random.ts";
 import type { DevServer } from "../../support/world/dev-server.ts";
 import { running } from "../../support/world/patience.ts";
-import type { Random } from "../../support/random.ts";
 
 /** How hard a test runs. */
 export interface Force {
