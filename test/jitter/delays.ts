@@ -13,7 +13,7 @@ const RARE_MS = 500;
 /** Pauses shorter than this have no length in the fast mode, in milliseconds. Longer ones are deadlines. */
 const SHORT_MS = 50;
 /** The share of steps that are late. Each test file has one of these: rare delays change an order that frequent ones keep. */
-const SHARES = [0.04, 0.15, 0.5];
+const SHARES = [0.02, 0.08, 0.25];
 /** Of the late steps, this share is very late. */
 const RARE_SHARE = 0.02;
 

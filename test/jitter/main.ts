@@ -13,6 +13,8 @@ const SERVICE = ["--project", "service", "--project", "service-modules"];
 const BROWSER = ["--project", "browser", "--project", "deep-browser"];
 /** The lines of Vitest's output that are shown if it has no report. */
 const LAST_LINES = 40;
+/** What the progress reporter prints of a file or a test that failed. */
+const FAILED = /^(?: *\d+\/\d+ .* failed| {4}failed: .*)$/gm;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
@@ -62,7 +64,14 @@ async function repeatFirst(plan: Plan, [red]: Red[], reportPath: string): Promis
 async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): Promise<Report> {
   await rm(reportPath, { force: true });
   const load = way === "loaded" ? startLoad(plan.load ?? 2 * availableParallelism()) : [];
-  const report = ["--reporter", "json", "--outputFile", reportPath];
+  const report = [
+    "--reporter",
+    "./test/support/progress-reporter.ts",
+    "--reporter",
+    "json",
+    "--outputFile",
+    reportPath,
+  ];
   const chosen = [...(plan.browser ? BROWSER : SERVICE), ...plan.files, "--maxWorkers", String(plan.workers)];
   const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
     cwd: root,
@@ -80,7 +89,13 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
 
 async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {
   let text = "";
-  for (const stream of [stdout, stderr]) stream?.setEncoding("utf8").on("data", (more: string) => (text += more));
+  for (const stream of [stdout, stderr]) {
+    stream?.setEncoding("utf8").on("data", (more: string) => {
+      text += more;
+      // A round takes minutes, and may be ended before its report is there.
+      for (const line of more.match(FAILED) ?? []) print(line);
+    });
+  }
   await Promise.all([stdout && once(stdout, "close"), stderr && once(stderr, "close")]);
   return text;
 }
