@@ -36,8 +36,8 @@ let asksForWorker = false;
 
 /**
  * Keeps the plugin from loading the Worker again and again. Before each request and each call to an object, it asks an
- * object of its own for the Worker, which asks Vite in another process. The response never changes, and this takes
- * most of a test's time. Call it in each test file. Without it the tests pass, but take longer.
+ * object of its own for the Worker, which asks Vite in another process. The response never changes. Call it in each test
+ * file. Without it the tests pass, but take longer.
  */
 export function keepWorkerInPlace(): void {
   const runner = globalThis.__vitest_mocker__?.moduleRunner;

@@ -134,11 +134,13 @@ test("the first event that waits can be skipped, and no other", async () => {
   expect(await skip(`${id.slice(0, -1)}3`)).toEqual({ outcome: "not_head" });
   expect(await skip(id.replace("evt_g", "evt_e"))).toEqual({ outcome: "not_head" });
   expect(await skip(id)).toEqual({ outcome: "skipped" });
-  await settled(2);
-  expect(calls.map(({ event }) => [event.number, event.previous])).toEqual([
-    [2, null],
-    [3, 2],
-  ]);
+  // The calls themselves: the webhook's object may count the skipped event before the next one is called.
+  await vi.waitFor(() =>
+    expect(calls.map(({ event }) => [event.number, event.previous])).toEqual([
+      [2, null],
+      [3, 2],
+    ]),
+  );
 });
 
 test("a replay sends events again and says so", async () => {
