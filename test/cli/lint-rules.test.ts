@@ -14,8 +14,13 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       'import { runDurableObjectAlarm } from "cloudflare:test";',
       'import { runDurableObjectAlarm as run } from "cloudflare:test";',
       'import * as runtime from "cloudflare:test"; await runtime.runDurableObjectAlarm(object);',
+      "const at = await runInDurableObject(object, (_object, { storage }) => storage.getAlarm());",
     ],
-    right: ['import { runInDurableObject } from "cloudflare:test"; await runAlarm(object);'],
+    right: [
+      'import { runInDurableObject } from "cloudflare:test"; await runAlarm(object);',
+      "const at = await alarmAt(object);",
+      "await runInDurableObject(object, (_object, { storage }) => storage.deleteAlarm());",
+    ],
   },
   "poll-without-end": {
     wrong: [

@@ -65,15 +65,29 @@ export async function runAlarm(object: DurableObjectStub): Promise<boolean> {
 
 /** Like `runAlarm`, but only until the alarm ends: five seconds if its work hangs. */
 export async function ringAlarm(object: DurableObjectStub): Promise<boolean> {
-  const ranByItself = (await doneBy(object)).alarms > 0;
-  if (ranByItself)
-    await until(
-      "the object's own alarm is over",
-      () => doneBy(object),
-      ({ alarms }) => alarms === 0,
-    );
+  const ranByItself = await ownAlarmIsOver(object);
   const ran = await runDurableObjectAlarm(object);
   return ran || ranByItself;
+}
+
+/**
+ * When an object's alarm rings, Unix milliseconds; null if none is set. An alarm that runs by itself is awaited first: it
+ * sets the next one only at its end.
+ */
+export async function alarmAt(object: DurableObjectStub): Promise<number | null> {
+  await ownAlarmIsOver(object);
+  return runInDurableObject(object, (_object, { storage }) => storage.getAlarm());
+}
+
+/** @returns whether there was one */
+async function ownAlarmIsOver(object: DurableObjectStub): Promise<boolean> {
+  if ((await doneBy(object)).alarms === 0) return false;
+  await until(
+    "the object's own alarm is over",
+    () => doneBy(object),
+    ({ alarms }) => alarms === 0,
+  );
+  return true;
 }
 
 function doneBy(object: DurableObjectStub): Promise<{ alarms: number; work: number }> {

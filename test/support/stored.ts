@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { alarmAt } from "./alarms.ts";
 
 /** All stored data of an object as JSON: the rows of its tables, and its keys and values. */
 export async function storedBy(object: DurableObjectStub): Promise<string> {
@@ -18,12 +19,13 @@ function everythingIn({ sql, kv }: DurableObjectStorage): unknown[] {
 export const NOTHING = { values: [], tables: [], alarm: null };
 
 /** An object's stored values, the names of its tables, and its alarm. */
-export function heldBy(object: DurableObjectStub) {
-  return runInDurableObject(object, async (_object, { storage }) => ({
+export async function heldBy(object: DurableObjectStub) {
+  const alarm = await alarmAt(object);
+  const stored = await runInDurableObject(object, (_object, { storage }) => ({
     values: [...storage.kv.list()],
     tables: storage.sql.exec("select name from sqlite_master where name not like '_cf%'").toArray(),
-    alarm: await storage.getAlarm(),
   }));
+  return { ...stored, alarm };
 }
 
 /** What an organization's object stores of a chat. Times are Unix milliseconds. */

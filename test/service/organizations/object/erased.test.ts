@@ -1,7 +1,6 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { runAlarm } from "../../../support/alarms.ts";
+import { alarmAt, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects, replaceMethod } from "../../../support/faults.ts";
 import { admin, newChat, newOrganization } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
@@ -23,5 +22,5 @@ test("an organization that is erased while its alarm works sets no alarm, and no
   pass(60_000);
   expect(await runAlarm(object)).toBe(true);
   expect(errors).not.toHaveBeenCalled();
-  expect(await runInDurableObject(object, (_object, { storage }) => storage.getAlarm())).toBeNull();
+  expect(await alarmAt(object)).toBeNull();
 });

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { Message } from "../../../../../src/chats/message.ts";
-import { runAlarm } from "../../../../support/alarms.ts";
+import { alarmAt, runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, newChat, newOrganization } from "../../../../support/harness.ts";
 import { TOMORROW } from "../../../../support/tomorrow.ts";
 
@@ -96,11 +96,9 @@ export function deliveryOf(object: DurableObjectStub, seq: number) {
 }
 
 /** The alarm of an object, without the one that purges the audit log: that is further away than any other. */
-export function alarmOf(object: DurableObjectStub): Promise<number | null> {
-  return runInDurableObject(object, async (_object, { storage }) => {
-    const at = await storage.getAlarm();
-    return at !== null && at > Date.now() + 380 * 86_400_000 ? null : at;
-  });
+export async function alarmOf(object: DurableObjectStub): Promise<number | null> {
+  const at = await alarmAt(object);
+  return at !== null && at > Date.now() + 380 * 86_400_000 ? null : at;
 }
 
 /** Moves the clock to a chat's next attempt, and lets it happen. */

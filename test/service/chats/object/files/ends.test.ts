@@ -48,7 +48,7 @@ test("R2 deletes a thousand files in one call, and the alarm rings again for mor
   await runInDurableObject(chat.object(), (_object, { storage }) => {
     const ended = JSON.stringify({ state: "ended", size: 1, messageId: "msg_1" });
     for (let n = 0; n < 999; n++) storage.sql.exec("insert into files values (?, ?, 1)", `med_${n}`, ended);
-    storage.sql.exec("update files set delete_at = 1");
+    storage.sql.exec("update files set delete_at = ?", Date.now());
   });
   await evictDurableObject(chat.object());
   const deletes = vi.spyOn(env.MEDIA, "delete");
