@@ -8,6 +8,7 @@ export type Statement = Context["sourceCode"]["ast"]["body"][number];
 export type Expression = Extract<Statement, { type: "ExpressionStatement" }>["expression"];
 export type Call = Extract<Expression, { type: "CallExpression" }>;
 export type Node = Call["parent"];
+export type Loop = Extract<Statement, { type: "WhileStatement" | "DoWhileStatement" }>;
 
 /** A rule of which each hit says the same. */
 export function rule(message: string, visit: (report: (node: Node) => void, context: Context) => object): Rule {

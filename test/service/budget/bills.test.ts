@@ -5,6 +5,7 @@ import { runAlarm } from "../../support/alarms.ts";
 import { newChat, newOrganization, send } from "../../support/harness.ts";
 import { accept, acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, newSite, signUser, visit } from "../../support/sockets.ts";
+import { until } from "../../support/until.ts";
 import {
   alarmOf,
   conversation,
@@ -43,7 +44,7 @@ async function quietConversation(kind: Kind) {
     const waiting = "select 1 from messages where status = 'QUEUED'";
     const count = () =>
       runInDurableObject(ofChat, (_object, { storage }) => storage.sql.exec(waiting).toArray().length);
-    while ((await count()) > 0);
+    await until("the message is sent", count, (left) => left === 0);
     return message;
   };
   await sendAlone();

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { replaceMethod } from "../../../../support/faults.ts";
 import { admin, send } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn } from "../../../../support/networks.ts";
+import { until } from "../../../../support/until.ts";
 import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
 import { type Conversation, chatOf, conversation, deliveryOf, healthOf, pass, stopTheClock } from "./conversation.ts";
 import { refuseRecipient } from "./refused-recipient.ts";
@@ -25,7 +26,11 @@ async function sentIn(chat: Conversation) {
 
 /** Waits until the channel was told: nothing else can make it broken here. */
 async function isBroken({ channelId }: Conversation): Promise<void> {
-  while ((await healthOf(channelId)).state === "ok");
+  await until(
+    "the channel is broken",
+    () => healthOf(channelId),
+    ({ state }) => state !== "ok",
+  );
 }
 
 /** How often a channel was told that it is broken. */

@@ -6,6 +6,7 @@ import { runAlarm } from "../../../../support/alarms.ts";
 import { aroundCall, breakDirectory, breakObjects, countCalls, OUTAGES } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, refuse } from "../../../../support/networks.ts";
+import { until } from "../../../../support/until.ts";
 import { bot, depths, manyChats, mend, runAll } from "./broken-channel.ts";
 import { alarmOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
 
@@ -98,7 +99,11 @@ test("many attempts that fail together open the breaker once, for five minutes",
   await send(at.api, at.chatId);
   await at.run();
   for (const { chatId } of at.chats) await send(at.api, chatId);
-  while (calls.length < 21) await at.queue();
+  await until(
+    "each chat calls",
+    () => calls.length,
+    (count) => count === 21,
+  );
   const reports = countCalls("ORGANIZATIONS", "reportHealth");
   held.letGo();
   await runAll(at.chats);
@@ -218,7 +223,11 @@ test("a channel that is repaired while its broken health is reported is ok, howe
   const delivery = chat.run();
   await reached.promise;
   const repair = mend(chat.channelId);
-  while (await breakerOf(chat.channelId)) await healthOf(chat.channelId);
+  await until(
+    "the breaker is closed",
+    () => breakerOf(chat.channelId),
+    (breaker) => !breaker,
+  );
   // A report of the repaired health that did not wait for the slow one would be over by now.
   for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
   gate.resolve();

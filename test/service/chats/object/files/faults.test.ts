@@ -81,6 +81,7 @@ test("an R2 that says nothing ends a redaction with a 503, and holds up nothing 
   isLate = true;
   expect((await redaction).status).toBe(503);
   await ring;
+  isLate = false;
   deletes.mockRestore();
   expect((await redact(chat.chat.id, id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
