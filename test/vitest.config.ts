@@ -69,9 +69,9 @@ function service(
 function node(
   name: string,
   include: string[],
-  { globalSetup = [] as string[], exclude = [] as string[], testTimeout = PATIENCE.testTimeout } = {},
+  { globalSetup = [] as string[], exclude = [] as string[], testTimeout = PATIENCE.testTimeout, isolate = true } = {},
 ) {
-  return { test: { ...PATIENCE, testTimeout, name, include, exclude, globalSetup } };
+  return { test: { ...PATIENCE, testTimeout, name, include, exclude, globalSetup, isolate } };
 }
 
 /** One service for all tests of a browser. */
@@ -106,7 +106,8 @@ export default defineConfig({
       { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
       service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE], sharesRuntime: true }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
-      node("page", ["test/page/**/*.test.ts"]),
+      // Starting a process and loading the pages takes longer than the tests of most files.
+      node("page", ["test/page/**/*.test.ts"], { isolate: false }),
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [DEEP_PAGES] }),
       node("cli", ["test/{cli,client,wire,words}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),

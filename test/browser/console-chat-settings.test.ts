@@ -1,13 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "playwright-core";
-import { beforeEach, expect, inject, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 import { eventually } from "./visitor.ts";
-
-const { base } = inject("server");
 
 let desk: Desk;
 

@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect, inject, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { CREDENTIALS, createChannel, createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
-
-const { base } = inject("server");
+import { base } from "./running-server.ts";
 
 interface PageOptions extends BrowserContextOptions {
   /** The page never hears what others do, as on a bad connection. It can still send. */

@@ -1,10 +1,9 @@
 import type { Page, Route } from "playwright-core";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { comes, type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
-
-const { adminToken, base } = inject("server");
 
 let desk: Desk;
 

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
 import { createKey } from "../support/world/factories.ts";
 import { type Desk, openDesk } from "./console.ts";
 import { browser } from "./file-browser.ts";
-
-const { base, adminToken } = inject("server");
+import { adminToken, base } from "./running-server.ts";
 
 let desk: Desk;
 let receiver: WebhookReceiver;

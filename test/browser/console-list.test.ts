@@ -1,9 +1,8 @@
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
-
-const { base } = inject("server");
+import { base } from "./running-server.ts";
 
 let desk: Desk;
 

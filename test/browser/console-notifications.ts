@@ -1,9 +1,8 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { inject, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { type Desk, openAsMember, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
-
-const { base } = inject("server");
+import { base } from "./running-server.ts";
 
 export const AGENT = [
   "chats:read",

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { addPasskey, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
-
-const { base } = inject("server");
 
 let desk: Desk;
 

@@ -1,15 +1,14 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { PRESETS } from "../../src/keys/presets.ts";
 import { createOrganization } from "../support/world/factories.ts";
 import { worldAt } from "../support/world/world.ts";
 import { openAsMember, openDesk, screenOf, signIn, signInViolations } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
-
-const { base, adminToken } = inject("server");
 
 let evil: Server;
 /** Another site on the same host: a browser sends it the same cookies, because they don't know ports. */

@@ -1,9 +1,8 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
-
-const { base } = inject("server");
+import { base } from "./running-server.ts";
 
 let desk: Desk;
 

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Endpoint, type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
 import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
-
-const { base } = inject("server");
 
 let desk: Desk;
 let receiver: WebhookReceiver;

@@ -1,5 +1,4 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { inject } from "vitest";
 import { PERMISSIONS } from "../../src/keys/permissions.ts";
 import {
   type Channel,
@@ -11,9 +10,8 @@ import {
 } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
 import { caller, worldAt } from "../support/world/world.ts";
+import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
-
-const { base, adminToken } = inject("server");
 
 /** An organization with a web channel, as its own people and its visitors see it. */
 export interface Desk {

@@ -1,10 +1,9 @@
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { faultsOf } from "./docs-page.ts";
 import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 import { open } from "./visitor.ts";
-
-const { base } = inject("server");
 
 const wide = { width: 1_400, height: 900 };
 const DOCUMENTS = ["/api/v1/openapi.json", "/admin/v1/openapi.json"];

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { inject } from "vitest";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
 import { caller, worldAt } from "../support/world/world.ts";
+import { adminToken, base } from "./running-server.ts";
 
 interface Message {
   id: string;
@@ -62,7 +62,6 @@ export interface Place {
 
 /** A channel of a new organization, on the service that all tests share. */
 export async function openPlace(settings: Record<string, unknown> = {}): Promise<Place> {
-  const { base, adminToken } = inject("server");
   const name = "Acme support";
   const world = worldAt(base, adminToken);
   const operator = caller(world, "/admin/v1", adminToken);

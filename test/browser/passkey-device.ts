@@ -1,9 +1,8 @@
 import type { CDPSession, Page } from "playwright-core";
-import { inject } from "vitest";
 import type { Desk } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
 
-const { base } = inject("server");
 /** The same service by a host name: browsers have no passkeys for IP addresses. */
 const here = base.replace("127.0.0.1", "localhost");
 

@@ -11,7 +11,7 @@ let place: Awaited<ReturnType<typeof furnish>>;
 beforeAll(async () => {
   service = await startService();
   place = await furnish();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 async function furnish() {

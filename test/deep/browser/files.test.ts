@@ -1,12 +1,11 @@
 import { createHash, randomFillSync } from "node:crypto";
 import { request } from "node:http";
 import type { BrowserContext } from "playwright-core";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Desk, openConsole, openDesk, screenOf } from "../../browser/console.ts";
 import { browser } from "../../browser/file-browser.ts";
+import { base } from "../../browser/running-server.ts";
 import { createKey } from "../../support/world/factories.ts";
-
-const { base } = inject("server");
 
 /** A chat, and calls with a key that may send files to it. */
 async function openChat(desk: Desk) {

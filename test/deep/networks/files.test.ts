@@ -34,7 +34,7 @@ beforeAll(async () => {
   miniflare = started.miniflare;
   url = started.urls.poster ?? "";
   expect((await fetch(url, { method: "PUT", body: BYTES })).status).toBe(200);
-}, 60_000);
+});
 
 afterAll(async () => {
   await miniflare?.dispose();

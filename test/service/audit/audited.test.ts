@@ -4,8 +4,8 @@ import { app } from "../../../src/app.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/audit/actions.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
-import { until } from "../../support/until.ts";
 import { ACTORS, ACTS, type ActorName, type Everything, everything } from "./acts.ts";
+import { type Entry, endedEntries } from "./ended-entries.ts";
 
 /** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
 beforeEach(() => {
@@ -34,20 +34,10 @@ async function linesOf(run: () => Promise<Answer>) {
   return { answer, lines, audits: lines.filter((line) => line.event === "audit") };
 }
 
-/**
- * The entries of a request in an organization's log. Empty once the organization is deleted. An entry of a GET gets its
- * status after the response.
- */
-function entriesOf(organizationId: string, answer: Answer): Promise<Record<string, unknown>[]> {
-  return until(
-    "each entry has its status",
-    async () => {
-      const { body } = await admin("GET", `/organizations/${organizationId}/audit`);
-      const entries: Record<string, unknown>[] = body.entries ?? [];
-      return entries.filter(({ requestId }) => requestId === answer.headers.get("X-Request-Id"));
-    },
-    (entries) => entries.every(({ status }) => status !== null),
-  );
+/** The entries of a request in an organization's log. */
+async function entriesOf(organizationId: string, answer: Answer): Promise<Entry[]> {
+  const entries = await endedEntries(organizationId);
+  return entries.filter(({ requestId }) => requestId === answer.headers.get("X-Request-Id"));
 }
 
 /** Each act by each actor that can do it. */

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { watchSteps } from "../../support/faults.ts";
-import { admin, expectError } from "../../support/harness.ts";
+import { expectError } from "../../support/harness.ts";
 import { type Everything, everything } from "./acts.ts";
+import { endedEntries } from "./ended-entries.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -28,7 +29,8 @@ test.each([
     const later = watchSteps();
     expect((await ids.api("GET", `${pathOf(ids)}?${query}`)).status).toBe(200);
     expect(later).toContain(read);
-    const log = await admin("GET", `/organizations/${ids.organizationId}/audit?action=${action}`);
-    expect(log.body.entries).toEqual([expect.objectContaining({ status: 200 })]);
+    expect(await endedEntries(ids.organizationId, `&action=${action}`)).toEqual([
+      expect.objectContaining({ status: 200 }),
+    ]);
   },
 );

@@ -13,4 +13,4 @@ test("in random chains of acts, no key ever holds what its maker did not, and th
   const statuses = [...seen.keys()].map((what) => Number(what.split(" ")[1]));
   expect(statuses.some((status) => status < 300)).toBe(true);
   expect(statuses.some((status) => status >= 400)).toBe(true);
-}, 60_000);
+});

@@ -107,7 +107,7 @@ test("10,000 chats of a broken channel: one probe at a time, and they are woken 
   expect(woken).toHaveLength(10_000);
   expect(await waiting(object())).toBe(0);
   expect(await alarmOf(object())).toBeNull();
-}, 30_000);
+});
 
 test("chats that come while an unproven channel is tried wait for the end of that one attempt", async () => {
   const { permit, go, broke } = await channel();

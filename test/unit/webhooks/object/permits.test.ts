@@ -138,7 +138,7 @@ test("a dead receiver with 1,000 lines gets the calls of the schedule, each by a
   expect(lines.maxInFlight).toBeLessThanOrEqual(5);
   expect(webhook.waiting.count()).toBe(0);
   expect(webhook.alarmAt).toBeNull();
-}, 60_000);
+});
 
 test("the line of the last probe makes the next one while the only other line does not answer", async () => {
   const { webhook, lines } = await working();

@@ -30,7 +30,7 @@ test("a drained channel's chats queue on its clock", async () => {
   const starts = waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start);
   expect(new Set(starts)).toEqual(new Set([2_000, 3_000, 4_000, 5_000]));
   expect(calls).toHaveLength(3);
-}, 30_000);
+});
 
 test("while a channel is broken one attempt at a time goes, as a probe, and the waits grow", async () => {
   const calls = fakeNetworks(bot);
@@ -52,7 +52,7 @@ test("while a channel is broken one attempt at a time goes, as a probe, and the 
   expect(first).toBeLessThanOrEqual(7);
   expect(later.length).toBeGreaterThanOrEqual(2);
   expect(later.filter((gap) => gap < 10 || gap > 49)).toEqual([]);
-}, 30_000);
+});
 
 test("a probe that hangs lets no second one go", async () => {
   const hang = hanging(refuse(401, "Unauthorized"));
@@ -89,7 +89,7 @@ test("a successful probe closes the breaker, and all other chats send", async ()
   await runAll(at.chats);
   expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
   expect(calls).toHaveLength(11);
-}, 30_000);
+});
 
 test("many attempts that fail together open the breaker once, for five minutes", async () => {
   const held = hanging(refuse(401, "Unauthorized"));
@@ -110,7 +110,7 @@ test("many attempts that fail together open the breaker once, for five minutes",
   expect(reports()).toBe(1);
   const pace = await runInDurableObject(at.channelObject(), (_object, { storage }) => storage.kv.get("pace"));
   expect(pace).toMatchObject({ breaker: { failures: 0, probeAt: Date.now() + 5 * MINUTE } });
-}, 30_000);
+});
 
 test("a breaker stays open over an eviction of the channel's object", async () => {
   const calls = fakeNetworks(bot);

@@ -297,7 +297,7 @@ test("a long line is worked off in runs of bounded length", async () => {
   expect(await alarmOf(chat.object())).toBe(Date.now());
   await chat.run();
   expect(calls).toHaveLength(62);
-}, 30_000);
+});
 
 test.each([
   ["its channel works again", ({ object }: Conversation) => object().wake()],

@@ -9,6 +9,7 @@ import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
 import { visit } from "../../../../support/sockets.ts";
+import { until } from "../../../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
@@ -55,6 +56,7 @@ test("while a chat waits for its turn, a call sets no alarm in place of the one 
     // As the platform does before it calls the handler.
     await storage.deleteAlarm();
     const ringing = chat.alarm();
+    await until("it rings", () => parts.alarm.isBy(0));
     await parts.alarm.by(Date.now() + MINUTE);
     expect(parts.scheduled.hasDue).toBe(true);
     expect(await storage.getAlarm()).toBeNull();

@@ -181,7 +181,7 @@ test("an isolate caches a thousand records, and drops the oldest", async () => {
   expect(await channelRecord(env, channelId)).toBe(first);
   await channelRecord(env, newId("chn", null));
   expect(await channelRecord(env, channelId)).not.toBe(first);
-}, 20_000);
+});
 
 /** Verifies a bot's token, and records the tokens that it was compared with. */
 function tokenVerifier(channelId: string) {

@@ -27,4 +27,4 @@ test("a recipient that Meta refuses in the words of a broken channel delays othe
   expect(messages.slice(0, 10).map(({ status, error }) => [status, error?.code])).toEqual(
     Array.from({ length: 10 }, () => ["FAILED", "message_refused"]),
   );
-}, 60_000);
+});
