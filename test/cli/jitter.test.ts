@@ -63,6 +63,12 @@ test("JITTER names a mode and a seed, and nothing else", () => {
   expect(() => settingsOf("wild:1")).toThrow("slow:<seed>");
 });
 
+const STACK = [
+  "\u001b[31mError: expected 1\u001b[39m",
+  "    at /here/test/service/a.test.ts:7:5",
+  "    at run (/here/src/here/src/chats/send-message.ts:16:3)",
+  "    at task (here/node_modules/@vitest/runner/dist/chunk.js:1:2)",
+];
 const ROUND = { seed: 3, way: "slow" } as const;
 const REPORT: Report = {
   testResults: [
@@ -71,7 +77,7 @@ const REPORT: Report = {
       status: "failed",
       assertionResults: [
         { fullName: "is green", status: "passed" },
-        { fullName: "is red", status: "failed", failureMessages: ["\u001b[31mError: expected 1\u001b[39m\n  at a"] },
+        { fullName: "is red", status: "failed", failureMessages: [STACK.join("\n")] },
       ],
     },
     { name: "/here/test/service/b.test.ts", status: "failed", message: "It could not be loaded", assertionResults: [] },
@@ -80,8 +86,9 @@ const REPORT: Report = {
 };
 
 test("the reds of a report are its failed tests, and files that failed as a whole", () => {
+  const error = "Error: expected 1\n    at test/service/a.test.ts:7:5\n    at src/chats/send-message.ts:16:3";
   expect(redsOf(REPORT, ROUND, "/here")).toEqual([
-    { ...ROUND, file: "test/service/a.test.ts", test: "is red", error: "Error: expected 1" },
+    { ...ROUND, file: "test/service/a.test.ts", test: "is red", error },
     { ...ROUND, file: "test/service/b.test.ts", test: "", error: "It could not be loaded" },
   ]);
 });

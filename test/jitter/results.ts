@@ -2,6 +2,8 @@ import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Round } from "./arguments.ts";
 
+const MAX_PLACES = 6;
+
 /** The part of Vitest's JSON report that is read here. */
 export interface Report {
   testResults: {
@@ -16,7 +18,7 @@ export interface Report {
 export interface Red extends Round {
   file: string;
   test: string;
-  /** The first line of its error. */
+  /** The first line of its error, and where it was thrown. */
   error: string;
 }
 
@@ -30,10 +32,10 @@ export function redsOf(report: Report, round: Round, root: string): Red[] {
         ...round,
         file,
         test: fullName,
-        error: firstLine(failureMessages?.[0] ?? ""),
+        error: headOf(failureMessages?.[0] ?? ""),
       }));
     }
-    return status === "passed" ? [] : [{ ...round, file, test: "", error: firstLine(message) }];
+    return status === "passed" ? [] : [{ ...round, file, test: "", error: headOf(message) }];
   });
 }
 
@@ -60,6 +62,10 @@ export function repeatOf({ seed, way }: Round, file: string): string {
   return `npm run test:jitter -- --times 1 --seed ${seed} --way ${way}${browser} ${file}`;
 }
 
-function firstLine(text: string): string {
-  return (stripVTControlCharacters(text).split("\n")[0] ?? "").slice(0, 200);
+/** The first line of an error, and the places in the tests and the service that it names. */
+function headOf(text: string): string {
+  const [first = "", ...lines] = stripVTControlCharacters(text).split("\n");
+  // A path of the bundle has the root twice.
+  const places = lines.flatMap((line) => /.*\b((?:test|src)\/[\w./-]+\.tsx?:\d+:\d+)/.exec(line)?.[1] ?? []);
+  return [first.slice(0, 200), ...places.slice(0, MAX_PLACES)].join("\n    at ");
 }
