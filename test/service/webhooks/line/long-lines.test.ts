@@ -16,23 +16,20 @@ const STEP = { rows: 25_000, statements: 1_500 };
 
 /**
  * What the SQL of an object does while `work` runs: the rows that it reads and its statements, in all and in the longest
- * step. A step ends when a timer of the object may ring; what a call's answer begins may count to the step before it.
+ * step. A step ends when anything has waited for the event loop, for others could run then.
  */
 async function workOf(object: DurableObjectStub, work: () => Promise<unknown>) {
   const steps = [{ rows: 0, statements: 0 }];
   const cursors: (() => void)[] = [];
-  let isNew = true;
   let longest = 0;
+  const wait = scheduler.wait.bind(scheduler);
+  vi.spyOn(scheduler, "wait").mockImplementation(async (...given) => {
+    await wait(...given);
+    steps.push({ rows: 0, statements: 0 });
+  });
   await runInDurableObject(object, (_object, { storage }) => {
     const exec = storage.sql.exec.bind(storage.sql);
     vi.spyOn(storage.sql, "exec").mockImplementation(((...given: Parameters<typeof exec>) => {
-      if (isNew) {
-        isNew = false;
-        setTimeout(() => {
-          isNew = true;
-          steps.push({ rows: 0, statements: 0 });
-        }, 0);
-      }
       const cursor = exec(...given);
       const step = steps.at(-1);
       if (step) step.statements++;

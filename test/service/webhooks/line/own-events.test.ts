@@ -189,6 +189,7 @@ test("an event that fails is tried again by the alarm, and the later ones wait f
   const calls = fakeReceiver((_call, number) => new Response("busy", { status: number <= 2 ? 503 : 200 }));
   const { organization, organizationId, webhookId } = await toldOrganization();
   await deleteChat(organization);
+  await attempted(organizationId, webhookId, 1);
   for (const [tries, ms] of [6 * SECOND, 36 * SECOND].entries()) {
     pass(ms);
     expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now());
