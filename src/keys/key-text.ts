@@ -10,7 +10,8 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 const encoder = new TextEncoder();
-const signers = new WeakMap<Uint8Array, Promise<CryptoKey>>();
+/** Keys and not their promises: a request that waits for another one's promise is canceled with it. */
+const signers = new WeakMap<Uint8Array, CryptoKey>();
 
 /** A new key text for the key `id`, with a checksum under `secret`. Only its hash may be stored. */
 export async function newKeyText(id: string, secret: Uint8Array): Promise<string> {
@@ -38,10 +39,10 @@ export async function hashOf(text: string): Promise<string> {
 async function checksumOf(body: string, secret: Uint8Array): Promise<string> {
   let signer = signers.get(secret);
   if (!signer) {
-    signer = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    signer = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     signers.set(secret, signer);
   }
-  const signature = await crypto.subtle.sign("HMAC", await signer, encoder.encode(body));
+  const signature = await crypto.subtle.sign("HMAC", signer, encoder.encode(body));
   return toBase62(new Uint8Array(signature), CHECKSUM_LENGTH);
 }
 

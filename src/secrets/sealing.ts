@@ -9,7 +9,8 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 
 const encoder = new TextEncoder();
-const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
+/** Keys and not their promises: a request that waits for another one's promise is canceled with it. */
+const imported = new WeakMap<Uint8Array, CryptoKey>();
 
 /** New texts are sealed with `current`. Texts that were sealed with `previous` still open. */
 export interface SealingKeys {
@@ -78,10 +79,10 @@ function parameters(nonce: Uint8Array<ArrayBuffer>, { id, column }: SealedCell) 
   return { name: "AES-GCM", iv: nonce, additionalData: encoder.encode(`${id}:${column}`) };
 }
 
-function keyOf(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+async function keyOf(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   let known = imported.get(key);
   if (!known) {
-    known = crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+    known = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
     imported.set(key, known);
   }
   return known;
