@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { beginLoad } from "../support/cpu-load.ts";
 import { requireRoom } from "../support/temporary-files.ts";
-import { beginLoad, type Ended, run } from "./processes.ts";
+import { type Ended, run } from "./processes.ts";
 import { readResult } from "./result.ts";
 import type { Row } from "./row.ts";
 

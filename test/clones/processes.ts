@@ -6,16 +6,6 @@ import { setTimeout as delay } from "node:timers/promises";
 const FAREWELL_MS = 10_000;
 /** Of the output that is kept, in characters. */
 const MAX_OUTPUT = 4_000_000;
-/** It loops until its input ends, so it ends with the process that started it, however that ends. */
-const BUSY = `
-  process.stdin.on("end", () => process.exit()).resume();
-  const loop = () => {
-    const end = performance.now() + 50;
-    while (performance.now() < end);
-    setImmediate(loop);
-  };
-  loop();
-`;
 
 interface Options {
   cwd: string;
@@ -59,18 +49,6 @@ export async function run(program: string, args: string[], { cwd, env, signal, l
   } finally {
     signalGroup(child, "SIGKILL");
   }
-}
-
-/** Keeps the CPU busy with some processes. @returns what ends them */
-export function beginLoad(processes: number): () => Promise<void> {
-  const busy = Array.from({ length: processes }, () =>
-    spawn(process.execPath, ["-e", BUSY], { stdio: ["pipe", "ignore", "ignore"] }),
-  );
-  const exits = busy.map((child) => once(child, "exit"));
-  return async () => {
-    for (const child of busy) child.kill("SIGKILL");
-    await Promise.all(exits);
-  };
 }
 
 /** Asks the processes of a group to end, so that they can remove their files, and kills those that stay. */

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { beginLoad } from "../support/cpu-load.ts";
 import { exitCodeOf } from "../support/mistake.ts";
 import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
 import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-const BUSY = "for (;;);";
 const SERVICE = ["--project", "service", "--project", "service-modules"];
 const BROWSER = ["--project", "browser", "--project", "deep-browser"];
 /** The lines of Vitest's output that are shown if it has no report. */
@@ -63,7 +63,7 @@ async function repeatFirst(plan: Plan, [red]: Red[], reportPath: string): Promis
 
 async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): Promise<Report> {
   await rm(reportPath, { force: true });
-  const load = way === "loaded" ? startLoad(plan.load ?? 2 * availableParallelism()) : [];
+  const endLoad = beginLoad(way === "loaded" ? (plan.load ?? 2 * availableParallelism()) : 0);
   const report = [
     "--reporter",
     "./test/support/progress-reporter.ts",
@@ -79,8 +79,11 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
     env: { ...process.env, ORDER_SEED: String(seed), JITTER: `${way === "fast" ? "fast" : "slow"}:${seed}` },
   });
   const output = outputOf(child);
+  const end = () => child.kill();
+  process.once("SIGTERM", end);
   await once(child, "close");
-  for (const process of load) process.kill("SIGKILL");
+  process.off("SIGTERM", end);
+  await endLoad();
   const text = await readFile(reportPath, "utf8").catch(() => null);
   if (text === null)
     throw new Error(`Vitest made no report:\n${(await output).split("\n").slice(-LAST_LINES).join("\n")}`);
@@ -98,10 +101,6 @@ async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {
   }
   await Promise.all([stdout && once(stdout, "close"), stderr && once(stderr, "close")]);
   return text;
-}
-
-function startLoad(processes: number): ChildProcess[] {
-  return Array.from({ length: processes }, () => spawn(process.execPath, ["-e", BUSY], { stdio: "ignore" }));
 }
 
 function print(line: string): void {
