@@ -10,7 +10,7 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 const encoder = new TextEncoder();
-/** Keys and not their promises: a request that waits for another one's promise is canceled with it. */
+/** Keys and not their promises: when a request ends, the runtime cancels what waits for its promises. */
 const signers = new WeakMap<Uint8Array, CryptoKey>();
 
 /** A new key text for the key `id`, with a checksum under `secret`. Only its hash may be stored. */

@@ -9,7 +9,7 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 
 const encoder = new TextEncoder();
-/** Keys and not their promises: a request that waits for another one's promise is canceled with it. */
+/** Keys and not their promises: when a request ends, the runtime cancels what waits for its promises. */
 const imported = new WeakMap<Uint8Array, CryptoKey>();
 
 /** New texts are sealed with `current`. Texts that were sealed with `previous` still open. */

@@ -37,8 +37,12 @@ export async function setup(project: TestProject): Promise<void> {
 async function start(): Promise<Started> {
   telegram = await telegramServer();
   const vars = { TELEGRAM_API_BASE: telegram.base, WEBHOOKS_ALLOW_LOCAL: "true" };
-  const both = [DevServer.begin({ vars, onOutput: (text) => (output += text) }), unpackBrowser()] as const;
-  [server] = await Promise.all(both);
+  const beginning = DevServer.begin({ vars, onOutput: (text) => (output += text) });
+  const [begun, unpacked] = await Promise.allSettled([beginning, unpackBrowser()]);
+  if (begun.status === "rejected") throw begun.reason;
+  // Before the browser's fault is told: the server ends with the run all the same.
+  server = begun.value;
+  if (unpacked.status === "rejected") throw unpacked.reason;
   return { base: server.base, adminToken: server.secrets.ADMIN_TOKEN };
 }
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { beginLoad } from "../support/cpu-load.ts";
 import { exitCodeOf } from "../support/mistake.ts";
 import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
@@ -14,7 +15,7 @@ const BROWSER = ["--project", "browser", "--project", "deep-browser"];
 /** The lines of Vitest's output that are shown if it has no report. */
 const LAST_LINES = 40;
 /** What the progress reporter prints of a file or a test that failed. */
-const FAILED = /^(?: *\d+\/\d+ .* failed| {4}failed: .*)$/gm;
+const FAILED = /^(?: *\d+\/\d+ .* failed| {4}failed: .*)$/;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
@@ -93,10 +94,11 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
 async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {
   let text = "";
   for (const stream of [stdout, stderr]) {
-    stream?.setEncoding("utf8").on("data", (more: string) => {
-      text += more;
+    if (!stream) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      text += `${line}\n`;
       // A round takes minutes, and may be ended before its report is there.
-      for (const line of more.match(FAILED) ?? []) print(line);
+      if (FAILED.test(line)) print(line);
     });
   }
   await Promise.all([stdout && once(stdout, "close"), stderr && once(stderr, "close")]);
