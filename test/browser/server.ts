@@ -40,7 +40,7 @@ async function start(): Promise<Started> {
   const beginning = DevServer.begin({ vars, onOutput: (text) => (output += text) });
   const [begun, unpacked] = await Promise.allSettled([beginning, unpackBrowser()]);
   if (begun.status === "rejected") throw begun.reason;
-  // Before the browser's fault is told: the server ends with the run all the same.
+  // Before the browser's fault is thrown: the run must end the server.
   server = begun.value;
   if (unpacked.status === "rejected") throw unpacked.reason;
   return { base: server.base, adminToken: server.secrets.ADMIN_TOKEN };
