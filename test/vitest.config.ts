@@ -44,9 +44,14 @@ const runtime = cloudflareTest({
 // The runtime wants the folder of the static files, as a deploy has it.
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
-/** In milliseconds: nothing takes so long, unless the machine is busy with something else. */
-const PATIENCE_MS = process.env.JITTER ? 300_000 : 90_000;
-const PATIENCE = { testTimeout: PATIENCE_MS, hookTimeout: 2 * PATIENCE_MS, expect: { poll: { timeout: 60_000 } } };
+/**
+ * How long the tests of a project may take. Nothing takes so long, unless the machine is busy with something else. Those
+ * of `npm run test:deep` are long, or run several processes.
+ */
+function patienceOf(project: string) {
+  const ms = project.startsWith("deep-") || process.env.JITTER ? 300_000 : 90_000;
+  return { testTimeout: ms, hookTimeout: 2 * ms, expect: { poll: { timeout: 60_000 } } };
+}
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
 const REPLACES_A_MODULE = "test/service/chats/object/delivery/third-network.test.ts";
@@ -62,16 +67,16 @@ function service(
 ) {
   const plugins = bundles ? [bundledWorker(root), runtime] : [runtime];
   const setupFiles = ["test/support/setup.ts"];
-  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles, isolate: !sharesRuntime } };
+  return { plugins, test: { ...patienceOf(name), name, include, exclude, setupFiles, isolate: !sharesRuntime } };
 }
 
 /** In Node. */
 function node(
   name: string,
   include: string[],
-  { globalSetup = [] as string[], exclude = [] as string[], testTimeout = PATIENCE.testTimeout, isolate = true } = {},
+  { globalSetup = [] as string[], exclude = [] as string[], isolate = true } = {},
 ) {
-  return { test: { ...PATIENCE, testTimeout, name, include, exclude, globalSetup, isolate } };
+  return { test: { ...patienceOf(name), name, include, exclude, globalSetup, isolate } };
 }
 
 /** One service for all tests of a browser. */
@@ -85,7 +90,7 @@ const DEEP_PAGES = "test/browser/{chat-!(page),console-!(sign-in),docs,injection
  */
 const SIMULATIONS = {
   test: {
-    ...PATIENCE,
+    ...patienceOf("deep-simulate"),
     name: "deep-simulate",
     include: ["test/simulate/**/*.test.ts"],
     server: { deps: { external: [/\/service\.mjs$/] } },
@@ -103,7 +108,10 @@ export default defineConfig({
     // A call that a test file has left unfinished ends when the next file begins with empty storage.
     onUnhandledError: ({ message }) => !message.includes("Application called deleteAllDurableObjects()"),
     projects: [
-      { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
+      {
+        plugins: [runtime],
+        test: { ...patienceOf("unit"), name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false },
+      },
       service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE], sharesRuntime: true }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       // Starting a process and loading the pages takes longer than the tests of most files.
@@ -111,11 +119,7 @@ export default defineConfig({
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [DEEP_PAGES] }),
       node("cli", ["test/{cli,client,wire,words}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
-      node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], {
-        globalSetup: BROWSER,
-        // A test of the console opens several pages, beside another one that needs a core.
-        testTimeout: 300_000,
-      }),
+      node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], { globalSetup: BROWSER }),
       SIMULATIONS,
       node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest,deep/networks}/**/*.test.ts"]),
     ],

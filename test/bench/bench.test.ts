@@ -57,9 +57,7 @@ const GOALS = [
 
 const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, afterSeconds: 0.1, log: () => undefined };
 
-test("every case is prepared, counted and timed, and gets the expected responses", {
-  timeout: 240_000,
-}, async () => {
+test("every case is prepared, counted and timed, and gets the expected responses", async () => {
   const cases = selectCases(TINY, { only: null, goals: false, scale: true });
   const settings = { ...SETTINGS, seconds: 0.02, wrk: null, memory: [25, 65] };
   const { rows, gzippedBytes, memory } = await bench(cases, settings);
@@ -106,7 +104,7 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
 });
 
-test("a deleted channel leaves nothing, and its deletion is measured", { timeout: 120_000 }, async () => {
+test("a deleted channel leaves nothing, and its deletion is measured", async () => {
   const erasure = await measureErasure({ chats: 60, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
   expect(erasure).toMatchObject({ chats: 60, erased: 60, faults: [] });
   expect(erasure.before.read).toBeGreaterThan(0);
@@ -114,9 +112,7 @@ test("a deleted channel leaves nothing, and its deletion is measured", { timeout
   expect(erasureText(erasure)).toContain("Nothing of the channel is left.");
 });
 
-test("an organization is exported over connections that are cut, and sends beside an export are measured", {
-  timeout: 120_000,
-}, async () => {
+test("an organization is exported over connections that are cut, and sends beside an export are measured", async () => {
   const sizes = { chats: 150, full: 2, messages: 1_200, longChat: 1_500 };
   const measured = await measureExport(sizes, { ...SETTINGS, seconds: 0.2, wrk: null });
   expect(measured).toMatchObject({ faults: [], sizes });
@@ -128,30 +124,28 @@ test("an organization is exported over connections that are cut, and sends besid
   expect(exportText(measured)).toContain("Every line came once.");
 });
 
-test("old messages of a chat are deleted, and sends meanwhile are measured", { timeout: 120_000 }, async () => {
+test("old messages of a chat are deleted, and sends meanwhile are measured", async () => {
   const measured = await measureRetention({ messages: 2_500, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
   expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
   expect(measured.meanwhile.sends).toBeGreaterThan(0);
   expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
 });
 
-test("the memory of uploads is measured beside bodies that are dropped, and that are put straight into R2", {
-  timeout: 120_000,
-}, async () => {
+test("the memory of uploads is measured beside bodies that are dropped, and that are put straight into R2", async () => {
   const sizes = { uploads: 2, bytes: 2_097_152, slowSeconds: 0.1 };
   const measured = await measureUploads(sizes, { ...SETTINGS, seconds: 1, wrk: null });
   expect(measured.rows.map(({ before, peak }) => peak >= before)).toEqual(Array(6).fill(true));
   expect(uploadsText(measured)).toContain("2 bodies of 2 MiB at once");
 });
 
-test("an inbox of many chats is measured in a browser", { timeout: 120_000 }, async () => {
+test("an inbox of many chats is measured in a browser", async () => {
   const measured = await measureConsole(100, { ...SETTINGS, seconds: 0.1, wrk: null });
   expect(measured).toMatchObject({ chats: 100, switches: 60 });
   expect(measured.requests).toBeLessThanOrEqual(2);
   expect(consoleText(measured)).toContain("An inbox of 100 chats");
 });
 
-test("all kinds of listeners are measured beside sends", { timeout: 240_000 }, async () => {
+test("all kinds of listeners are measured beside sends", async () => {
   const sizes = { visitors: 10, streams: 2, webhooks: 1, consoles: 1, perSecond: 10, seconds: 6 };
   const measured = await measureListeners(sizes, { ...SETTINGS, seconds: 0.1, wrk: null });
   expect(measured.faults).toEqual([]);
@@ -163,7 +157,7 @@ test("all kinds of listeners are measured beside sends", { timeout: 240_000 }, a
   );
 });
 
-test("the scrolling of a conversation is measured in a browser", { timeout: 240_000 }, async () => {
+test("the scrolling of a conversation is measured in a browser", async () => {
   const measured = await measureConversation(150, { ...SETTINGS, seconds: 0.1, wrk: null });
   expect(measured).toMatchObject({ messages: 150, pictures: 7 });
   for (const { up, down, after, arrival } of measured.pages) {
@@ -174,7 +168,7 @@ test("the scrolling of a conversation is measured in a browser", { timeout: 240_
   expect(conversationText(measured)).toContain("A chat of 150 messages with 7 pictures");
 });
 
-test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {
+test("cases are driven by wrk if it is installed", async () => {
   const names = [
     BARE,
     "poll of an unchanged page",
@@ -227,7 +221,7 @@ test("the case of a profile is given by its name or a part of it", () => {
   expect(() => findCase(FULL, "no such case")).toThrow("names 0 cases");
 });
 
-test("a profile names the functions of the service and their files", { timeout: 120_000 }, async () => {
+test("a profile names the functions of the service and their files", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-profile-"));
   try {
     const profiles = await profile(findCase(TINY, "send"), { ...SETTINGS, seconds: 1, wrk: null, folder });

@@ -103,20 +103,25 @@ async function measureSwitches(page: Page) {
   let requests = 0;
   let opened = "";
   let own = 0;
+  let isListRead = false;
   page.on("request", (request) => {
-    if (new URL(request.url()).pathname.includes(`/chats/${opened}`)) own++;
+    const { pathname } = new URL(request.url());
+    if (pathname.includes(`/chats/${opened}`)) own++;
+    isListRead ||= pathname.endsWith("/chats");
   });
   for (let n = 0; n < SWITCHES + WARM_UP; n++) {
     const name = (await page.locator(".chat-row-name").nth(n).textContent()) ?? "";
     opened = (await page.locator(".chat-row").nth(n).getAttribute("href"))?.split("/").at(-1) ?? "";
     own = 0;
+    isListRead = false;
     const begun = performance.now();
     await page.keyboard.press("j");
     await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
     await page.getByRole("log", { name: "Messages" }).waitFor();
     if (n >= WARM_UP) {
       times.push(performance.now() - begun);
-      requests = Math.max(requests, own);
+      // Some seconds after its stream began, the inbox loads all again that is shown. No switch asks for that.
+      if (!isListRead) requests = Math.max(requests, own);
     }
   }
   return { switches: times.length, p50: quantile(times, 0.5), p99: quantile(times, 0.99), requests };

@@ -12,9 +12,7 @@ const TIMES = 100;
 const WORK =
   "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 30000) select max(n) from numbers";
 
-test("work with awaits in between is one long step, and a chain of calls is many short ones", {
-  timeout: 120_000,
-}, async () => {
+test("work with awaits in between is one long step, and a chain of calls is many short ones", async () => {
   await withSetup(SETTINGS, { minify: false }, async (shared) => {
     const setup = { ...shared, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
     const inspector = await freePort(0, "127.0.0.1");

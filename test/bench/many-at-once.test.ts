@@ -8,7 +8,7 @@ import { type Service, startService } from "../support/world/service.ts";
 let service: Service;
 beforeAll(async () => {
   service = await startService({ objectsApart: true });
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 /** An organization with a chat, and a client with a key with these limits. */
@@ -31,9 +31,7 @@ function tally(values: (number | string)[]): Record<string, number> {
   return counts;
 }
 
-test("of 300 concurrent requests in a window of 100, exactly 100 pass, and no two get the same remainder", {
-  timeout: 30_000,
-}, async () => {
+test("of 300 concurrent requests in a window of 100, exactly 100 pass, and no two get the same remainder", async () => {
   const { client } = await company({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
   const answers = await Promise.all(Array.from({ length: 300 }, () => client("GET", "/key")));
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 100, 429: 200 });
@@ -42,15 +40,13 @@ test("of 300 concurrent requests in a window of 100, exactly 100 pass, and no tw
   expect(remainders.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 100 }, (_, left) => left));
 });
 
-test("of 200 concurrent requests for the last units of a quota, exactly as many pass", {
-  timeout: 30_000,
-}, async () => {
+test("of 200 concurrent requests for the last units of a quota, exactly as many pass", async () => {
   const { client } = await company({ monthlyQuota: 7 });
   const answers = await Promise.all(Array.from({ length: 200 }, () => client("GET", "/key")));
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 7, 403: 193 });
 });
 
-test("200 concurrent sends are each stored once, and each gets its own message", { timeout: 30_000 }, async () => {
+test("200 concurrent sends are each stored once, and each gets its own message", async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
@@ -63,9 +59,7 @@ test("200 concurrent sends are each stored once, and each gets its own message",
   expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
 });
 
-test("of 200 concurrent sends with one Idempotency-Key, one stores a message, and the others are its replays", {
-  timeout: 30_000,
-}, async () => {
+test("of 200 concurrent sends with one Idempotency-Key, one stores a message, and the others are its replays", async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const headers = { "Idempotency-Key": "order-7" };
   const answers = await Promise.all(
@@ -80,7 +74,7 @@ test("of 200 concurrent sends with one Idempotency-Key, one stores a message, an
   expect((await client("GET", at)).body.pagination.total).toBe(1);
 });
 
-test("clients that disconnect don't affect the ones that wait with them", { timeout: 30_000 }, async () => {
+test("clients that disconnect don't affect the ones that wait with them", async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const hanging = new AbortController();
   const requests = Array.from({ length: 150 }, (_, n) => {
@@ -100,9 +94,7 @@ test("clients that disconnect don't affect the ones that wait with them", { time
   );
 });
 
-test("a list that shares its read with others contains every send that was confirmed before it", {
-  timeout: 30_000,
-}, async () => {
+test("a list that shares its read with others contains every send that was confirmed before it", async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   await client("GET", at);
   const walks = Array.from({ length: 8 }, async (_, walker) => {
@@ -115,9 +107,7 @@ test("a list that shares its read with others contains every send that was confi
   await Promise.all(walks);
 });
 
-test("no request that starts after a confirmed revocation is accepted, however many are in progress", {
-  timeout: 30_000,
-}, async () => {
+test("no request that starts after a confirmed revocation is accepted, however many are in progress", async () => {
   const { client, at, revoke } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   await client("GET", at);
   let revoked = false;

@@ -22,6 +22,23 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       "await runInDurableObject(object, (_object, { storage }) => storage.deleteAlarm());",
     ],
   },
+  "own-patience": {
+    wrong: [
+      "test('it answers', async () => { await answer(); }, 20_000);",
+      "test('it answers', { timeout: 20_000 }, answer);",
+      "test.each([1, 2])('%i answers', answer, 90_000);",
+      "beforeAll(async () => { await begin(); }, 120_000);",
+      "await expect.poll(() => calls.length, { timeout: 20_000 }).toBe(1);",
+    ],
+    right: [
+      "test('it answers', answer);",
+      "test('no step is long', { timeout: 600_000 }, measure);",
+      "test.for([1, 2])('%i answers', answer);",
+      "await expect.poll(() => calls.length, { timeout: 60_000 }).toBe(1);",
+      "await fill(chat, 10_000);",
+      "const opened = page.waitForEvent('popup', { timeout: 20_000 });",
+    ],
+  },
   "poll-without-end": {
     wrong: [
       "while (calls.length === 0) await scheduler.wait(1);",
@@ -107,6 +124,7 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["alarm-beside-another", "test/service/chats/send.test.ts", true],
   ["alarm-beside-another", "test/support/harness.ts", true],
   ["alarm-beside-another", "test/support/alarms.ts", false],
+  ["own-patience", "test/bench/bench.test.ts", true],
   ["poll-without-end", "test/unit/events/stream.test.ts", true],
   ["poll-without-end", "test/support/until.ts", false],
   ["sleep", "test/cli/parley.test.ts", true],

@@ -1,6 +1,7 @@
 import { alarmBesideAnother } from "./alarm-beside-another.ts";
 import { locatorReadOnce } from "./locator-read-once.ts";
 import { lookAfterAct } from "./look-after-act.ts";
+import { ownPatience } from "./own-patience.ts";
 import { pollWithoutEnd } from "./poll-without-end.ts";
 import { sleep } from "./sleep.ts";
 
@@ -11,6 +12,7 @@ export default {
     "alarm-beside-another": alarmBesideAnother,
     "locator-read-once": locatorReadOnce,
     "look-after-act": lookAfterAct,
+    "own-patience": ownPatience,
     "poll-without-end": pollWithoutEnd,
     sleep,
   },

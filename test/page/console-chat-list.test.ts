@@ -162,6 +162,48 @@ test("a page that the reader waits for comes also if the list was loaded again m
   expect(ids(list)).toHaveLength(100);
 });
 
+test("a list that is loaded again keeps as many rows as were loaded, and changes once", async () => {
+  const service = new InboxService(180);
+  const list = service.list();
+  await list.load();
+  await list.more();
+  list.openId = "cht_100";
+  // Nothing tells of it.
+  service.writes(3);
+  const lengths: number[] = [];
+  const stop = list.rows.subscribe((rows) => void lengths.push(rows.length));
+  await list.load();
+  stop();
+  expect(lengths).toEqual([100, 100]);
+  expect(ids(list)).toEqual(
+    service
+      .rows()
+      .slice(0, 100)
+      .map(({ id }) => id),
+  );
+});
+
+test("a list that is loaded again has at most 200 rows and the open chat, however far the reader went", async () => {
+  const service = new InboxService(1_000);
+  const list = service.list();
+  await list.load();
+  await scrollToTheEnd(list);
+  expect(ids(list)).toHaveLength(1_000);
+  list.openId = "cht_5";
+  service.asked.length = 0;
+  await list.load();
+  expect(service.asked).toHaveLength(4);
+  expect(ids(list)).toEqual([
+    ...service
+      .rows()
+      .slice(0, 200)
+      .map(({ id }) => id),
+    "cht_5",
+  ]);
+  await list.load();
+  expect(service.asked).toHaveLength(8);
+});
+
 test("what happens to a chat at once is one change of the list, and the newest counts", async () => {
   const service = new InboxService(10);
   const list = service.list();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const chat = await createChat(await createChannel(organization));
   messages = `/api/v1/chats/${chat.id}/messages`;
   webhook = `/hooks/telegram/${telegram.id}`;
-}, 120_000);
+});
 afterAll(() => server.end());
 
 /** The response to a request with a body of this size. */

@@ -9,9 +9,7 @@ const MESSAGES = 100_000;
 /** A part has at most about 2 million characters, here of one byte each. */
 const MAX_PART_BYTES = 2_300_000;
 
-test("a chat of 100,000 long messages is exported in parts of bounded size, every message once", {
-  timeout: 180_000,
-}, async () => {
+test("a chat of 100,000 long messages is exported in parts of bounded size, every message once", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const { id: chatId } = await newChat(api, channelId);
   const sent = await send(api, chatId, { content: "x".repeat(2_000) });

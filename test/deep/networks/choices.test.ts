@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await DevServer.begin({ vars: { TELEGRAM_API_BASE: telegram.base, WHATSAPP_API_BASE: whatsapp.base } });
   organization = await createOrganization(server.world);
   api = caller(server.world, "/api/v1", (await createKey(organization)).secret);
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all([server?.end(), telegram?.close(), whatsapp?.close()]);

@@ -41,9 +41,7 @@ function failingReports(properties: object): () => number {
 
 const OVERLOADED = { retryable: true, overloaded: true };
 
-test("1,000 sends in 100 chats with one listener make at most 300 reports, and all events are in the feed", {
-  timeout: 120_000,
-}, async () => {
+test("1,000 sends in 100 chats with one listener make at most 300 reports, and all events are in the feed", async () => {
   const { api, stream, chatIds } = await listenedChats(100);
   const { cursor } = await pageOf(api, "from=now");
   const reports = countCalls("ORGANIZATIONS", "report");

@@ -5,6 +5,8 @@ import type { Api } from "../api-client.ts";
 import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat-rows.ts";
 
 const PAGE = 50;
+/** So many rows are loaded again at once, if the reader had them. */
+const MOST_AGAIN = 200;
 /** If more chats than this come into the list at once, they are not asked for one by one. */
 const MOST_ASKED = 5;
 /** Then the list is loaded again, at most so often. */
@@ -12,6 +14,12 @@ const LOAD_EVERY_MS = 2_000;
 
 /** If so many rows came one by one since a page was loaded, the list is loaded again too. */
 const MOST_ADDED = 200;
+
+/** Rows, and where the next ones begin; null if there are none. */
+interface Page {
+  chats: Chat[];
+  cursor: string | null;
+}
 
 /** The chats of the inbox by one filter. It stays true to what happens, and is loaded again only if much happens. */
 export class ChatListStore {
@@ -28,7 +36,7 @@ export class ChatListStore {
   #cursor: string | null = null;
   #isLoadingMore = false;
   #isShown = true;
-  /** How many rows the last page left. */
+  /** How many rows pages have brought. */
   #loaded = 0;
   /** How often the first page was asked for. */
   #loads = 0;
@@ -45,19 +53,39 @@ export class ChatListStore {
     this.#filter = filter;
   }
 
-  /** Loads the first page. Rows that were loaded before stay until it is there. */
+  /**
+   * Loads the first page, and as many others as were loaded: else the list would move under the reader's hand. Rows that
+   * were loaded before stay until all are there.
+   */
   async load(): Promise<void> {
     const load = ++this.#loads;
     const isLate = () => load < this.#shownLoad;
-    await this.#read(null, isLate, (chats, cursor) => {
+    await this.#read(this.#first(), isLate, (chats, cursor) => {
       this.#shownLoad = load;
-      const openRow = this.rows.value.find(({ id }) => id === this.openId);
-      const isKept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "";
-      // What was loaded beyond the first page is loaded again when the reader gets there.
-      this.#took(isKept ? [...chats, openRow] : chats, cursor);
-      return new Set(isKept ? [openRow.id] : []);
+      // What was loaded beyond them is loaded again when the reader gets there.
+      const openRow = this.rows.value.filter(({ id }) => id === this.openId && this.#filter.search === "");
+      this.#took(this.#joined(chats, openRow), cursor);
+      this.#loaded = chats.length;
     });
     this.state.value = "ready";
+  }
+
+  /** The first page, with as many others as were loaded. */
+  async #first(): Promise<Page> {
+    let page = await this.#page(null);
+    while (page.cursor !== null && page.chats.length < Math.min(this.#loaded, MOST_AGAIN)) {
+      const { chats, cursor } = await this.#page(page.cursor);
+      page = { chats: this.#joined(page.chats, chats), cursor };
+    }
+    return page;
+  }
+
+  /** The rows with those of the next page, in order. A chat that moved meanwhile, and the open one, can be in both. */
+  #joined(rows: Chat[], next: Chat[]): Chat[] {
+    const { search, view } = this.#filter;
+    const known = new Set(rows.map(({ id }) => id));
+    const joined = [...rows, ...next.filter(({ id }) => !known.has(id))];
+    return search === "" ? inOrder(joined, view) : joined;
   }
 
   /** Loads the next page. */
@@ -67,34 +95,33 @@ export class ChatListStore {
     // It goes on from rows that are there no longer.
     const isLate = () => load !== this.#shownLoad;
     this.#isLoadingMore = true;
-    await this.#read(this.#cursor, isLate, (chats, cursor) => {
-      const known = new Set(this.rows.value.map(({ id }) => id));
-      const rows = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
-      // The open chat may stand below what was loaded.
-      this.#took(this.#filter.search === "" ? inOrder(rows, this.#filter.view) : rows, cursor);
-      return known;
+    await this.#read(this.#page(this.#cursor), isLate, (chats, cursor) => {
+      this.#took(this.#joined(this.rows.value, chats), cursor);
     });
     this.#isLoadingMore = false;
     if (isLate()) void this.more();
   }
 
   /**
-   * Reads a page, which need not show what happens while it is on its way. If it can't be read, the list says why.
+   * Takes a page, which need not show what happens while it is on its way. If it can't be read, the list says why.
    * @param isLate whether it is no longer wanted
-   * @param took puts it in the list, and returns the ids of the rows that were there already
+   * @param took puts it in the list
    */
   async #read(
-    cursor: string | null,
+    reading: Promise<Page>,
     isLate: () => boolean,
-    took: (chats: Chat[], cursor: string | null) => Set<string>,
+    took: (chats: Chat[], cursor: string | null) => void,
   ): Promise<void> {
     const meanwhile: FollowedEvent[] = [];
     this.#meanwhile.add(meanwhile);
     try {
-      const page = await this.#page(cursor);
+      const page = await reading;
       if (isLate()) return;
-      const before = took(page.chats, page.cursor);
-      this.#apply(meanwhile.filter(({ chatId }) => chatId !== null && !before.has(chatId)));
+      const before = new Set(this.rows.value);
+      took(page.chats, page.cursor);
+      // The rows that stay have taken it already.
+      const stay = new Set<string | null>(this.rows.value.filter((row) => before.has(row)).map(({ id }) => id));
+      this.#apply(meanwhile.filter(({ chatId }) => !stay.has(chatId)));
     } catch (error) {
       if (!isLate()) this.error.value = asParleyError(error);
     } finally {
@@ -206,7 +233,7 @@ export class ChatListStore {
     }
   }
 
-  async #page(cursor: string | null): Promise<{ chats: Chat[]; cursor: string | null }> {
+  async #page(cursor: string | null): Promise<Page> {
     const { view, channel, assignee, search } = this.#filter;
     const waits = view === "all" ? {} : { [view]: "true" as const };
     const by = search !== "" ? { search } : { ...waits, ...(assignee !== null && { assignee }) };
