@@ -22,16 +22,16 @@ interface Runners {
 const INDEX = new URL("../../src/index.ts", import.meta.url).pathname;
 /** The plugin's own object, in which test files run. */
 const RUNNER = "__VITEST_POOL_WORKERS_RUNNER_OBJECT";
+/** The plugin's way to the process that started the runtime. */
+const OUTSIDE = "__VITEST_POOL_WORKERS_LOOPBACK_SERVICE";
 /**
- * One of so many loads is real, and so are those that begin meanwhile. The runtime fires timers only while all of its
- * calls wait for another process.
+ * One of so many requests and calls asks another process first, which answers at once. The runtime fires timers only while
+ * all of its calls wait for another process.
  */
-const REAL_LOAD_EVERY = 64;
+const OUTSIDE_EVERY = 64;
 
 const tested = watched(worker);
 let loads = 0;
-let realLoads = 0;
-let isInPlace = false;
 let asksForWorker = false;
 
 /**
@@ -44,15 +44,8 @@ export function keepWorkerInPlace(): void {
   if (runner && !runner.keepsWorker) {
     runner.keepsWorker = true;
     const load = runner.import.bind(runner);
-    runner.import = async (wanted) => {
-      if (wanted !== INDEX) return load(wanted);
-      if (!isInPlace) {
-        realLoads++;
-        await load(wanted).finally(() => realLoads--);
-      }
-      // After `vi.resetModules` a real load returns another copy, which breaks the objects of this one.
-      return tested;
-    };
+    // After `vi.resetModules` a load returns another copy, which breaks the objects of this one.
+    runner.import = async (wanted) => (wanted === INDEX ? tested : load(wanted));
   }
   noticeQuestions();
 }
@@ -72,22 +65,19 @@ function noticeQuestions(): void {
   });
 }
 
-const objects = env as unknown as Record<string, Runners>;
-const runners = objects[RUNNER];
+const bindings = env as unknown as { [RUNNER]?: Runners; [OUTSIDE]: Fetcher };
+const runners = bindings[RUNNER];
 if (runners) {
-  objects[RUNNER] = {
+  bindings[RUNNER] = {
     get(name) {
       if (!asksForWorker) return runners.get(name);
       asksForWorker = false;
-      if (realLoads > 0 || ++loads % REAL_LOAD_EVERY === 0) return runners.get(name);
       return { fetch: (_url, { cf }) => answerInPlace(cf) };
     },
   };
 }
 
-function answerInPlace(cf: object): Promise<Response> {
-  isInPlace = true;
-  const answer = maybeHandleRunRequest({ cf }, null, null) as Promise<Response>;
-  isInPlace = false;
-  return answer;
+async function answerInPlace(cf: object): Promise<Response> {
+  if (++loads % OUTSIDE_EVERY === 0) await bindings[OUTSIDE].fetch("http://placeholder/");
+  return (await maybeHandleRunRequest({ cf }, null, null)) as Response;
 }
