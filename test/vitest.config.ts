@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { bundledWorker } from "./support/bundled-worker.ts";
+import { LongFirst } from "./support/long-first.ts";
 import ProgressReporter from "./support/progress-reporter.ts";
 import { SeededOrder } from "./support/seeded-order.ts";
 import { keepTemporaryFilesInMemory } from "./support/temporary-files.ts";
@@ -103,8 +104,9 @@ export default defineConfig({
   test: {
     silent: "passed-only",
     reporters: [new ProgressReporter()],
+    // Most of the time of the deep ones is waiting: their script lets four run at a time.
     maxWorkers: 2,
-    sequence: process.env.ORDER_SEED ? { sequencer: SeededOrder } : {},
+    sequence: { sequencer: process.env.ORDER_SEED ? SeededOrder : LongFirst },
     // A call that a test file has left unfinished ends when the next file begins with empty storage.
     onUnhandledError: ({ message }) => !message.includes("Application called deleteAllDurableObjects()"),
     projects: [

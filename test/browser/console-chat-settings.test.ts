@@ -147,6 +147,24 @@ test("the preview shows both color schemes, open and closed hours, and each lang
   await page.context().close();
 });
 
+test("what is typed into the language stays when the preview says anew what it drew", async () => {
+  const page = await settingsScreen();
+  await preview(page).getByRole("heading", { name: "Site" }).waitFor();
+  await page.evaluate(() => addEventListener("message", (drawn) => Object.assign(window, { drawn })));
+  await page.getByRole("button", { name: "Dark" }).click();
+  await page.waitForFunction(() => "drawn" in window);
+  await field(page, "Language").fill("sv");
+  await page.evaluate(() => {
+    const { data, source, origin } = (window as unknown as { drawn: MessageEvent }).drawn;
+    dispatchEvent(new MessageEvent("message", { data: { ...data }, source, origin }));
+    return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  });
+  expect(await field(page, "Language").evaluate((input: HTMLInputElement) => input.value)).toBe("sv");
+  await field(page, "Language").press("Tab");
+  await page.getByText("Swedish. Other languages are possible too").waitFor();
+  await page.context().close();
+});
+
 test("the preview stores nothing and calls nobody: what is written in it stays there, until it starts over", async () => {
   const page = await settingsScreen();
   const sockets: string[] = [];

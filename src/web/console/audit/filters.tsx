@@ -1,6 +1,6 @@
 import type { AuditAction } from "../../../audit/actions.ts";
 import { useMembers } from "../organization.ts";
-import { Input, Select } from "../parts/field.tsx";
+import { LateInput, Select } from "../parts/field.tsx";
 import { ACTION_WORDS } from "./actions.ts";
 
 /** Empty texts don't filter. */
@@ -42,14 +42,14 @@ export function Filters({ filter, onFilter }: FiltersProps) {
         onChange={({ currentTarget }) => onFilter({ ...filter, action: currentTarget.value as AuditFilter["action"] })}
         options={{ "": "Anything", ...ACTION_WORDS }}
       />
-      <Input
+      <LateInput
         label="Target"
         type="search"
         placeholder="An id"
         spellcheck={false}
         maxLength={64}
         value={filter.target}
-        onChange={({ currentTarget }) => onFilter({ ...filter, target: currentTarget.value.trim() })}
+        onValue={(target) => onFilter({ ...filter, target })}
       />
     </search>
   );

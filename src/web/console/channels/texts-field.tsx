@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { directionOf, LANGUAGES } from "../../visitor/language.ts";
-import { Input } from "../parts/field.tsx";
+import { Input, LateInput } from "../parts/field.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 import { languageName } from "./language-name.ts";
 
@@ -33,13 +33,13 @@ export function TextsField({ texts = {}, locale, onLocale, defaults, onTexts }: 
   return (
     <>
       <div class="pair-even">
-        <Input
+        <LateInput
           label="Language"
           hint={`${languageName(locale)}. Other languages are possible too, such as sv or pt-BR.`}
           path={`settings.texts.${locale}`}
           list={languages}
           value={locale}
-          onChange={({ currentTarget }) => onLocale(currentTarget.value.trim() || "en")}
+          onValue={(tag) => onLocale(tag || "en")}
         />
         <datalist id={languages}>
           {LANGUAGES.map((tag) => (

@@ -1,4 +1,4 @@
-import type { Signal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime, fromNow } from "../format.ts";
@@ -57,6 +57,24 @@ export function Input({ label, hint, path, isBare, ...input }: Labels & JSX.Intr
     <Field label={label} hint={hint} path={path ?? nameOf(input)} isBare={isBare}>
       {(ties) => <input autocomplete="off" {...ties} {...input} id={ties.id} />}
     </Field>
+  );
+}
+
+type LateInputProps = Labels & JSX.IntrinsicElements["input"] & { value: string; onValue: (value: string) => void };
+
+/** An `<input>` whose value counts once the person leaves it. Until then, no redraw of the page changes what was typed. */
+export function LateInput({ value, onValue, ...input }: LateInputProps) {
+  const typed = useSignal<string | null>(null);
+  return (
+    <Input
+      {...input}
+      value={typed.value ?? value}
+      onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+      onChange={({ currentTarget }) => {
+        typed.value = null;
+        onValue(currentTarget.value.trim());
+      }}
+    />
   );
 }
 
