@@ -204,6 +204,20 @@ test("a list that is loaded again has at most 200 rows and the open chat, howeve
   expect(service.asked).toHaveLength(8);
 });
 
+test("a chat that moves to the first page while the second one is read again is in neither, and stays in the list", async () => {
+  const service = new InboxService(60, () => ({ assigneeId: ME }));
+  const list = service.list({ assignee: ME });
+  await list.load();
+  await scrollToTheEnd(list);
+  service.delay = () => new Promise((resolve) => setTimeout(resolve, 300));
+  void list.load();
+  await vi.advanceTimersByTimeAsync(150);
+  list.take([service.writes(4)]);
+  await settle();
+  expect(ids(list)).toHaveLength(60);
+  expect(list.rows.value).toEqual(service.rows({ assignee: ME }));
+});
+
 test("what happens to a chat at once is one change of the list, and the newest counts", async () => {
   const service = new InboxService(10);
   const list = service.list();

@@ -60,11 +60,12 @@ export class ChatListStore {
   async load(): Promise<void> {
     const load = ++this.#loads;
     const isLate = () => load < this.#shownLoad;
-    await this.#read(this.#first(), isLate, (chats, cursor) => {
+    await this.#read(this.#first(), isLate, (chats, cursor, changed) => {
       this.#shownLoad = load;
-      // What was loaded beyond them is loaded again when the reader gets there.
-      const openRow = this.rows.value.filter(({ id }) => id === this.openId && this.#filter.search === "");
-      this.#took(this.#joined(chats, openRow), cursor);
+      // What was loaded beyond them is loaded again when the reader gets there. A chat that moved from the second page to the
+      // first one while the second was read is in neither.
+      const isKept = ({ id }: Chat) => this.#filter.search === "" && (id === this.openId || changed.has(id));
+      this.#took(this.#joined(chats, this.rows.value.filter(isKept)), cursor);
       this.#loaded = chats.length;
     });
     this.state.value = "ready";
@@ -105,12 +106,12 @@ export class ChatListStore {
   /**
    * Takes a page, which need not show what happens while it is on its way. If it can't be read, the list says why.
    * @param isLate whether it is no longer wanted
-   * @param took puts it in the list
+   * @param took puts it in the list. `changed` are the ids of chats in which something happened meanwhile
    */
   async #read(
     reading: Promise<Page>,
     isLate: () => boolean,
-    took: (chats: Chat[], cursor: string | null) => void,
+    took: (chats: Chat[], cursor: string | null, changed: Set<string | null>) => void,
   ): Promise<void> {
     const meanwhile: FollowedEvent[] = [];
     this.#meanwhile.add(meanwhile);
@@ -118,7 +119,7 @@ export class ChatListStore {
       const page = await reading;
       if (isLate()) return;
       const before = new Set(this.rows.value);
-      took(page.chats, page.cursor);
+      took(page.chats, page.cursor, new Set(meanwhile.map(({ chatId }) => chatId)));
       // The rows that stay have taken it already.
       const stay = new Set<string | null>(this.rows.value.filter((row) => before.has(row)).map(({ id }) => id));
       this.#apply(meanwhile.filter(({ chatId }) => !stay.has(chatId)));
