@@ -75,11 +75,14 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(counts.send).toMatchObject({ trips: 0 });
   expect(counts.send?.written).toBeGreaterThanOrEqual(1);
   expect(counts["send with a template"]).toMatchObject({ trips: 0 });
-  expect(counts["GET /chats, page 2 of 20"]).toMatchObject({ trips: 0, written: 0 });
-  expect(counts["list, page 1 of 25"]).toMatchObject({ trips: 0, written: 0 });
-  expect(counts["401: a forged key"]).toMatchObject({ trips: 0, objectCalls: 0, read: 0 });
-  // An alarm of an earlier case can write a row meanwhile.
-  expect(counts["401: a forged key"]?.written).toBeLessThan(0.1);
+  expect(counts["GET /chats, page 2 of 20"]).toMatchObject({ trips: 0 });
+  expect(counts["list, page 1 of 25"]).toMatchObject({ trips: 0 });
+  expect(counts["401: a forged key"]).toMatchObject({ trips: 0 });
+  // An alarm of an earlier case can make a few calls, and write a few rows, meanwhile.
+  const few = expect.toSatisfy((count: number) => count < 0.5);
+  expect(counts["GET /chats, page 2 of 20"]).toMatchObject({ written: few });
+  expect(counts["list, page 1 of 25"]).toMatchObject({ written: few });
+  expect(counts["401: a forged key"]).toMatchObject({ objectCalls: few, read: few, written: few });
   // Statements: the key, the chat, the count and the page. The limiter writes a row.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
 

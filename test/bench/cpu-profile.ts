@@ -20,6 +20,6 @@ export async function startProfile(inspector: Inspector, everyMicros: number): P
 /** Ends a profile, and the connection. */
 export async function stopProfile(inspector: Inspector): Promise<CpuProfile> {
   const { profile } = await inspector.call<{ profile: CpuProfile }>("Profiler.stop");
-  inspector.close();
+  await inspector.close();
   return profile;
 }

@@ -88,7 +88,7 @@ export function measureExport(sizes: ExportSizes, settings: Settings): Promise<E
 async function heapNow(port: number): Promise<number> {
   const inspector = await openInspector("parley", port);
   const { usedSize } = await inspector.call<{ usedSize: number }>("Runtime.getHeapUsage");
-  inspector.close();
+  await inspector.close();
   return usedSize;
 }
 

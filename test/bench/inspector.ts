@@ -5,7 +5,8 @@ export interface Inspector {
    * @throws Error if the inspector returns an error
    */
   call<T>(method: string, params?: object): Promise<T>;
-  close(): void;
+  /** Ends the connection. The runtime ends the isolate's next one too if that is opened before this resolves. */
+  close(): Promise<void>;
 }
 
 /** Connects to the isolate of a Worker, by the inspector's port. */
@@ -15,14 +16,15 @@ export async function openInspector(worker: string, port: number): Promise<Inspe
   if (!target?.webSocketDebuggerUrl) throw new Error(`The inspector does not know the Worker ${worker}`);
   const socket = new WebSocket(target.webSocketDebuggerUrl);
   const calls = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
-  const fail = () => {
-    for (const { reject } of calls.values()) reject(new Error(`The inspector of ${worker} hung up`));
-  };
+  const closed = new Promise<void>((resolve) => socket.addEventListener("close", () => resolve()));
+  const hungUp = () => new Error(`The inspector of ${worker} hung up`);
   await new Promise((resolve, reject) => {
     socket.addEventListener("open", resolve);
     socket.addEventListener("error", () => reject(new Error(`No connection to the inspector of ${worker}`)));
   });
-  socket.addEventListener("close", fail);
+  void closed.then(() => {
+    for (const { reject } of calls.values()) reject(hungUp());
+  });
   socket.addEventListener("message", ({ data }) => {
     const { id, result, error } = JSON.parse(String(data));
     const call = calls.get(id);
@@ -34,10 +36,14 @@ export async function openInspector(worker: string, port: number): Promise<Inspe
   return {
     call: (method, params = {}) =>
       new Promise((resolve, reject) => {
+        if (socket.readyState !== WebSocket.OPEN) throw hungUp();
         const id = ++count;
         calls.set(id, { resolve, reject });
         socket.send(JSON.stringify({ id, method, params }));
       }),
-    close: () => socket.close(),
+    close: () => {
+      socket.close();
+      return closed;
+    },
   };
 }

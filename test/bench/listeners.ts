@@ -142,7 +142,7 @@ async function measure(ground: Ground, sizes: ListenersSizes, log: RunSettings["
   const shownAt = await Promise.all(pages.map(arrivalsOf));
   const heaps = await Promise.all(pages.map(heapOfPage));
   stop.abort();
-  for (const each of [front, back]) each.close();
+  await Promise.all([front, back].map((each) => each.close()));
   const since = (arrivals: Arrivals[]) => latenciesOf(arrivals, sent.answered, WARM_UP_SECONDS * sizes.perSecond);
   return {
     sizes,

@@ -47,7 +47,7 @@ export async function longestStep(server: Server, inspector: number, run: () => 
     return Math.max(0, ...steps);
   } finally {
     clearInterval(sampling);
-    for (const isolate of isolates) isolate.close();
+    await Promise.all(isolates.map((isolate) => isolate.close()));
   }
 }
 

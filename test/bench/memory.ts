@@ -68,7 +68,7 @@ async function heapOf(worker: string, port: number): Promise<number> {
   await inspector.call("HeapProfiler.enable");
   await inspector.call("HeapProfiler.collectGarbage");
   const { usedSize } = await inspector.call<{ usedSize: number }>("Runtime.getHeapUsage");
-  inspector.close();
+  await inspector.close();
   return usedSize;
 }
 

@@ -129,7 +129,7 @@ async function measure(setup: Setup, of: Case, { ids, secret }: Chats): Promise<
     await sampling;
     await delay(REST_MS);
     const after = await residentOf(server.pid);
-    isolate.close();
+    await isolate.close();
     return { target, isSlow, seconds, before, peak, after, isolate: most - held };
   });
 }

@@ -55,12 +55,17 @@ function withWatchedWork<T extends ObjectClass>(objectClass: T): T {
  */
 export async function runAlarm(object: DurableObjectStub): Promise<boolean> {
   const ran = await ringAlarm(object);
+  await workIsDone(object);
+  return ran;
+}
+
+/** Resolves when an object has nothing under way: no alarm runs, and what it told the platform to wait for is over. */
+export async function workIsDone(object: DurableObjectStub): Promise<void> {
   await until(
     "the object's work is done",
     () => doneBy(object),
     ({ alarms, work }) => alarms + work === 0,
   );
-  return ran;
 }
 
 /** Like `runAlarm`, but only until the alarm ends: five seconds if its work hangs. */

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { runAlarm } from "../../support/alarms.ts";
+import { runAlarm, workIsDone } from "../../support/alarms.ts";
 import { client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
@@ -37,10 +37,11 @@ async function quietChat(count: number, reply?: Reply) {
     sent++;
     return send(api, chatId);
   };
-  /** Resolves when the webhooks' objects know that the webhooks accepted all events. */
+  /** Resolves when the webhooks' objects know that the webhooks accepted all events, and the chat knows that they do. */
   const delivered = async () => {
     const all = ids.map(() => sent);
     await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all));
+    await workIsDone(ofChat);
   };
   const deliver = async () => {
     await sendMessage();
@@ -121,6 +122,7 @@ async function costOfOwnEvent(webhooks: number) {
     });
     const all = ids.map(() => number);
     await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all));
+    await workIsDone(ofOrganization);
   };
   await reportHealth();
   pass(60_000);

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
+import { workIsDone } from "../../support/alarms.ts";
 import {
   admin,
   client,
@@ -148,6 +149,7 @@ test("a scheduled reply whose quoted message failed meanwhile is sent without th
   const scheduled = await place.schedule(DAY, { replyTo });
   network.letGo();
   await vi.waitFor(async () => expect((await place.message(replyTo)).status).toBe("FAILED"));
+  await workIsDone(place.object());
   await place.ringIn(DAY);
   await vi.waitFor(() => expect(calls).toHaveLength(2));
   expect(calls[1]?.body).not.toHaveProperty("context");

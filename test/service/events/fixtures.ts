@@ -152,6 +152,13 @@ export class Stream {
     return events;
   }
 
+  /** The events until the service ends the stream. */
+  async rest(): Promise<AnyEvent[]> {
+    const events: AnyEvent[] = [];
+    for (let frame = await this.next(); frame; frame = await this.next()) if (frame.data) events.push(frame.data);
+    return events;
+  }
+
   async close(): Promise<void> {
     await this.#reader.cancel();
   }
