@@ -1,5 +1,5 @@
-import { freePort } from "../../src/cli/local/port.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { type BenchSettings, withSetup } from "./bench.ts";
 import type { Driver } from "./driver.ts";
 import { Place } from "./fixtures.ts";
@@ -66,7 +66,7 @@ const SEED = 7;
 export function measureExport(sizes: ExportSizes, settings: Settings): Promise<ExportMeasurement> {
   const { log } = settings;
   return withSetup(settings, { minify: true }, async (setup, drive) => {
-    const inspector = await freePort(0, "127.0.0.1");
+    const inspector = await lastingPort();
     return withServer(setup, { counted: true, showErrors: false, inspector }, async (server) => {
       const place = new Place(server, setup.secrets.ADMIN_TOKEN);
       await place.migrate();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freePort } from "../../src/cli/local/port.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { readArguments } from "./arguments.ts";
 import { withSetup } from "./bench.ts";
 import { openInspector } from "./inspector.ts";
@@ -9,7 +9,7 @@ const SETTINGS = { data: readArguments([]).data, seconds: 1, wrk: null, log: () 
 
 test("a connection that is over takes no call, and the isolate's next one is answered", async () => {
   await withSetup(SETTINGS, { minify: true }, async (setup) => {
-    const port = await freePort(0, "127.0.0.1");
+    const port = await lastingPort();
     await withServer(setup, { counted: false, showErrors: true, inspector: port }, async () => {
       const first = await openInspector("parley-objects", port);
       await first.close();

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type BrowserContext, chromium } from "playwright-core";
-import { freePort } from "../../src/cli/local/port.ts";
 import { unpackBrowser } from "../browser/browser.ts";
 import { DevServer } from "../support/world/dev-server.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { caller } from "../support/world/world.ts";
 import { quantile } from "./statistics.ts";
 
@@ -135,7 +135,7 @@ async function converse({ world }: DevServer, channel: Channel): Promise<string>
 
 /** A browser in which the operator is signed in to the console. */
 async function openConsole({ base, secrets }: DevServer, folder: string): Promise<SignedIn> {
-  const port = await freePort(0, "127.0.0.1");
+  const port = await lastingPort();
   const context = await chromium.launchPersistentContext(join(folder, "browser"), {
     executablePath: await unpackBrowser(),
     args: ["--no-sandbox", "--disable-gpu", `--remote-debugging-port=${port}`],

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
-import { freePort } from "../../src/cli/local/port.ts";
 import { PERMISSIONS } from "../../src/keys/permissions.ts";
 import { buildWeb } from "../../src/web/build.ts";
 import { launchBrowser } from "../browser/browser.ts";
@@ -16,6 +15,7 @@ import {
   type Organization,
 } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { wanted } from "../support/world/world.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { signIn } from "./console.ts";
@@ -86,7 +86,7 @@ export async function measureListeners(sizes: ListenersSizes, settings: RunSetti
   await buildWeb(folder);
   const [browser, receiver] = [await launchBrowser(), await webhookReceiver()];
   try {
-    const inspector = await freePort(0, "127.0.0.1");
+    const inspector = await lastingPort();
     return await withSetup(settings, { minify: true }, (setup) =>
       withServer(setup, { counted: false, showErrors: true, inspector }, async (server) => {
         const place = new Place(server, setup.secrets.ADMIN_TOKEN);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freePort } from "../../src/cli/local/port.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { readArguments } from "./arguments.ts";
 import { withSetup } from "./bench.ts";
 import { longestStep } from "./longest-step.ts";
@@ -15,7 +15,7 @@ const WORK =
 test("work with awaits in between is one long step, and a chain of calls is many short ones", async () => {
   await withSetup(SETTINGS, { minify: false }, async (shared) => {
     const setup = { ...shared, scripts: { ...shared.scripts, counted: shared.scripts.steps } };
-    const inspector = await freePort(0, "127.0.0.1");
+    const inspector = await lastingPort();
     await withServer(setup, { counted: true, showErrors: true, inspector }, async (server) => {
       await StepPlace.migrate(server, setup.secrets.ADMIN_TOKEN);
       const place = new StepPlace(server, setup.secrets.ADMIN_TOKEN);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { freePort } from "../../src/cli/local/port.ts";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { Place } from "./fixtures.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
 import { authorized } from "./request.ts";
@@ -24,7 +24,7 @@ export async function measureMemory(setup: Setup, lengths: number[], log: (line:
     const chat = await withServer(setup, { counted: true, showErrors: true }, (server) =>
       filledChat(server, setup, messages),
     );
-    const inspector = await freePort(0, "127.0.0.1");
+    const inspector = await lastingPort();
     const heap = await withServer(setup, { counted: false, showErrors: false, inspector }, async (server) => {
       await use(server, chat, messages);
       return heapOf("parley-objects", inspector);

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../../src/cli/local/port.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { prepare, type RunSettings, withSetup } from "./bench.ts";
 import type { Scripts } from "./build.ts";
 import type { Case } from "./cases.ts";
@@ -39,7 +39,7 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
     const [prepared] = await prepare(setup, [each], log);
     if (!prepared) throw new Error("There is no case");
     const workers = workersOf(each.front, setup.scripts);
-    const port = await freePort(0, "127.0.0.1");
+    const port = await lastingPort();
     return withServer(setup, { counted: false, showErrors: false, inspector: port }, async (server) => {
       const run = (seconds: number) => runOnce(server.url(each.front), drive, prepared, seconds);
       await warmUp(server.url(each.front), prepared);

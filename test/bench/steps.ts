@@ -1,8 +1,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../../src/cli/local/port.ts";
 import { piecesOf } from "../../src/web/shared/links.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { longestStep } from "./longest-step.ts";
 import { withServer } from "./server.ts";
@@ -41,7 +41,7 @@ export function measureSteps(
 ): Promise<{ rows: StepRow[]; idle: number }> {
   const cases = stepCases(sizes).filter(({ name }) => only === null || name.includes(only));
   return withSetup(settings, { minify: false }, async (shared) => {
-    const inspector = await freePort(0, "127.0.0.1");
+    const inspector = await lastingPort();
     const options = { counted: true, showErrors: false, inspector };
     const { ADMIN_TOKEN } = shared.secrets;
     const rows: StepRow[] = [];

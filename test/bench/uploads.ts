@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../../src/cli/local/port.ts";
 import { MAX_FILE_BYTES } from "../../src/files/limits.ts";
 import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { type RunSettings, withSetup } from "./bench.ts";
 import { Place } from "./fixtures.ts";
 import { openInspector } from "./inspector.ts";
@@ -99,7 +99,7 @@ type Case = Pick<UploadMemory, "target" | "isSlow"> & UploadSizes;
 
 async function measure(setup: Setup, of: Case, { ids, secret }: Chats): Promise<UploadMemory> {
   const { target, isSlow, uploads, bytes, slowSeconds } = of;
-  const port = await freePort(0, "127.0.0.1");
+  const port = await lastingPort();
   return withServer(setup, { counted: false, showErrors: true, inspector: port }, async (server) => {
     const front = target === "uploaded" ? "parley" : "floors";
     const isolate = await openInspector(front, port);

@@ -5,8 +5,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../src/cli/local/port.ts";
 import { newWebhookSecret, signatureHeaders } from "../../src/webhooks/signature.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { checkTypes, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";
 
@@ -139,7 +139,7 @@ test("the guides' TypeScript has correct types", async () => {
 test("the guide's receiver has ten lines, prints a message that the service signed, and refuses others", async () => {
   const code = await codeOf("webhooks", "Receive messages", "ts Client");
   expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
-  const port = await freePort(0, "127.0.0.1");
+  const port = await lastingPort();
   const child = await start("receiver.ts", code.replace("3000", String(port)), { WEBHOOK_SECRET: SECRET });
   const post = async (event: object, secret = SECRET) => {
     const body = JSON.stringify(event);

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../src/cli/local/port.ts";
+import { lastingPort } from "../support/world/lasting-port.ts";
 import { checkTypes, codeBelow, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";
 
@@ -85,7 +85,7 @@ test("the guide's echo bot has 25 lines, answers a signed call once, and refuses
   const code = await codeBelow("Echo bot");
   expect(code.trim().split("\n").length).toBeLessThanOrEqual(25);
   const { url, asked } = await clientOf([json(201, { message: { id: "msg_g1" } })]);
-  const port = await freePort(0, "127.0.0.1");
+  const port = await lastingPort();
   await start("echo-bot.mjs", code, {
     PARLEY_URL: url,
     PARLEY_API_KEY: "ply_test",

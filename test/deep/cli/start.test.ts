@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/cli/local/port.ts";
 import { copyCheckout } from "../../support/world/checkout.ts";
+import { lastingPort } from "../../support/world/lasting-port.ts";
 
 const PATIENCE_MS = 120_000;
 
@@ -73,7 +74,7 @@ let starts: Start[] = [];
 
 beforeAll(async () => {
   checkout = await copyCheckout();
-  port = await freePort(0, "localhost");
+  port = await lastingPort("localhost");
   shared = new Start(checkout, [`--port=${port}`, "--persist-to", "data"]);
   await shared.lines();
 }, PATIENCE_MS);

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../../../src/cli/local/port.ts";
 import { awaitHealthy } from "../../../src/cli/wrangler.ts";
 import { copyCheckout } from "./checkout.ts";
 import type { Order } from "./dev-server-process.ts";
+import { lastingPort } from "./lasting-port.ts";
 import { running } from "./patience.ts";
 import { newSecrets, type Secrets } from "./workers.ts";
 import { type World, worldAt } from "./world.ts";
@@ -132,13 +131,4 @@ export class DevServer {
     const { pid, exitCode, signalCode } = this.#process ?? {};
     if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
   }
-}
-
-/**
- * A free port that systems don't give to outgoing connections. Between a kill and the next start, such a connection
- * could take the port.
- */
-async function lastingPort(): Promise<number> {
-  const port = randomInt(10_000, 32_000);
-  return freePort(port, "127.0.0.1").catch(lastingPort);
 }
