@@ -24,7 +24,7 @@ async function texts(chatId: string): Promise<string[]> {
 
 test("what a visitor writes appears at once, is answered, and leaves the unanswered chats", async () => {
   const ann = await desk.chat("Ann Live");
-  const page = await openConsole(browser, screenOf(desk, "inbox"), withUndo(5));
+  const page = await openConsole(browser, screenOf(desk, "inbox"), withUndo(10));
   await page.getByRole("button", { name: "Unanswered" }).click();
   await page.getByRole("link", { name: /Ann Live/ }).waitFor({ state: "detached" });
   await desk.writes(ann.address, "Where is my order?");
@@ -36,7 +36,7 @@ test("what a visitor writes appears at once, is answered, and leaves the unanswe
   await page.keyboard.press("Control+Enter");
   await comes(log(page).getByText("Sending…"));
   expect(await texts(ann.id)).toEqual(["Where is my order?"]);
-  // Five seconds later it takes its place, and the page hears of it.
+  // Ten seconds later it takes its place, and the page hears of it.
   await log(page).getByText("Sending…").waitFor({ state: "detached" });
   await expect.poll(() => texts(ann.id), SOON).toEqual(["Where is my order?", "It left today."]);
   await page.getByRole("button", { name: "Mark as answered" }).waitFor({ state: "detached" });

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { requireRoom, watchRoom } from "../support/temporary-files.ts";
 
@@ -44,4 +47,22 @@ test("room that runs out while tests run is said once, and the least of it at th
   vi.useRealTimers();
   expect(said).toEqual([expect.stringContaining("/place had only 99 MB left.")]);
   expect(atTheEnd()).toContain("/place had only 0 MB left.");
+});
+
+test.each(["SIGTERM", "exit"])("the folder goes with its process: %s", async (end) => {
+  const module = JSON.stringify(new URL("../support/temporary-files.ts", import.meta.url).href);
+  const script = `
+    const { keepTemporaryFilesInMemory } = await import(${module});
+    keepTemporaryFilesInMemory();
+    console.log(process.env.TMPDIR);
+    ${end === "exit" ? "process.exit(3);" : "setInterval(() => {}, 1_000);"}
+  `;
+  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script]);
+  const exited = once(child, "exit");
+  const [printed] = await once(child.stdout.setEncoding("utf8"), "data");
+  const folder = String(printed).trim();
+  expect(basename(folder)).toMatch(/^parley-tests-/);
+  if (end === "SIGTERM") child.kill();
+  expect(await exited).toEqual([end === "exit" ? 3 : 143, null]);
+  expect(existsSync(folder)).toBe(false);
 });

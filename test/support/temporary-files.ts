@@ -31,6 +31,8 @@ export function keepTemporaryFilesInMemory(): void {
     const warning = warningOf();
     if (warning !== null) warn(warning);
   });
+  // Without this, the signal ends the process before it does what it does at its exit.
+  process.once("SIGTERM", () => process.exit(143));
 }
 
 /** @throws Error that names the folder and the room needed, if the folder lacks it or can't be used */
