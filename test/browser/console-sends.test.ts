@@ -25,13 +25,36 @@ test("a send is undone by Escape: nothing is sent, and the text is back in the b
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(UNDO_SECONDS));
   await box(page).fill("Too early");
   await page.keyboard.press("Control+Enter");
-  await comes(log(page).getByText("Sending…"));
+  await comes(page.getByText("Undo (Esc)"));
+  await log(page).getByText("Too early").waitFor();
   await page.keyboard.press("Escape");
-  await log(page).getByText("Sending…").waitFor({ state: "detached" });
+  await log(page).getByText("Too early").waitFor({ state: "detached" });
   await expect.poll(() => box(page).inputValue()).toBe("Too early");
   const { messages } = await desk.api("GET", `/chats/${chat.id}/scheduled`);
   expect(messages).toEqual([]);
   expect(await texts(chat.id)).toEqual([]);
+  await page.context().close();
+});
+
+test("a send of the operator waits until the members are known, because it is in the name of one", async () => {
+  const chat = await desk.chat("Mona Members");
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  await page.getByRole("link", { name: /Mona Members/ }).waitFor();
+  let letThrough: () => void = () => {};
+  const held = new Promise<void>((resolve) => (letThrough = resolve));
+  await page.route(/\/members\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(page.url());
+  await page.getByRole("link", { name: /Mona Members/ }).click();
+  await box(page).fill("As Ann");
+  await page.keyboard.press("Control+Enter");
+  await page.locator("button[aria-busy=true]").waitFor();
+  expect(await texts(chat.id)).toEqual([]);
+  letThrough();
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["As Ann"]);
+  await expect.poll(() => box(page).inputValue()).toBe("");
   await page.context().close();
 });
 
@@ -121,7 +144,7 @@ test("what is written while a send is under way stays, and undo puts the sent te
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(UNDO_SECONDS));
   await box(page).fill("First");
   await page.keyboard.press("Control+Enter");
-  await comes(log(page).getByText("Sending…"));
+  await comes(page.getByText("Undo (Esc)"));
   await box(page).fill("Second");
   await page.keyboard.press("Escape");
   await expect.poll(() => box(page).inputValue()).toBe("First\nSecond");
@@ -134,7 +157,7 @@ test("Escape undoes a send also after another chat was opened, and the text is b
   const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo(UNDO_SECONDS));
   await box(page).fill("Not yet");
   await page.keyboard.press("Control+Enter");
-  await comes(log(page).getByText("Sending…"));
+  await comes(page.getByText("Undo (Esc)"));
   await page.getByRole("link", { name: /Otto Other/ }).click();
   await page.getByRole("heading", { level: 1, name: "Otto Other" }).waitFor();
   await page.keyboard.press("Escape");

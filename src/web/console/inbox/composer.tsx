@@ -30,6 +30,8 @@ interface ComposerProps {
   store: ConversationStore;
   chat: Chat;
   members: Member[];
+  /** Whether `members` is empty only because they are not here yet. */
+  isLoadingMembers: boolean;
   /** Somebody writes a note in its place. Its text stays. */
   isAside: boolean;
   /** Begins a note; null if the person may write none. */
@@ -48,7 +50,7 @@ const STAGE: StageTexts = {
 };
 
 /** The text box, with templates and sending later. */
-export function Composer({ store, chat, members, isAside, onNote }: ComposerProps) {
+export function Composer({ store, chat, members, isLoadingMembers, isAside, onNote }: ComposerProps) {
   const { api, organization, refresh } = usePlace();
   const { member } = currentSession();
   const written = textIn(chat.id);
@@ -90,6 +92,7 @@ export function Composer({ store, chat, members, isAside, onNote }: ComposerProp
       box.current?.focus();
     },
   };
+  if (member || !isLoadingMembers) sending.senderIsKnown();
   const { stage } = sending;
   const isOver = useStage(stage, !isAside);
   const answered = store.answered.value;

@@ -6,7 +6,7 @@ import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { NotesStore } from "../notes/notes-store.ts";
-import { useMembers, usePlace } from "../organization.ts";
+import { useAll, usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -37,7 +37,7 @@ const NARROW = "(max-width: 1350px)";
 export function Conversation({ id, known, onChat }: ConversationProps) {
   const { api, to } = usePlace();
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
-  const members = useMembers();
+  const { data: members = [], isLoading } = useAll("members");
   const chosen = useSignal<string | null>(null);
   const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
@@ -188,7 +188,15 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           </div>
         )}
         {may("messages:send") ? (
-          <Composer key={id} store={store} chat={chat} members={members} isAside={isNote} onNote={writeNote} />
+          <Composer
+            key={id}
+            store={store}
+            chat={chat}
+            members={members}
+            isLoadingMembers={isLoading && members.length === 0}
+            isAside={isNote}
+            onNote={writeNote}
+          />
         ) : (
           !isNote && (
             <p class="composer-none">

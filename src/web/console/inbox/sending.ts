@@ -76,6 +76,7 @@ export class Sending {
   };
   readonly stage: FileStage;
   readonly #store: ConversationStore;
+  readonly #senderKnown = Promise.withResolvers<void>();
   /** The last send, while it can be taken back. */
   #undoable: Undoable | null = null;
   /** Whether the next message belongs to the send of the one before it. */
@@ -91,6 +92,11 @@ export class Sending {
     this.#store = store;
     this.#chatId = chatId;
     this.stage = stageOf(chatId);
+  }
+
+  /** The sender in `state` is known. What was sent before waits for it. */
+  senderIsKnown(): void {
+    this.#senderKnown.resolve();
   }
 
   /** Sends, and says how it went. Never throws. @param isAnyway send though others wrote meanwhile */
@@ -130,6 +136,7 @@ export class Sending {
   async deliver(draft: Draft, isAnyway = false): Promise<void> {
     if (this.isBusy.value) throw STILL_SENDING;
     this.isBusy.value = true;
+    await this.#senderKnown.promise;
     const undecided = this.#decided(draft, isAnyway);
     undecidedSends.save(this.#chatId, undecided);
     try {
