@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { workIsDone } from "../../../../support/alarms.ts";
 import { replaceMethod } from "../../../../support/faults.ts";
 import { admin, send } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn } from "../../../../support/networks.ts";
@@ -20,6 +21,8 @@ async function sentIn(chat: Conversation) {
   const failed = async (fields: object = NO_PAYMENT) => {
     const [networkId = "wamid.early"] = (await deliveryOf(chat.object(), seq)).parts;
     taken(await tellStatus(chat, id, "failed", { id: networkId, ...fields }));
+    // The chat reports to the channel after its answer.
+    await workIsDone(chat.object());
   };
   return { id, failed };
 }
