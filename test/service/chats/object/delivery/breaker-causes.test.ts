@@ -94,7 +94,12 @@ test("a status of a message from before the channel was mended does not break it
   // It is asked for a permit after it was told.
   const three = await sentIn(chat);
   expect(await chat.message(three.id)).toMatchObject({ status: "SENT" });
-  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  // The channel reports its health to the organization later.
+  await until(
+    "the channel works",
+    () => healthOf(chat.channelId),
+    ({ state }) => state === "ok",
+  );
 });
 
 test("a status that comes hours after its message no longer says anything of the channel", async () => {
