@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk, UNDO_SECONDS, withUndo } from "./console.ts";
+import { type Desk, openDesk, withUndo } from "./console.ts";
 import {
   beginReply,
   chooseSending,
@@ -109,7 +109,7 @@ test("the key r answers the message whose details are shown", async () => {
 async function undoFiles(name: string) {
   const chat = await desk.chat(name);
   await desk.writes(chat.address, "Please send both");
-  const page = await openChat(desk, chat.id, withUndo(UNDO_SECONDS));
+  const page = await openChat(desk, chat.id, withUndo());
   await beginReply(page, "Please send both");
   await choose(page, dot, words);
   await attached(page, 2);

@@ -1,6 +1,6 @@
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Channel, createChannel, createChat } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openDesk, screenOf, UNDO_SECONDS, withUndo } from "./console.ts";
+import { type Desk, openAsMember, openDesk, screenOf, withUndo } from "./console.ts";
 import {
   chooseSending,
   log,
@@ -202,7 +202,7 @@ test("a send in a web chat waits as long as the person chose", async () => {
 
 test("a click on “Undo” puts the text back into its box", async () => {
   const chat = await desk.chat("Ugo Undo");
-  const page = await openChat(desk, chat.id, withUndo(UNDO_SECONDS));
+  const page = await openChat(desk, chat.id, withUndo());
   await messageBox(page).fill("With time");
   await messageBox(page).press("Control+Enter");
   await page.getByRole("button", { name: "Undo (Esc)" }).click();

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { comes, type Desk, openConsole, openDesk, screenOf, UNDO_SECONDS, withUndo } from "./console.ts";
+import { comes, type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;
@@ -22,7 +22,7 @@ async function texts(chatId: string): Promise<string[]> {
 
 test("a send is undone by Escape: nothing is sent, and the text is back in the box", async () => {
   const chat = await desk.chat("Ben Undo");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(UNDO_SECONDS));
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo());
   await box(page).fill("Too early");
   await page.keyboard.press("Control+Enter");
   await comes(page.getByText("Undo (Esc)"));
@@ -40,19 +40,18 @@ test("a send of the operator waits until the members are known, because it is in
   const chat = await desk.chat("Mona Members");
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   await page.getByRole("link", { name: /Mona Members/ }).waitFor();
-  let letThrough: () => void = () => {};
-  const held = new Promise<void>((resolve) => (letThrough = resolve));
+  const held = Promise.withResolvers<void>();
   await page.route(/\/members\?/, async (route) => {
-    await held;
+    await held.promise;
     await route.continue();
   });
-  await page.goto(page.url());
+  await page.reload();
   await page.getByRole("link", { name: /Mona Members/ }).click();
   await box(page).fill("As Ann");
   await page.keyboard.press("Control+Enter");
   await page.locator("button[aria-busy=true]").waitFor();
   expect(await texts(chat.id)).toEqual([]);
-  letThrough();
+  held.resolve();
   await expect.poll(() => texts(chat.id), SOON).toEqual(["As Ann"]);
   await expect.poll(() => box(page).inputValue()).toBe("");
   await page.context().close();
@@ -141,7 +140,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
 
 test("what is written while a send is under way stays, and undo puts the sent text before it", async () => {
   const chat = await desk.chat("Max More");
-  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(UNDO_SECONDS));
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo());
   await box(page).fill("First");
   await page.keyboard.press("Control+Enter");
   await comes(page.getByText("Undo (Esc)"));
@@ -154,7 +153,7 @@ test("what is written while a send is under way stays, and undo puts the sent te
 
 test("Escape undoes a send also after another chat was opened, and the text is back in its own", async () => {
   const [sent, other] = [await desk.chat("Una Undone"), await desk.chat("Otto Other")];
-  const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo(UNDO_SECONDS));
+  const page = await openConsole(browser, screenOf(desk, `inbox/${sent.id}`), withUndo());
   await box(page).fill("Not yet");
   await page.keyboard.press("Control+Enter");
   await comes(page.getByText("Undo (Esc)"));

@@ -104,11 +104,11 @@ export async function signInViolations(browser: Browser, look: BrowserContextOpt
   return [...ofSignIn, ...(await violations(page))];
 }
 
-/** Enough seconds for a test that undoes a send, on a busy machine too. */
-export const UNDO_SECONDS = 60;
-
-/** The options of a browser whose person can undo a send for this many seconds, in web chats too. By itself, it sends at once. */
-export function withUndo(seconds: number): BrowserContextOptions {
+/**
+ * The options of a browser whose person can undo a send for this many seconds, in web chats too. By itself, it sends at once.
+ * @param seconds by default, enough for a test that undoes a send on a busy machine
+ */
+export function withUndo(seconds = 60): BrowserContextOptions {
   const value = JSON.stringify({ web: seconds, networks: seconds });
   return {
     storageState: { cookies: [], origins: [{ origin: base, localStorage: [{ name: "parley.console.undo", value }] }] },

@@ -9,7 +9,7 @@ import { STORMS } from "./tests.ts";
 
 const MAX_FAULTS_SHOWN = 20;
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+process.once("SIGINT", () => process.exit(130));
 // The local runtime waits for the disk in the thread that does all its work. A kill loses nothing of either.
 keepTemporaryFilesInMemory();
 process.exit(await exitCodeOf(() => main(process.argv.slice(2))));

@@ -10,9 +10,11 @@ const TRIES = 20;
  * @throws CommandError if none of twenty ports is free
  */
 export async function lastingPort(ip = "127.0.0.1"): Promise<number> {
-  for (let tries = 1; tries < TRIES; tries++) {
-    const port = await freePort(randomInt(10_000, 32_000), ip).catch(() => null);
-    if (port !== null) return port;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await freePort(randomInt(10_000, 32_000), ip);
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
   }
-  return freePort(randomInt(10_000, 32_000), ip);
 }

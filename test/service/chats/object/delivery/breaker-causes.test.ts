@@ -27,12 +27,12 @@ async function sentIn(chat: Conversation) {
   return { id, failed };
 }
 
-/** Waits until the channel was told: nothing else can make it broken here. */
-async function isBroken({ channelId }: Conversation): Promise<void> {
+/** Waits until the operator sees this health: the channel reports it after what changed it. */
+async function healthIs({ channelId }: Conversation, wanted: "ok" | "broken"): Promise<void> {
   await until(
-    "the channel is broken",
+    `the channel is ${wanted}`,
     () => healthOf(channelId),
-    ({ state }) => state !== "ok",
+    ({ state }) => state === wanted,
   );
 }
 
@@ -58,7 +58,7 @@ test("a status that says that the channel is broken fails its message, and holds
     status: "FAILED",
     error: { code: "network_131042", message: "Business eligibility payment issue" },
   });
-  await isBroken(chat);
+  await healthIs(chat, "broken");
   expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
   const other = await chatOf(chat, chat.channelId);
   for (const { api, chatId } of [chat, { ...chat, ...other }]) await send(api, chatId);
@@ -85,7 +85,7 @@ test("a status of a message from before the channel was mended does not break it
   const chat = await conversation("whatsapp");
   const [one, two] = [await sentIn(chat), await sentIn(chat)];
   await one.failed();
-  await isBroken(chat);
+  await healthIs(chat, "broken");
   await mend(chat);
   const told = reports();
   await two.failed();
@@ -94,12 +94,7 @@ test("a status of a message from before the channel was mended does not break it
   // It is asked for a permit after it was told.
   const three = await sentIn(chat);
   expect(await chat.message(three.id)).toMatchObject({ status: "SENT" });
-  // The channel reports its health to the organization later.
-  await until(
-    "the channel works",
-    () => healthOf(chat.channelId),
-    ({ state }) => state === "ok",
-  );
+  await healthIs(chat, "ok");
 });
 
 test("a status that comes hours after its message no longer says anything of the channel", async () => {
@@ -123,6 +118,7 @@ test("a status before the answer breaks the channel, though the answer is that t
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
   hang.letGo();
   await chat.run();
+  await healthIs(chat, "broken");
   expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
   expect(await chat.message(id)).toMatchObject({ status: "FAILED", error: { code: "network_131042" } });
 });
@@ -131,16 +127,16 @@ test("a probe that the network took and then refused breaks the channel once mor
   fakeNetworks(accept);
   const chat = await conversation("whatsapp");
   await (await sentIn(chat)).failed();
-  await isBroken(chat);
+  await healthIs(chat, "broken");
   const probe = await send(chat.api, chat.chatId);
   await chat.run();
   pass(7 * MINUTE);
   await chat.run();
   expect(await chat.message(probe.id)).toMatchObject({ status: "SENT" });
-  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  await healthIs(chat, "ok");
   const [networkId] = (await deliveryOf(chat.object(), probe.seq)).parts;
   taken(await tellStatus(chat, probe.id, "failed", { id: networkId, ...NO_PAYMENT }));
-  await isBroken(chat);
+  await healthIs(chat, "broken");
   expect(await healthOf(chat.channelId)).toMatchObject(BROKEN);
 });
 
