@@ -20,7 +20,7 @@ interface Entry {
 const head = (page: Page) => page.locator(".conversation-head");
 const whose = (page: Page) => head(page).getByRole("button", { name: /Nobody’s|Assigned to/ });
 
-/** Takes the chat that is open. @returns false if somebody else has it */
+/** Takes the chat that is open. The key takes it from nobody. @returns false if somebody else has it */
 async function take(page: Page, person: string): Promise<boolean> {
   const label = (await whose(page).getAttribute("aria-label")) ?? "";
   if (!label.startsWith("Nobody’s")) return false;

@@ -125,6 +125,35 @@ test("the requests of a key are drawn, with a table that has the same numbers", 
   await page.context().close();
 });
 
+test("a change stays on the screen when the answer of an earlier load comes after it", async () => {
+  const slow = await openDesk("Before");
+  const page = await openConsole(browser, screenOf(slow, "members"));
+  await page.getByRole("heading", { level: 1, name: "Members" }).waitFor();
+  const [read, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // The screen of settings loads the organization. Its answer has the old name, and is late.
+  await page.route(new RegExp(`${slow.organization.id}/organization$`), async (route) => {
+    // The service wants to hear from a browser that its own page asks.
+    const headers = { ...route.request().headers(), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    read.resolve();
+    await held.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole("link", { name: "Settings" }).click();
+  await read.promise;
+  await page.getByRole("button", { name: "Change organization" }).click();
+  await dialog(page).getByLabel("Name").fill("After");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await page.getByRole("navigation").getByText("After").waitFor();
+  const late = page.waitForResponse(/\/organization$/);
+  held.resolve();
+  await (await late).finished();
+  await page.getByRole("link", { name: "Members" }).click();
+  await page.getByRole("heading", { level: 1, name: "Members" }).waitFor();
+  await expect.poll(() => page.getByRole("navigation").getByText("After").isVisible()).toBe(true);
+  await page.context().close();
+});
+
 test("the operator renames the organization, sets limits and a retention, and deletes it", async () => {
   const doomed = await openDesk("Doomed");
   const { id } = doomed.organization;

@@ -51,6 +51,22 @@ test("a person takes a chat by a key, finds it among theirs, frees it, and every
   for (const page of [mel, operator]) await page.context().close();
 });
 
+test("the key takes no chat from a colleague, and says whose it is: one click more takes it over", async () => {
+  const chat = await desk.chat("Ola Own");
+  await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
+  const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
+  await mel.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
+  await mel.keyboard.press("a");
+  const toast = mel.getByRole("status").filter({ hasText: "Assigned to Ann" });
+  await toast.getByRole("button", { name: "Take over" }).waitFor();
+  expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
+  await toast.getByRole("button", { name: "Take over" }).click();
+  await mel.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
+  await expect.poll(() => mel.getByRole("button", { name: "Take over" }).count()).toBe(0);
+  expect(await assigneeOf(chat.id)).not.toBe(desk.organization.memberId);
+  await mel.context().close();
+});
+
 test("a key acts on the chat that is shown, also on a page that was busy when it was pressed", async () => {
   const chats: string[] = [];
   for (let n = 0; n < 6; n++) chats.unshift((await desk.chat(`Kay ${n}`)).id);

@@ -18,3 +18,24 @@ test("a chat that somebody else took before it was opened is shown as theirs, al
   expect(await store.assign("mbr_1")).toBe(false);
   expect(store.chat.value?.assigneeId).toBe("mbr_2");
 });
+
+test("a change stays when the answer to an earlier question comes after it", async () => {
+  let stored = chat(null);
+  const late = Promise.withResolvers<void>();
+  let asked = 0;
+  const answerTo = async ({ method, path }: ApiRequest) => {
+    if (method === "PATCH") stored = chat("mbr_1");
+    if (!path.endsWith("/cht_1")) return { messages: [], pagination: { hasMore: false } };
+    const answer = { chat: stored };
+    if (method === "GET" && ++asked === 1) await late.promise;
+    return answer;
+  };
+  const shown: (string | null)[] = [];
+  const store = new ConversationStore(createApi(answerTo), "cht_1", chat(null), (one) => shown.push(one.assigneeId));
+  const loaded = store.load(null);
+  expect(await store.assign("mbr_1")).toBe(true);
+  late.resolve();
+  await loaded;
+  expect(shown).toEqual(["mbr_1", "mbr_1"]);
+  expect(store.chat.value?.assigneeId).toBe("mbr_1");
+});

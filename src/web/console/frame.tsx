@@ -30,19 +30,15 @@ const ON_BAR = 2;
 export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }) {
   const read = async () => (await apiOf(id).GET("/organization")).organization;
   const organization = useResource(`organization ${id}`, read);
-  const { data, error, reload } = organization;
+  const { data, error, reload, set, refresh } = organization;
   if (!data && error?.status === 404) return <Elsewhere />;
   if (!data) {
     return <main class="lone">{error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={3} />}</main>;
   }
   const place: Place = {
     organization: data,
-    set: organization.set,
-    refresh: async () => {
-      const now = await read();
-      organization.set(now);
-      return now;
-    },
+    set,
+    refresh,
     api: apiOf(id),
     to: (path) => addressIn(id, path),
   };

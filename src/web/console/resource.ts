@@ -15,7 +15,9 @@ export interface Resource<T> {
   /** When `data` was loaded, Unix milliseconds. */
   loadedAt: number;
   reload: () => void;
-  /** Replaces the data, after a change whose answer says what it is now. */
+  /** Loads the data now, and answers it. @throws ParleyError */
+  refresh: () => Promise<T>;
+  /** Replaces the data, after a change whose answer says what it is now. What a load brings that began before is older. */
   set: (data: T) => void;
 }
 
@@ -40,6 +42,7 @@ export function useResource<T>(
 ): Resource<T> {
   const state = useSignal<LoadState>({ key: null, turn: 0, error: null, loadedAt: 0 });
   const turn = useSignal(0);
+  const changes = useRef(0);
   const loading = useRef(load);
   loading.current = load;
 
@@ -64,14 +67,27 @@ export function useResource<T>(
     return () => controller.abort();
   }, [key, turn.value, version]);
 
-  const isCurrent = state.value.key === key;
+  const isCurrent = () => state.value.key === key;
+  const isLoading = () => key !== null && !(isCurrent() && state.value.turn === turn.value);
   return {
     data: key === null ? undefined : (known.get(key) as T | undefined),
-    error: isCurrent ? state.value.error : null,
-    isLoading: key !== null && !(isCurrent && state.value.turn === turn.value),
+    error: isCurrent() ? state.value.error : null,
+    isLoading: isLoading(),
     loadedAt: state.value.loadedAt,
     reload: () => void turn.value++,
-    set: (data) => key !== null && take(key, data),
+    refresh: async () => {
+      const before = changes.current;
+      const data = await load(new AbortController().signal);
+      if (key !== null && changes.current === before) take(key, data);
+      return data;
+    },
+    set: (data) => {
+      if (key === null) return;
+      const wasLoading = isLoading();
+      changes.current++;
+      take(key, data);
+      if (wasLoading) turn.value++;
+    },
   };
 }
 
@@ -124,7 +140,12 @@ export function usePages<Row>(
     }
   };
   return {
-    rows: { ...first, data: data?.rows, set: (rows) => data && first.set({ ...data, rows }) },
+    rows: {
+      ...first,
+      data: data?.rows,
+      refresh: async () => (await first.refresh()).rows,
+      set: (rows) => data && first.set({ ...data, rows }),
+    },
     hasMore: next !== null,
     isLoadingMore: isLoadingMore.value,
     more: () => void more(),

@@ -37,6 +37,8 @@ export class ConversationStore {
   readonly #onChat: (chat: Chat) => void;
   /** When all pages were loaded again, Unix milliseconds. */
   #refreshedAt = 0;
+  /** Counts the changes of the chat that were made here. */
+  #changes = 0;
 
   /** @param known the chat, if the list has it already; then it is not asked for again */
   constructor(api: Api, id: string, known: Chat | null, onChat: (chat: Chat) => void) {
@@ -54,6 +56,7 @@ export class ConversationStore {
   async load(known = this.state.value === "ready" ? null : this.chat.value): Promise<void> {
     const isFirst = this.state.value !== "ready";
     const before = this.messages.value;
+    const changes = this.#changes;
     try {
       const [page, { chat }] = await Promise.all([
         // Who may not read messages sees the chat without them.
@@ -68,6 +71,8 @@ export class ConversationStore {
       if (isFirst || isGap) this.hasOlder.value = hasMore;
       this.state.value = "ready";
       this.error.value = null;
+      // What was asked before a change, and answered after it, does not have it.
+      if (!known && this.#changes !== changes) return await this.load(null);
       if (!known) this.#setChat({ chat });
       if (!isFirst && !isGap) await this.#refreshOlder(page.messages.at(-1));
     } catch (error) {
@@ -236,12 +241,12 @@ export class ConversationStore {
 
   /** Marks the chat as answered without an answer. */
   async markAnswered(): Promise<void> {
-    this.#setChat(await this.#api.POST("/chats/{id}/answered", { path: this.#path }));
+    this.#setChanged(await this.#api.POST("/chats/{id}/answered", { path: this.#path }));
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
   async change(body: Schemas["ChatPatch"]): Promise<void> {
-    this.#setChat(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
+    this.#setChanged(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
   }
 
   /**
@@ -304,6 +309,11 @@ export class ConversationStore {
     this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.#setChat({ chat: afterMessage(this.chat.value, message) });
     return message;
+  }
+
+  #setChanged(answer: { chat: Chat }): void {
+    this.#changes++;
+    this.#setChat(answer);
   }
 
   #setChat({ chat }: { chat: Chat }): void {

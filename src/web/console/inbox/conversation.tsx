@@ -76,20 +76,32 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const writeNote = may("notes:write") ? () => store.writeNote() : null;
   const { member } = currentSession();
   const nameOf = (memberId: string | null) => memberId && memberName(memberId, everybody);
-  const assign = (assigneeId: string | null) => {
-    store.assign(assigneeId).then((isGiven) => {
+  const assign = (assigneeId: string | null, ifAssigneeId = chat?.assigneeId ?? null) => {
+    store.assign(assigneeId, ifAssigneeId).then((isGiven) => {
       if (isGiven) sayAssigned(nameOf(assigneeId));
       else sayFailure(`Somebody was faster: ${assignedText(nameOf(store.chat.value?.assigneeId ?? null))}`);
     }, sayError);
   };
   const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
-  const take = () => member && assign(chat?.assigneeId === member.id ? null : member.id);
+  const takeOrFree = () => {
+    const { assigneeId = null } = chat ?? {};
+    if (!member) return;
+    if (assigneeId === null || assigneeId === member.id) return assign(assigneeId === null ? member.id : null);
+    // It may be theirs since a moment ago, and the person has not seen that. So the key alone takes it from nobody.
+    const remove = say(assignedText(nameOf(assigneeId)), {
+      label: "Take over",
+      run: () => {
+        remove();
+        assign(member.id, assigneeId);
+      },
+    });
+  };
   useShortcuts([
     { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     ...(member && may("chats:write")
-      ? [{ keys: "a", label: "Assign the chat to yourself, or free it", run: take }]
+      ? [{ keys: "a", label: "Assign the chat to yourself, or free it", run: takeOrFree }]
       : []),
     ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
