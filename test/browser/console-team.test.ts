@@ -224,8 +224,13 @@ test("the last of many members is named, offered, and can be mentioned", async (
 test("a list of nobody's chats goes on where its first page ended", async () => {
   const own = await openDesk("Many");
   for (let n = 0; n < 55; n++) await own.chat(`Mo ${n}.`);
+  const { id } = await own.chat("Tia Taken");
+  await own.api("PATCH", `/chats/${id}`, { assigneeId: own.organization.memberId });
   const page = await openConsole(browser, screenOf(own, "inbox"));
+  await row(page, "Tia Taken").waitFor();
   await whose(page).selectOption({ label: "Nobody’s" });
+  // The list of all chats has the others too.
+  await expect.poll(() => row(page, "Tia Taken").count()).toBe(0);
   await row(page, "Mo 54\\.").waitFor();
   await page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
   await row(page, "Mo 0\\.").waitFor();
