@@ -150,7 +150,9 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
   const hasMore = store.hasMore.value;
   useEffect(() => {
     if (!end.current) return;
+    // Before the reader is there. The margin counts only around what scrolls.
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void store.more(), {
+      root: end.current.parentElement,
       rootMargin: "400px",
     });
     observer.observe(end.current);
