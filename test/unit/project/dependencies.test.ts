@@ -33,6 +33,11 @@ const PLACES = [
   return { place, npmrc, self, locked, all: { ...dependencies, ...devDependencies }, dependencies, allowScripts };
 });
 
+test("the lockfile states the version of package.json", () => {
+  const versionOf = (text: string) => (JSON.parse(text) as { version: string }).version;
+  expect(versionOf(lockfile)).toBe(versionOf(manifest));
+});
+
 test.each(PLACES)(
   "in $place every dependency is pinned to one version, the locked one",
   ({ npmrc, all, self, locked }) => {
