@@ -96,6 +96,12 @@ test("the index, the README and llms.txt list every guide", async () => {
   }
 });
 
+test("the changelog begins with the version of package.json", async () => {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+  const [, newest] = /^## (.+)$/m.exec(await readFile(join(guides, "changelog.md"), "utf8")) ?? [];
+  expect(newest).toBe(version);
+});
+
 test("every route has a request in curl and TypeScript, and a response beside it", async () => {
   const document = JSON.parse(await readFile(join(root, "src/openapi/public.json"), "utf8")) as OpenApi;
   const page = pages.get("/docs/reference/messages") ?? "";
