@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installedProject } from "./package.ts";
@@ -28,6 +28,15 @@ test("the package depends on what the client imports, and on nothing of the serv
   const { dependencies, bin, exports } = JSON.parse(text);
   expect(Object.keys(dependencies)).toEqual(["openapi-fetch"]);
   expect([bin, Object.keys(exports)]).toEqual([{ parley: "dist/cli/parley/bin.js" }, ["./client"]]);
+});
+
+test("the package has its license", async () => {
+  const folder = join(project.folder, "node_modules/parley");
+  expect((await readdir(folder)).sort()).toEqual(["LICENSE", "dist", "package.json"]);
+  expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8")).license).toBe("MIT");
+  expect(await readFile(join(folder, "LICENSE"), "utf8")).toMatch(
+    /^MIT License\n\nCopyright \(c\) \d{4} the Parley authors\n\nPermission is hereby granted/,
+  );
 });
 
 test("the package's parley command works in a project without this repository", async () => {

@@ -34,8 +34,14 @@ export async function buildPackage(folder: string): Promise<void> {
       logLevel: "warning",
     }),
     cp(join(import.meta.dirname, "bin.js"), join(command, "bin.js")),
+    writeFile(join(folder, "LICENSE"), await license()),
     writeFile(join(folder, "package.json"), JSON.stringify(await manifest(), null, 2)),
   ]);
+}
+
+/** The page of the license, whose first line is a heading. */
+async function license(): Promise<string> {
+  return (await readFile(join(root, "src/docs/license.md"), "utf8")).replace(/^# /, "");
 }
 
 async function manifest() {
