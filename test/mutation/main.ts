@@ -13,8 +13,8 @@ const LEFT_BEHIND = ["node_modules", ".git", ".wrangler", ".dev.vars", "dist", "
 process.exitCode = main(process.argv.slice(2));
 
 /**
- * `npm run test:mutation`: 0 when enough mutants are killed. Stryker changes the files that it mutates in place, so it
- * is given a copy of the project; it has a folder of packages of its own, which `npm ci` here does not install.
+ * `npm run test:long -- mutation`: 0 when enough mutants are killed. Stryker changes the files that it mutates in place, so
+ * it is given a copy of the project; it has a folder of packages of its own, which `npm ci` here does not install.
  * @param options Stryker's own
  */
 function main(options: string[]): number {

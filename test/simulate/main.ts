@@ -6,7 +6,7 @@ import { runScenario, type Scenario, traceScenario } from "./objects/scenario.ts
 import { ORGANIZATION } from "./organization/scenario.ts";
 import { WEBHOOKS } from "./webhooks/scenario.ts";
 
-const USAGE = `npm run test:simulate -- [options]
+const USAGE = `npm run test:long -- simulate [options]
 
   --seeds <n>      how many seeds (20000)
   --from <seed>    the first one (0)
@@ -24,7 +24,7 @@ interface Options {
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
-/** `npm run test:simulate`: 0 when everything held, nothing was vacuous, and every wrong version was caught. */
+/** `npm run test:long -- simulate`: 0 when everything held, nothing was vacuous, and every wrong version was caught. */
 async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,

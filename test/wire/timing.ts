@@ -6,7 +6,7 @@ import { createChannel, createChat, createKey, createOrganization } from "../sup
 import { startService } from "../support/world/service.ts";
 import { caller, type World, wanted } from "../support/world/world.ts";
 
-const USAGE = `npm run test:timing -- [options]
+const USAGE = `npm run test:long -- timing [options]
 
   --pairs <n>  how many times each is asked while the object of its chat is in memory (2000)
   --chats <n>  how many chats are asked for the first time, or after their objects have left the memory (300)
@@ -26,8 +26,8 @@ if (values.help) process.stdout.write(USAGE);
 else await main(whole(values.pairs), whole(values.chats));
 
 /**
- * `npm run test:timing`: whether the response time tells a chat of another organization from one that does not exist.
- * The two requests alternate, and each comes first equally often.
+ * `npm run test:long -- timing`: whether the response time tells a chat of another organization from one that does not
+ * exist. The two requests alternate, and each comes first equally often.
  */
 async function main(pairs: number, chats: number): Promise<void> {
   const service = await startService();

@@ -10,7 +10,7 @@ import { type Ask, Place, type Told } from "./fixtures.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
 import { RECEIVER } from "./values.ts";
 
-const USAGE = `npm run test:fuzz -- [options]
+const USAGE = `npm run test:long -- fuzz [options]
 
   --requests <n>  how many requests are made of all routes (200000)
   --seed <n>      those of an earlier run
@@ -33,7 +33,7 @@ const UPGRADE = {
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
-/** `npm run test:fuzz`: 0 when no request was met with a fault of ours, no secret was told, and every route was met. */
+/** `npm run test:long -- fuzz`: 0 when each route was met, no request with a fault of ours, and no secret was told. */
 async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,
@@ -86,10 +86,8 @@ async function main(argv: string[]): Promise<number> {
     return print(`${faults.join("\n")}\n${rest}`, 1);
   } catch (error) {
     const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
-    return print(
-      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}\n`,
-      1,
-    );
+    const again = `npm run test:long -- fuzz --requests ${count} --seed ${seed}`;
+    return print(`${String(error)}\n/healthz says ${lives}\n\nAgain: ${again}\n`, 1);
   } finally {
     agent.destroy();
     await service.stop();

@@ -10,7 +10,7 @@ export interface Place {
   replay?: string;
 }
 
-/** What `npm run test:models` asks for. */
+/** What `npm run test:long -- models` asks for. */
 export interface Settings extends Partial<Place> {
   runs?: number;
 }
@@ -31,7 +31,7 @@ export function saw(what: string): void {
 /**
  * Runs a property on a seed of its own each time, what once failed first. What fails names the command that runs it again.
  * @param name of the test's file, without its ending
- * @param runs how many `npm test` has, and how many `npm run test:models` has unless it is told
+ * @param runs how many `npm run test:deep` has, and `npm run test:long -- models` unless it is told
  */
 export async function hold<Ts>(
   name: string,
@@ -62,5 +62,5 @@ async function check<Ts>(name: string, property: fc.IAsyncPropertyWithHooks<Ts>,
 function again<Ts>(name: string, { seed, counterexamplePath, counterexample }: fc.RunDetails<Ts>): string {
   const [, taken] = /replayPath="([^"]*)"/.exec(fc.stringify(counterexample)) ?? [];
   const place = `--seed ${seed} --path ${counterexamplePath}${taken ? ` --replay ${taken}` : ""}`;
-  return `Again: npm run test:models -- --only ${name} ${place}`;
+  return `Again: npm run test:long -- models --only ${name} ${place}`;
 }

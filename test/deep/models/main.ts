@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../../support/mistake.ts";
 import type { Settings } from "./hold.ts";
 
-const USAGE = `npm run test:models -- [options]
+const USAGE = `npm run test:long -- models [options]
 
   --runs <n>       how many runs of each (5000)
   --seed <n>       the seed of them all (a new one)
@@ -21,7 +21,7 @@ const STACK = /^(?:stack: | +at )/;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
-/** `npm run test:models`: the tests of this folder as `npm test` has them, with many more runs. 0 when all held. */
+/** `npm run test:long -- models`: the tests of this folder, with many more runs than in `npm run test:deep`. 0 when all held. */
 async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,

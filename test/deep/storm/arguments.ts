@@ -11,7 +11,7 @@ export interface StormArguments {
   help: boolean;
 }
 
-export const USAGE = `npm run test:storm -- [options]
+export const USAGE = `npm run test:long -- storm [options]
 
   --rounds <n>   how many kills, pauses or repetitions of each kind (10)
   --minutes <n>  how long those last that are measured by time (1)

@@ -18,7 +18,7 @@ export interface Ground {
   end(): Promise<void>;
 }
 
-/** A part of `npm run test:storm`. */
+/** A part of `npm run test:long -- storm`. */
 export type Storm = (force: Force, ground: Ground) => Promise<Row[]>;
 
 export async function beginGround(): Promise<Ground> {

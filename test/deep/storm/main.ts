@@ -14,7 +14,7 @@ process.once("SIGINT", () => process.exit(130));
 keepTemporaryFilesInMemory();
 process.exit(await exitCodeOf(() => main(process.argv.slice(2))));
 
-/** `npm run test:storm`: 0 when everything held. */
+/** `npm run test:long -- storm`: 0 when everything held. */
 async function main(argv: string[]): Promise<number> {
   const { help, only, rounds, minutes, seed } = readArguments(argv);
   if (help) {
@@ -38,6 +38,6 @@ async function main(argv: string[]): Promise<number> {
   }
   const broken = rows.some(({ faults }) => faults.length > 0);
   const again = `--rounds ${rounds} --minutes ${minutes} --seed ${seed}${only ? ` --only ${only}` : ""}`;
-  if (broken) log(`\nAgain: npm run test:storm -- ${again}`);
+  if (broken) log(`\nAgain: npm run test:long -- storm ${again}`);
   return broken ? 1 : 0;
 }

@@ -11,7 +11,7 @@ import { soak } from "./soak.ts";
 import { visitors } from "./visitors.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** The storms of `npm run test:storm`, in their order. */
+/** The storms of `npm run test:long -- storm`, in their order. */
 export const STORMS: Record<string, Storm> = {
   telegram,
   whatsapp,

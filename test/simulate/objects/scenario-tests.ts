@@ -7,7 +7,7 @@ const SABOTEUR_TIMEOUT_MS = 300_000;
 
 /**
  * The tests of a simulation, from a seed of its own each run. To see one seed line by line:
- * `npm run test:simulate -- <the simulation's option> --trace <seed>`.
+ * `npm run test:long -- simulate <the simulation's option> --trace <seed>`.
  * @param saboteurs those that a few hundred seeds find
  */
 export async function testScenario<Service>(

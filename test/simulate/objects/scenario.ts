@@ -112,7 +112,7 @@ export async function saboteurCaught<Service>(
 const PROGRESS_EVERY_MS = 60_000;
 
 /**
- * `npm run test:simulate` of a scenario.
+ * `npm run test:long -- simulate` of a scenario.
  * @param print takes what is to be shown
  * @returns whether everything held
  */
