@@ -1,4 +1,4 @@
-/** `npm run check:sizes`: what a deploy and its visitors load, gzipped, and the README, each against its limit. */
+/** `npm run check -- sizes`: what a deploy and its visitors load, gzipped, and the README, each against its limit. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
