@@ -145,7 +145,7 @@ export const newMessage: RequestBodySpec = {
     "template.header.location.name": "The name of the place. Required.",
     "template.header.location.address": "The address of the place. Required.",
     "template.buttons":
-      "The values of the buttons that take one. The code of an authentication template goes into its button by itself.",
+      "The values of the buttons that take one. The service fills in the button's code of an authentication template.",
     "template.buttons[].index": "The index of the button, from 0, over all buttons.",
     "template.buttons[].urlSuffix": "The end of the button's address, in place of its placeholder.",
     "template.buttons[].payload":

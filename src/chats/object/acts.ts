@@ -1,4 +1,5 @@
 import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
+import { rejectedText } from "../../http/errors.ts";
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
@@ -229,7 +230,7 @@ function answerTo(outcome: ActOutcome): Refusal | ({ outcome: "ok" } & Shown) {
     case "not_shown":
       return { outcome: "ok", shown: outcome.outcome === "done" };
     case "failed":
-      return { ...refused("refused_by_network"), text: `The network refused it: ${outcome.message}` };
+      return { ...refused("refused_by_network"), text: rejectedText(outcome.message) };
     case "retry":
       return away(outcome.afterMs ?? 1_000);
     case "channel_broken":

@@ -53,7 +53,7 @@ async function open(method: string, path: string, headers: Record<string, string
 }
 
 function endedByDeletion(error: unknown): string {
-  if (error instanceof Error && /^(?:Organization|Chat) not found$/.test(error.message)) return "";
+  if (error instanceof Error && /^(?:Organization not found\b|Chat not found$)/.test(error.message)) return "";
   throw error;
 }
 
