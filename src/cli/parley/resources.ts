@@ -230,7 +230,11 @@ export const RESOURCES = {
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
       contact: field("address", "", "Only the chat with this contact"),
-      search: field("text", "", "Only chats whose contact has this beginning of an address, or of words of the name"),
+      search: field(
+        "text",
+        "",
+        "Only chats whose contact has an address, or a word of the name, that starts with this",
+      ),
       before: field(
         "cht_…|cursor",
         "",

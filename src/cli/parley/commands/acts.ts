@@ -32,7 +32,7 @@ export const actCommands = [
   }),
   command({
     name: "typing",
-    about: "Show the contact for some seconds that somebody writes",
+    about: "Show the contact a typing indicator for a few seconds",
     operands: ["chat"],
     async run({ operands: { chat }, service, out }) {
       const { body } = await service.asClient("POST", `/chats/${chat}/typing`, { body: {} });
