@@ -39,7 +39,7 @@ export interface Draft {
   resendOf?: string | null;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
   extra?: DraftExtra | undefined;
-  /** The id of the uploaded file that it sends; absent for none. A `type` of TEXT then stands for the fitting one. */
+  /** The id of the uploaded file that it sends. With one, a `type` of `TEXT` means: choose the type from the file. */
   mediaId?: string | undefined;
   /** The service's own address, for the URL of the message's `/media`; absent without a file. */
   origin?: string | undefined;

@@ -11,7 +11,7 @@ import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 
-/** Deleted notes stay, blank, so that a request with their idempotency key is known: so many, and so long. */
+/** How many blank deleted notes are kept, and for how long, so that a repeated request finds its note. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
 /** The longest notes have 25 KB as JSON. */

@@ -94,8 +94,8 @@ export class StoredDetails {
   }
 
   /**
-   * Frees the chat if it is the member's. In any case its organization's object is told whose it is: that it asks for this
-   * shows that it does not know.
+   * Frees the chat if it is the member's. Reports the assignee in either case: the organization would not ask if it
+   * knew.
    */
   free(memberId: string): Promise<ChangeAnswer> {
     if (this.assigneeId() === memberId) this.#store(null, { assigneeId: null, by: null });

@@ -4,9 +4,9 @@ import { isRecent } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption } from "./identity.ts";
 
-/** A chat tells at most so often that one and the same writes. */
+/** Minimum time between two typing events of one writer. */
 const EVERY_MS = 5_000;
-/** And so often that anybody does, if no stream is open. */
+/** Minimum time between two typing events of any writers while no stream is open. */
 const EVERY_UNHEARD_MS = 30_000;
 
 const NEVER = Number.NEGATIVE_INFINITY;

@@ -41,7 +41,7 @@ import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
 const AGAIN_AFTER_MS = 30_000;
 /** How long a message that can't be placed holds up the others, so that a passing error changes no order. */
 const HOLD_MS = 300_000;
-/** Then it is tried by itself, after as long as it has been due, and at least so often. */
+/** After that it no longer blocks the others: it is retried alone, each wait twice the last, at most this long. */
 const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;

@@ -22,7 +22,7 @@ const NO_CHATS: Readonly<
   assigned: {
     icon: "person",
     title: "No chats here",
-    text: "A chat is a member’s once it is assigned, at the top of the conversation or with the key a.",
+    text: "To assign a chat, use the menu at the top of a conversation or press A.",
   },
   nobodys: { icon: "check", title: "Every chat is assigned", text: "Chats that are nobody’s appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },

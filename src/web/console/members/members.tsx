@@ -61,8 +61,8 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
           <>
             {currentSession().member?.id === id && <Badge tone="good" label="You" />}
             {isFirst && (
-              <span title="Messages that name no sender have this one">
-                <Badge tone="quiet" label="Usual sender" />
+              <span title="The sender of messages that don’t name one">
+                <Badge tone="quiet" label="Default sender" />
               </span>
             )}
           </>
