@@ -44,7 +44,7 @@ export interface Outbound {
   type: MessageType;
   content: string;
   mediaUrl: string | null;
-  /** The file that it sends; null if it has none of ours. */
+  /** The uploaded file that it sends; null if it has none. */
   file: OutboundFile | null;
   /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
@@ -258,8 +258,8 @@ export interface Registration {
 }
 
 /**
- * A network's answer about a channel: the address of its webhook, why its last call failed and what it is not told; or
- * that it refuses the credentials; or that nothing can be said. `description` is for people, and has never a secret.
+ * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
+ * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
  */
 export type Inspection =
   | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }

@@ -355,7 +355,7 @@ export interface AttemptHistory {
   dropped: number;
 }
 
-/** How long a chat keeps its messages, as its organization's object told it. */
+/** How long a chat keeps its messages, as it learned from its organization's object. */
 export interface ChatRetention {
   /** Null: forever. */
   days: number | null;

@@ -50,7 +50,7 @@ export function requireOperator(): MiddlewareHandler<ConsoleEnv> {
 /**
  * Middleware for the routes of one organization, which are those of its keys: gives them the session in place of a key.
  * To a member, other organizations don't exist.
- * @param idOf the organization's id. By itself, it is in the path
+ * @param idOf the organization's id. By default, it is in the path
  */
 export function enterOrganization(
   idOf: (c: ConsoleContext) => string = (c) => c.req.param("organizationId") ?? "",

@@ -154,7 +154,11 @@ class Head {
     return this.bytes.byteLength;
   }
 
-  /** Reads until there are so many bytes. @param size of the whole body @throws ApiError `validation_failed` if the body ends before */
+  /**
+   * Reads until there are this many bytes.
+   * @param size of the whole body
+   * @throws ApiError `validation_failed` if the body ends before
+   */
   async fill(reader: ReadableStreamDefaultReader<Bytes>, count: number, size: number): Promise<void> {
     const chunks = [this.bytes];
     let { length } = this;

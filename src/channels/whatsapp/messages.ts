@@ -115,7 +115,7 @@ function moreThanText(type: string, part: unknown): Partial<Content> {
   }
 }
 
-/** A tap on a button or in a list of ours, or on a button of a template. */
+/** A tap on a button or list entry that the service sent, or on a button of a template. */
 function tapOf(type: string, part: unknown): InboundMessage["tap"] {
   if (type === "button") return receivedTap(fieldAt(part, "payload"), fieldAt(part, "text"));
   const kind = fieldAt(part, "type");

@@ -14,9 +14,9 @@ import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { Typing } from "./typing.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** The client waits so long for the acts before its own, and again for a start. */
+/** How long the client waits for the acts before its own, and again for a start. */
 const WITHIN_MS = 3_000;
-/** And so long for the network's answer. */
+/** How long the client waits for the network's answer. */
 const TIMEOUT_MS = 10_000;
 /** How many acts may wait for the one that is made. */
 export const MAX_CHAT_ACTS = 10;

@@ -25,7 +25,7 @@ type Answer = Exclude<MessageChangeAnswer, Unknown>;
  */
 export class MessageChanges {
   readonly #host: ChangingHost;
-  /** Reactions of ours that failed before they were stored, as the network may say so before it answers the call. */
+  /** The company's reactions that failed before they were stored: the network may say so before it answers the call. */
   readonly #failed = new BoundedMap<string, true>(MAX_FAILED);
 
   constructor(host: ChangingHost) {

@@ -20,7 +20,7 @@ export function safeFileName(name: string | null, fallback: string, contentType:
   return `${RESERVED.test(clean) ? "_" : ""}${short}${extension}`;
 }
 
-/** The longest beginning with so many bytes, without half of a character. */
+/** The longest beginning with at most this many bytes that does not split a character. */
 function shortened(text: string, bytes: number): string {
   let length = 0;
   let kept = "";

@@ -1,4 +1,4 @@
-/** A fault that was last seen so long ago is forgotten: a program that reads once a day must find it again. */
+/** How long after it was last seen a fault is forgotten: a program that reads once a day must find it again. */
 const FORGET_AFTER_MS = 2 * 86_400_000;
 /** Each time that is stored costs a row. */
 const STORE_EVERY_MS = 30_000;

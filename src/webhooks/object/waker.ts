@@ -111,7 +111,7 @@ export class Waker {
     const { clock, waiting, slots } = this.#ports;
     try {
       const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
-      // Unless the line asked in vain in the meantime, which raised its number.
+      // Unless the line asked again meanwhile and got no permit, which raised its number.
       if (this.#ports.limits()) waiting.remove(lineId, number);
       // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
       if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);

@@ -149,8 +149,8 @@ export class ChatFiles implements DuePart {
   }
 
   /**
-   * A message shows its media no more, as it is blank or deleted. The bytes of a file of ours go, unless another message
-   * shows it. Part of that commit.
+   * A message no longer shows its media: it is blank or deleted. The bytes of an uploaded file go, unless another
+   * message shows it. Part of that commit.
    */
   end(media: Media | null, messageId: string, now: number): void {
     if (!isFileMedia(media)) return;
@@ -288,7 +288,7 @@ export async function deleteLives(env: Env, chatId: string, last: number): Promi
   throw unavailable("files: more are left to delete");
 }
 
-/** Whether a message's media is a file of ours. */
+/** Whether a message's media is an uploaded file. */
 export function isFileMedia(media: Media | null): media is FileMedia {
   return media !== null && "fileId" in media;
 }

@@ -2,8 +2,8 @@ import type { FileMedia } from "../../rpc.ts";
 
 /**
  * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,
- * `messageId` was the last one. `shared`: so many messages show it, as some repeat others. `life`: all files of the chat's
- * lives up to that one.
+ * `messageId` was the last one. `shared`: the number of messages that show it, as some repeat others. `life`: all files
+ * of the chat's lives up to that one.
  */
 export type FileState =
   | { state: "reserved"; size: number; fileName: string | null }

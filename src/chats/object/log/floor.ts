@@ -12,7 +12,7 @@ export interface OldMessage extends Floor {
   isWaiting: boolean;
 }
 
-/** A message shows its media no more: part of the commit that says so. @param now Unix milliseconds */
+/** Part of the commit after which a message no longer shows its media. @param now Unix milliseconds */
 export type EndMedia = (media: Media | null, messageId: string, now: number) => void;
 
 const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };

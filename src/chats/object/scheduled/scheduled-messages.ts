@@ -164,7 +164,7 @@ export class ScheduledMessages implements DuePart {
     return scheduled ? { ...scheduled, redactedBy: null } : this.ended.byId(id);
   }
 
-  /** Whether a message without a place shows a file of ours. */
+  /** Whether a message without a place shows an uploaded file. */
   showsFile(fileId: string): boolean {
     const shows =
       "select 1 from (select media from scheduled union all select media from unplaced) where media ->> '$.fileId' = ?";

@@ -37,7 +37,7 @@ export type ServerFrame =
   | { type: "message"; message: VisitorMessage }
   /** A message that has changed, as it is now. */
   | { type: "updated"; message: VisitorMessage }
-  /** More has changed than is told. The page forgets what it has: `ready` follows, with the newest messages. */
+  /** More has changed than is sent. The page forgets what it has: `ready` follows, with the newest messages. */
   | { type: "reset" }
   /** The company is writing. `sender`: the member who does; null if none is named. */
   | { type: "typing"; sender: { name: string } | null }

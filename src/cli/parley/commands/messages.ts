@@ -76,7 +76,7 @@ With --template the file stands in the template's header:
       const times = await timesOf(options);
       const said = givenContent(options);
       const isTemplate = options.template !== undefined;
-      // A mistake in them is told before a file is uploaded.
+      // A mistake in them ends the command before a file is uploaded.
       givenParts(options);
       const file = options.file === undefined ? null : await readUpload(options.file);
       if (operands.text === undefined && !file) throw new CommandError("parley send needs text or --file.", 2);

@@ -177,7 +177,7 @@ export class Sending {
     if (undone.length > 0) this.state.onUndone(undone);
     if (sent.parts.length > 0) return;
     sent.removeToast();
-    // Meanwhile another message may have gone out, which can be undone by itself.
+    // Another message may have gone out meanwhile. It has an undo of its own.
     if (this.#undoable === sent) this.#undoable = null;
   }
 

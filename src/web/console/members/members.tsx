@@ -10,7 +10,7 @@ import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { MemberActions, MemberDialog } from "./member-actions.tsx";
 
-/** The service notes at most so often that a member is here. */
+/** The minimum time after which the service records again that a member is here. */
 const SEEN_MS = 3_600_000;
 
 /** The organization's people. */

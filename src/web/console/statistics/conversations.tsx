@@ -47,7 +47,7 @@ const CLASSES: Record<ResponseClass, string> = {
 };
 const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
 const COLUMNS = ["Chats now", "Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
-/** So many requests are under way at once. */
+/** The maximum number of requests under way at once. */
 const AT_ONCE = 6;
 
 interface ConversationsProps {
