@@ -57,7 +57,7 @@ function endedByDeletion(error: unknown): string {
   throw error;
 }
 
-test(`none of ${COUNT} requests to all routes is met with a fault of ours (SEED=${SEED})`, {
+test(`none of ${COUNT} requests to all routes is met with a fault of the service (SEED=${SEED})`, {
   timeout: 3_600_000,
 }, async () => {
   for (const level of ["log", "warn", "error"] as const) {
