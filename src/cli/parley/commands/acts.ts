@@ -17,7 +17,8 @@ export const actCommands = [
         emoji === undefined
           ? await service.asClient("DELETE", path)
           : await service.asClient("PUT", path, { body: { emoji } });
-      if (body.message === null && !out.json) out.note("Done. The API key may not read the message.");
+      if (body.message === null && !out.json)
+        out.note("Done. The message is not shown: the API key may not read messages.");
       else out.record(body, body.message);
     },
   }),
