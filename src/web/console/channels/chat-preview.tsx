@@ -83,8 +83,8 @@ export function ChatPreview({ onLocale, onDrawn, ...shown }: ChatPreviewProps) {
       <iframe key={turn.value} ref={frame} class="web-preview" src="/console/preview" title="The chat" />
       <p class="hint" role="status">
         {!isOpen.value && settings.hideWhenClosed
-          ? "At this time, the button doesn’t show on your site."
-          : "Nothing that you write here is sent."}
+          ? "Your site hides the button at this time."
+          : "This is a preview. Nothing that you write here is sent."}
       </p>
     </section>
   );

@@ -12,7 +12,7 @@ const NO_CHATS: Readonly<
   search: {
     icon: "search",
     title: "No matching chats",
-    text: "Search for words of a name, or for the beginning of an address.",
+    text: "Search for a word of the name, or for the beginning of the address.",
   },
   unanswered: {
     icon: "check",
@@ -24,7 +24,7 @@ const NO_CHATS: Readonly<
     title: "No chats here",
     text: "To assign a chat, use the menu at the top of a conversation or press A.",
   },
-  nobodys: { icon: "check", title: "Every chat is assigned", text: "Chats that are nobody’s appear here." },
+  nobodys: { icon: "check", title: "Every chat is assigned", text: "Unassigned chats appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
     icon: "inbox",

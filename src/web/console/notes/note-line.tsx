@@ -21,7 +21,7 @@ export function NoteLine({ store, note, members }: NoteLineProps) {
   const mentioned = members.filter((member) => mentions.includes(member.id));
   const erase = (
     <Confirm title="Delete this note?" submit="Delete" done="Deleted" onSubmit={() => store.delete(id)}>
-      <p>Nothing of what it says is kept. This can’t be undone.</p>
+      <p>Its text is deleted permanently. This can’t be undone.</p>
     </Confirm>
   );
   return (

@@ -178,8 +178,8 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
       <div class="between">
         <p class="quiet note">
           A member’s chats are those assigned to the member. A response time runs from the first message that nobody
-          answered to the first answer. A member’s numbers have what the member sent, and what came in while the chat
-          was the member’s.
+          answered to the first answer. A member’s numbers count what the member sent, and what came in while the chat
+          was assigned to the member.
         </p>
         <CsvButton
           name="Conversations"
