@@ -212,7 +212,7 @@ function newTarget(action: AuditAction, organizationId: string): string | null {
   return target && newId(target, jurisdictionOf(organizationId));
 }
 
-/** The id in the path that the request acts on. Null for text that is no id, which would be a value of the request. */
+/** The id in the path that the request acts on. Null for text that is not an id: it would be a value of the request. */
 function targetOf(c: ManagementContext, action: AuditAction, organizationId: string): string | null {
   const { target } = actionSpec(action);
   if (target === null) return null;

@@ -208,7 +208,7 @@ interface Rendered {
 const rendered = new WeakMap<ErrorReply, Rendered>();
 
 /**
- * The response for an error. A reply that is no `ApiError` may be sent again and again, so it is rendered once.
+ * The response for an error. A reply that is not an `ApiError` may be sent many times, so it is rendered once.
  * @param responseHeaders the headers of every response to this request
  */
 export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeaders): Response {

@@ -132,7 +132,7 @@ function reactionOf({ reaction: part, timestamp }: Received, address: string): I
   const read = reaction.safeParse(part).data;
   if (!read) return null;
   const emoji = receivedEmoji(read.emoji);
-  // What is no emoji is described: it must not take a reaction back.
+  // What is not an emoji is described: it must not take a reaction back.
   if (read.emoji && emoji === null) return null;
   return { kind: "reaction", networkId: read.message_id, address, emoji, at: receivedAt(timestamp) };
 }

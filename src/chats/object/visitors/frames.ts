@@ -148,7 +148,7 @@ export function contentFault({
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
 }
 
-/** The response to a reaction with a text that is no emoji; null if it has one, or takes one back. */
+/** The response to a reaction with a text that is not an emoji; null if it has one, or takes one back. */
 export function emojiFault({ emoji }: Pick<ReactionFrame, "emoji">): RefusedFrame | null {
   if (emoji === null || oneEmoji.safeParse(emoji).success) return null;
   return refusedFrame("reaction", "validation_failed", null, "emoji must be one emoji");

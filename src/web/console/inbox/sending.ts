@@ -254,7 +254,7 @@ export class Sending {
     return left.length > 0 && left.every(({ mediaId }) => mediaId !== null);
   }
 
-  /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
+  /** Others wrote meanwhile, or will in a moment. Messages sent from here don't count. */
   async #onConflict(draft: Draft): Promise<void> {
     const before = this.#store.newestSeq();
     await this.#store.load();
