@@ -110,7 +110,7 @@ export type MessageChange =
   | { change: "deletion"; networkId: string }
   /** The contact's reaction; null removes it. */
   | { change: "reaction"; networkId: string; emoji: string | null; at: number }
-  /** The network of this channel did not show our reaction, which was made at `at`. */
+  /** The network of this channel did not show the company's reaction, which was made at `at`. */
   | { change: "reaction_failed"; channelId: string; messageId: string; at: number };
 /** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
 export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
@@ -217,7 +217,7 @@ export interface DetailsPatch {
   metadata?: Record<string, string | null> | null | undefined;
 }
 
-/** Gives a chat to a member, or to nobody. `ifAssigneeId`: only if it is this member's now, or nobody's (null). */
+/** Assigns a chat to a member, or to nobody. `ifAssigneeId`: only if this is its assignee now; null for nobody. */
 export interface Assignment {
   assigneeId: string | null;
   ifAssigneeId?: string | null | undefined;
@@ -279,14 +279,14 @@ export interface ChatIdentity {
   addresses: string[];
 }
 
-/** For whom a chat's object is called. To another organization than the chat's, and before its adoption, it is unknown. */
+/** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */
 export interface AsOwner {
   organizationId: string;
   /** The identity that the organization's object gave to the caller, which the chat adopts; null if it was not asked. */
   knownIdentity: ChatIdentity | null;
   /** An earlier call with the same values failed, and may have reached the object. */
   isRepeat: boolean;
-  /** The caller reads answers as text, of those methods that can give it. */
+  /** The caller reads answers as text, from the methods that can return it. */
   asText?: boolean;
 }
 

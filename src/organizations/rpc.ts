@@ -188,10 +188,10 @@ export interface ChannelNumbers {
   at: number | null;
 }
 
-/** How many chats are a member's, and how many of them wait for an answer. */
+/** How many chats are assigned to a member, and how many of them wait for an answer. */
 export type AssignedChats = { id: string; chats: number; unanswered: number };
 
-/** What an organization's object knows of channels, keys and members. What has no numbers is left out. */
+/** The numbers of channels, keys and members that an organization's object has. Those without numbers are left out. */
 export interface OrganizationNumbers {
   channels: ChannelNumbers[];
   keys: KeyNumbers[];

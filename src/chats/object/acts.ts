@@ -59,9 +59,9 @@ type Shown = { shown: boolean };
 type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
 
 /**
- * What a client does beside sending: it reacts, marks messages as read, and shows that somebody writes. The contact
- * sees it at once or not at all: an act makes one attempt while its client waits, one act after the other, and only if
- * the channel has a start for it within 3 seconds.
+ * What a client does besides sending: it reacts, marks messages as read, and shows a typing indicator. The contact sees
+ * it at once or not at all. Each act makes one attempt while its client waits, one act after the other, and only if the
+ * channel has a start for it within 3 seconds.
  */
 export class Acts {
   readonly #host: ActHost;
@@ -211,7 +211,7 @@ export class Acts {
   }
 }
 
-/** What an act's outcome says about the channel. A refusal says nothing against it: the next message finds that out. */
+/** What an act's outcome says about the channel. A refusal proves nothing against it: the next message will show. */
 function reported(outcome: ActOutcome): Outcome {
   switch (outcome.outcome) {
     case "done":

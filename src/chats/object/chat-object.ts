@@ -229,7 +229,7 @@ export class ChatObject extends EventfulObject {
   }
 
   /**
-   * Gives the chat to a member or to nobody, and changes the details too, all or nothing. It is not a field of `patch`: an
+   * Assigns the chat to a member or to nobody, and changes the details too, all or nothing. Not a field of `patch`: an
    * object that runs an earlier version would ignore it.
    */
   assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {

@@ -5,7 +5,7 @@ const STORE_EVERY_MS = 30_000;
 
 type Fault = { chat_id: string; since: number; at: number };
 
-/** The chats whose objects could not be read lately, and since when, so that those who read can tell how long it lasts. */
+/** The chats whose objects could not be read lately, and since when, so that readers know how long it has lasted. */
 export class UnreadableChats {
   readonly #sql: SqlStorage;
   /** Known to have no row. */

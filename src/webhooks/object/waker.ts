@@ -66,8 +66,8 @@ export class Waker {
   }
 
   /**
-   * Whether another line than this one waits and can be woken. A line that does not answer counts as none: the last line
-   * would leave the probe to it, be woken in its place, and leave it again, without end.
+   * Whether a line other than this one waits and can be woken. A line that does not answer does not count: the last
+   * line would leave the probe to it, be woken in its place, and leave it again, endlessly.
    */
   canWakeOther(lineId: string): boolean {
     const away = [...this.#underWay, ...this.#unreachable.keys()].filter((other) => this.#isAway(other));

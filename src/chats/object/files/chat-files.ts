@@ -49,9 +49,9 @@ interface FilesHost {
 }
 
 /**
- * The files of a chat. Their bytes are in R2, under the chat's life. The rows are only of files that no message shows:
- * each has a time at which its bytes go. A row is written before its bytes are, and deleted after them, so what is cut off
- * anywhere is found by its row, and nothing is ever searched for.
+ * The files of a chat. Their bytes are in R2, under the chat's life. A file that no message shows has a row with the
+ * time at which its bytes are deleted. A row is written before its bytes and deleted after them. So wherever a step is
+ * interrupted, the row leads to the bytes, and nothing is ever searched for.
  */
 export class ChatFiles implements DuePart {
   readonly #host: FilesHost;

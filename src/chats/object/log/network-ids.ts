@@ -1,4 +1,4 @@
-/** In how many of the newest messages something is looked for that no index finds. */
+/** How many of the newest messages are searched for what no index finds. */
 export const RECENT_MESSAGES = 1_000;
 const INBOUND = "in:";
 /** Greater than each text that begins with `INBOUND`. */

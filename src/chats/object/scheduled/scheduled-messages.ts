@@ -195,8 +195,8 @@ export class ScheduledMessages implements DuePart {
 
   /**
    * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Each send calls
-   * this first, so that it takes no room for which due messages wait. Never throws: after a fault, the alarm rings again,
-   * and a message that can't be placed for minutes is passed over.
+   * this first, so that it takes no room that due messages wait for. Never throws: after a fault, the alarm rings
+   * again, and a message that can't be placed for minutes is skipped.
    * @returns whether some were due
    */
   placeDue(): boolean {
