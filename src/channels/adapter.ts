@@ -98,7 +98,7 @@ export type PartOutcome = { outcome: "sent"; id: string; addresses: string[] } |
 /** The result of an attempt. `parts` are the network's ids of all parts sent so far, including earlier attempts. */
 export type Outcome = { outcome: "sent"; parts: string[]; addresses: string[] } | (PartRefusal & { parts: string[] });
 
-/** What a contact sees or does beside the messages: a reaction to one, that it was read, that somebody writes. */
+/** What a contact sees besides the messages: a reaction, a read mark, a typing indicator. */
 export type NetworkAct =
   /** `emoji`: null removes the reaction. `at`: identifies the reaction in a later status, Unix milliseconds. */
   | { act: "react"; messageId: string; networkId: string; emoji: string | null; at: number }

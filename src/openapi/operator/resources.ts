@@ -322,7 +322,7 @@ export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
       .array(
         z.object({
           start,
-          received: count.describe("The messages from contacts whose chat was the member's"),
+          received: count.describe("The messages from contacts whose chat was assigned to the member"),
           ...conversation,
         }),
       )

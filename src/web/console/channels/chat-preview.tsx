@@ -18,7 +18,7 @@ interface ChatPreviewProps extends Pick<PreviewRequest, "name" | "locale"> {
   onDrawn: (drawn: Drawn) => void;
 }
 
-/** The visitors' page with settings that are not saved. It tells no visitor anything, and stores nothing. */
+/** The visitors' page with settings that are not saved. No visitor sees it, and it stores nothing. */
 export function ChatPreview({ onLocale, onDrawn, ...shown }: ChatPreviewProps) {
   const { settings, locale } = shown;
   const frame = useRef<HTMLIFrameElement>(null);

@@ -10,7 +10,7 @@ interface Typist {
   name: string | null;
 }
 
-/** Who writes, by the chat and who it is. */
+/** Who writes, by the chat and the writer. */
 export const typists = signal<ReadonlyMap<string, Typist>>(new Map());
 
 const SHOWN_MS = 6_000;
@@ -18,7 +18,7 @@ const SHOWN_MS = 6_000;
 const TELL_AGAIN_MS = 5_000;
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** Shows for six seconds that somebody writes, unless that is the person here. */
+/** Shows for six seconds that somebody writes, unless it is this person. */
 export function showTyping({ chatId, data: { by } }: TypingEvent): void {
   const { type, member } = currentSession();
   if (by.type === "operator" ? type === "operator" : by.type === "member" && by.id === member?.id) return;
