@@ -13,7 +13,7 @@ interface NoteLineProps {
   members: readonly Member[];
 }
 
-/** A note among the messages. It looks like none of them, and says who sees it. */
+/** A note among the messages. It looks different from them, and says who sees it. */
 export function NoteLine({ store, note, members }: NoteLineProps) {
   const { id, author, content, mentions, createdAt } = note;
   const at = Date.parse(createdAt);
