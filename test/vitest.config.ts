@@ -46,8 +46,8 @@ const runtime = cloudflareTest({
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
 /**
- * How long the tests of a project may take. Nothing takes so long, unless the machine is busy with something else. Those
- * of `npm run test:deep` are long, or run several processes.
+ * How long the tests of a project may take. Nothing takes this long, unless the machine is busy with something else.
+ * Those of `npm run test:deep` are long, or run several processes.
  */
 function patienceOf(project: string) {
   const ms = project.startsWith("deep-") || process.env.JITTER ? 300_000 : 90_000;
@@ -86,7 +86,7 @@ const BROWSER = ["test/browser/server.ts"];
 const DEEP_PAGES = "test/browser/{chat-!(page),console-!(sign-in),docs,injection,widget*}.test.ts";
 
 /**
- * A simulation loads a copy of the service for each wrong version of it, and keeps all of them. Node loads them by itself:
+ * A simulation loads a copy of the service for each wrong version of it, and keeps all of them. Node loads them itself:
  * what Vitest adds to a module would fill the memory.
  */
 const SIMULATIONS = {

@@ -73,7 +73,7 @@ const TABLES = {
  * after the act the status of the response. If the row can't be stored, nothing is done. A row without a status says that
  * the act broke off. Each row also has a line in the service's log, which outlives the organization.
  *
- * What stops somebody never waits for the log: it stores the row in its own commit, and the log is told afterward.
+ * What stops somebody never waits for the log: it stores the row in its own commit, and the log gets it afterward.
  * @throws ApiError as `RequestAct.begin`; the error of a resource that the operator asks for and nobody has
  */
 export function audited(access: ActorAccess, action: AuditAction): MiddlewareHandler<ActEnv> {
@@ -212,7 +212,7 @@ function newTarget(action: AuditAction, organizationId: string): string | null {
   return target && newId(target, jurisdictionOf(organizationId));
 }
 
-/** The id in the path that the request acts on. Null for text that is no id, which would be a value of the request. */
+/** The id in the path that the request acts on. Null for text that is not an id: it would be a value of the request. */
 function targetOf(c: ManagementContext, action: AuditAction, organizationId: string): string | null {
   const { target } = actionSpec(action);
   if (target === null) return null;

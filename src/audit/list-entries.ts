@@ -18,8 +18,8 @@ export const auditQuery = z.extend(beforeQuery, {
 });
 
 /**
- * A page of an organization's audit log, newest first, in one call of its object. What still waits for the log is told
- * to it before.
+ * A page of an organization's audit log, newest first, in one call of its object. The log first gets the entries that
+ * still wait for it.
  * @throws ApiError `validation_failed` for an unknown cursor
  */
 export async function listEntries(

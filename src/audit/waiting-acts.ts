@@ -56,7 +56,7 @@ export async function tellAct(env: Env, organizationId: string, act: EndedAct): 
   await inTime(SYSTEM_CLOCK, PATIENCE_MS, tellActs(env, organizationId, [act]));
 }
 
-/** Tells an organization's log what waits for it. Never throws: what could not be told waits on. */
+/** Sends an organization's log the entries that wait for it. Never throws: an entry that fails waits on. */
 export function tellWaitingActs(env: Env, organizationId: string): Promise<void> {
   return tellActs(env, organizationId, []);
 }

@@ -44,7 +44,7 @@ export interface Outbound {
   type: MessageType;
   content: string;
   mediaUrl: string | null;
-  /** The file that it sends; null if it has none of ours. */
+  /** The uploaded file that it sends; null if it has none. */
   file: OutboundFile | null;
   /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
@@ -98,7 +98,7 @@ export type PartOutcome = { outcome: "sent"; id: string; addresses: string[] } |
 /** The result of an attempt. `parts` are the network's ids of all parts sent so far, including earlier attempts. */
 export type Outcome = { outcome: "sent"; parts: string[]; addresses: string[] } | (PartRefusal & { parts: string[] });
 
-/** What a contact sees or does beside the messages: a reaction to one, that it was read, that somebody writes. */
+/** What a contact sees besides the messages: a reaction, a read mark, a typing indicator. */
 export type NetworkAct =
   /** `emoji`: null removes the reaction. `at`: identifies the reaction in a later status, Unix milliseconds. */
   | { act: "react"; messageId: string; networkId: string; emoji: string | null; at: number }
@@ -258,8 +258,8 @@ export interface Registration {
 }
 
 /**
- * A network's answer about a channel: the address of its webhook, why its last call failed and what it is not told; or
- * that it refuses the credentials; or that nothing can be said. `description` is for people, and has never a secret.
+ * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
+ * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
  */
 export type Inspection =
   | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }

@@ -8,9 +8,9 @@ const MAX_EMOJI = 32;
 /** A pictograph that is text by default, without the selector that makes it an emoji. */
 const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
 const MAX_TAP = 256;
-/** Network times are in seconds. An earlier one is none. */
+/** Network times are in seconds. An earlier value is not a time. */
 const FIRST_SECOND = 1_000_000_000;
-/** A time that is further ahead is none: nothing later would ever count. */
+/** A value further ahead is not a time: nothing later would ever count. */
 const MAX_AHEAD_MS = 86_400_000;
 
 /** A text as one line of at most `max` UTF-16 units; undefined if nothing is left. */
@@ -67,7 +67,7 @@ export function receivedEmoji(value: unknown): string | null {
   return isEmoji(whole) ? whole : emoji;
 }
 
-/** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is none. */
+/** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is not valid. */
 export function receivedAt(value: unknown): number {
   const seconds = typeof value === "string" && /^\d{10}$/.test(value) ? Number(value) : value;
   const now = Date.now();

@@ -7,7 +7,7 @@ import { canReadMessages } from "./chat.ts";
 import { oneEmoji } from "./content.ts";
 import type { ActRefusal } from "./rpc.ts";
 
-/** The acts beside sending: reactions, marking as read, showing that somebody writes. */
+/** The acts besides sending: reactions, read marks, typing indicators. */
 
 /** The body of `PUT /chats/{id}/messages/{messageId}/reaction`. */
 export const reactionBody = z.object({ emoji: oneEmoji });

@@ -39,7 +39,7 @@ export async function patchChat(
   chatId: string,
   { contact, metadata, assigneeId, ifAssigneeId }: z.output<typeof chatPatch>,
 ): Promise<Chat> {
-  // Not a member that an isolate holds: who was removed must get no chat.
+  // Not from the isolate's memory: a removed member must get no chat.
   if (assigneeId != null && !(await hasMember(env, caller.organizationId, assigneeId))) {
     throw new ApiError("member_not_found");
   }

@@ -40,7 +40,7 @@ export interface Chat {
   nextScheduledAt: string | null;
   /** The seq up to which a client has marked the contact's messages as read; null if none has. */
   readUpTo: number | null;
-  /** The member whose chat it is; null for nobody. A removed member's id stays for a moment. */
+  /** The chat's assignee; null for nobody. A removed member's id stays for a moment. */
   assigneeId: string | null;
 }
 

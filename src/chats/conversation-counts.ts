@@ -24,7 +24,7 @@ export type ConversationCounts = Counts<"received" | "messages" | ResponseClass>
 /** The counts of members, by their ids. */
 export type MemberCounts = Record<string, ConversationCounts>;
 
-/** A chat keeps the counts of so many members. */
+/** The maximum number of members whose counts a chat keeps. */
 const KEPT_MEMBERS = 20;
 
 /** The class of a response time in milliseconds. A clock that was set back makes it 0. */
@@ -41,7 +41,7 @@ export interface CountedMessage {
   namedSenderId: string | null;
 }
 
-/** What happened in a conversation since its counts were told. */
+/** What happened in a conversation since its counts were reported. */
 export interface ConversationNews {
   /** When the contact wrote the first message that nobody has answered, Unix milliseconds; null if none waits. */
   unansweredSince: number | null;

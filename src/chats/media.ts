@@ -16,7 +16,7 @@ interface MessageIds {
 }
 
 /**
- * Streams the media of a message: a file of ours, or that of an inbound message from its network, of which nothing is
+ * Streams the media of a message: an uploaded file, or that of an inbound message from its network, of which nothing is
  * stored, and the client sees neither the network's URL nor its token. Browsers don't run it or guess its type.
  * @throws ApiError `message_not_found`; `media_not_found` if the message has no media; `media_expired` if the network no
  *   longer has the file; `unavailable` if the network does not answer

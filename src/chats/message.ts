@@ -165,7 +165,7 @@ export function mergedMetadata(
   return { faults: merged.error.issues.map(({ message }) => ({ path: "metadata", message })) };
 }
 
-/** The fields of a send, each valid by itself. */
+/** The fields of a send, each checked separately. `sendBody` checks their combination. */
 const sendFields = z.object({
   content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),

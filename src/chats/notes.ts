@@ -58,7 +58,7 @@ async function faultsIn(env: Env, caller: Caller, mentions: string[]): Promise<F
 
 /**
  * A chat's notes, newest first, as the JSON of the response.
- * @throws ApiError `chat_not_found`; `validation_failed` if `before` is no note of this chat
+ * @throws ApiError `chat_not_found`; `validation_failed` if `before` is not a note of this chat
  */
 export async function listNotes(
   env: Env,

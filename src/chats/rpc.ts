@@ -39,7 +39,7 @@ export interface Draft {
   resendOf?: string | null;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
   extra?: DraftExtra | undefined;
-  /** The id of the uploaded file that it sends; absent for none. A `type` of TEXT then stands for the fitting one. */
+  /** The id of the uploaded file that it sends. With one, a `type` of `TEXT` means: choose the type from the file. */
   mediaId?: string | undefined;
   /** The service's own address, for the URL of the message's `/media`; absent without a file. */
   origin?: string | undefined;
@@ -110,7 +110,7 @@ export type MessageChange =
   | { change: "deletion"; networkId: string }
   /** The contact's reaction; null removes it. */
   | { change: "reaction"; networkId: string; emoji: string | null; at: number }
-  /** The network of this channel did not show our reaction, which was made at `at`. */
+  /** The network of this channel did not show the company's reaction, which was made at `at`. */
   | { change: "reaction_failed"; channelId: string; messageId: string; at: number };
 /** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
 export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
@@ -217,7 +217,7 @@ export interface DetailsPatch {
   metadata?: Record<string, string | null> | null | undefined;
 }
 
-/** Gives a chat to a member, or to nobody. `ifAssigneeId`: only if it is this member's now, or nobody's (null). */
+/** Assigns a chat to a member, or to nobody. `ifAssigneeId`: only if this is its assignee now; null for nobody. */
 export interface Assignment {
   assigneeId: string | null;
   ifAssigneeId?: string | null | undefined;
@@ -279,14 +279,14 @@ export interface ChatIdentity {
   addresses: string[];
 }
 
-/** For whom a chat's object is called. To another organization than the chat's, and before its adoption, it is unknown. */
+/** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */
 export interface AsOwner {
   organizationId: string;
   /** The identity that the organization's object gave to the caller, which the chat adopts; null if it was not asked. */
   knownIdentity: ChatIdentity | null;
   /** An earlier call with the same values failed, and may have reached the object. */
   isRepeat: boolean;
-  /** The caller reads answers as text, of those methods that can give it. */
+  /** The caller reads answers as text, from the methods that can return it. */
   asText?: boolean;
 }
 
@@ -355,7 +355,7 @@ export interface AttemptHistory {
   dropped: number;
 }
 
-/** How long a chat keeps its messages, as its organization's object told it. */
+/** How long a chat keeps its messages, as it learned from its organization's object. */
 export interface ChatRetention {
   /** Null: forever. */
   days: number | null;

@@ -9,7 +9,7 @@ import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "./rpc.ts
 import { storeUpload, type UploadRequest } from "./upload-media.ts";
 
 /**
- * Stores a file that the visitor's next message can name. It may begin the visitor's chat; one that gets no message goes
+ * Stores a file that the visitor's next message can name. It may begin the visitor's chat. One without a message goes
  * with its last file.
  * @returns the file's JSON; `replayed` if the idempotency key was used before
  * @throws ApiError as `storeUpload`, and `uploads_off`, `rate_limited`, `chat_limit`

@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 const stream = process.stderr;
 const isPlain = !stream.isTTY || Boolean(process.env.NO_COLOR);
 
-/** Writes a line to stderr. Removes colors if stderr is no terminal. */
+/** Writes a line to stderr. Removes colors if stderr is not a terminal. */
 export function log(line: string): void {
   stream.write(`${isPlain ? stripVTControlCharacters(line) : line}\n`);
 }

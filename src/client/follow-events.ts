@@ -49,7 +49,7 @@ export async function* followEvents(
   const filter = { ...(types && { types: types.join(",") }), ...(channel !== undefined && { channel }) };
   try {
     let cursor = after;
-    // A stream can begin now by itself, but losing it before its first event would leave a gap.
+    // A page gives a cursor. A stream needs none to begin, but losing it before its first event would leave a gap.
     for (let hasMore = cursor === undefined; hasMore; ) {
       const query: Record<string, string> = cursor === undefined ? { from } : { after: cursor };
       const page = await source.page({ ...filter, ...query, limit: "100" }, signal);

@@ -5,8 +5,8 @@ import { callOrganization } from "../organizations/call-organization.ts";
 import type { Claims } from "./claims.ts";
 
 /**
- * Ends a session: its cookie counts for no request from now on, wherever there is a copy of it. A member's is stored in
- * the organization's object, which is asked about each request anyway, the operator's in the directory.
+ * Ends a session: from now on, no request with its cookie or a copy of it counts. The end of a member's session is
+ * stored in the organization's object, which is asked about each request anyway; the operator's, in the directory.
  * @throws if it can't be stored: then the session goes on
  */
 export async function endSession(env: Env, claims: Claims): Promise<void> {

@@ -12,8 +12,8 @@ import { type Person, personOf } from "./people.ts";
 import { isCurrent, readSession } from "./session.ts";
 
 /**
- * Middleware: refuses a request that no page of this service made. The browser says so, whatever the method and the type
- * of the body, and a page can't change it.
+ * Middleware: refuses a request that no page of this service made. The browser names the page's site in a header, for
+ * every method and body, and a page can't change it.
  * @see https://www.w3.org/TR/fetch-metadata/
  */
 export function refuseOtherSites(): MiddlewareHandler {
@@ -50,7 +50,7 @@ export function requireOperator(): MiddlewareHandler<ConsoleEnv> {
 /**
  * Middleware for the routes of one organization, which are those of its keys: gives them the session in place of a key.
  * To a member, other organizations don't exist.
- * @param idOf the organization's id. By itself, it is in the path
+ * @param idOf the organization's id. By default, it is in the path
  */
 export function enterOrganization(
   idOf: (c: ConsoleContext) => string = (c) => c.req.param("organizationId") ?? "",

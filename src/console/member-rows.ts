@@ -8,7 +8,7 @@ interface MemberRows {
   organization: typeof organizations.$inferSelect;
 }
 
-/** No person is a member of so many organizations. */
+/** More organizations than any person is a member of. */
 export const MAX_CHOICES = 100;
 export const MAX_OF_ORGANIZATION = 3;
 

@@ -10,7 +10,7 @@ import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "./claims.ts"
 import type { ConsoleContext } from "./context.ts";
 
 /**
- * The session of a person who uses the console: a signed cookie. It names the person, and grants nothing by itself:
+ * The session of a person who uses the console: a signed cookie. It names the person, and grants nothing on its own:
  * `guard.ts` says which requests it counts for, and what its person may do.
  */
 

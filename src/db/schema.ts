@@ -17,7 +17,7 @@ import type { Payload } from "../webhooks/rpc.ts";
 export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 export type Region = (typeof REGIONS)[number];
 
-/** What the operator caps in an organization. An absent number of chats is no limit; the others have a default. */
+/** What the operator caps in an organization. An absent number of chats means no limit; the others have a default. */
 export interface Limits {
   chats?: number | undefined;
   members?: number | undefined;

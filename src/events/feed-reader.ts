@@ -51,9 +51,9 @@ type ChunkRead = { logged: LoggedEvent[]; error?: never } | { logged?: never; er
 /** The feed of an organization without a chat. */
 const NO_FEED: FeedAnswer = { life: "", oldest: 1, newest: 0, pointers: [] };
 const POINTERS_AT_ONCE = 200;
-/** A chat's call reads at most so many events. */
+/** The maximum number of events that one call to a chat reads. */
 const MAX_CHUNK = 100;
-/** A page ends after so many bursts, even if the filter let nothing through. */
+/** The maximum number of bursts that a page reads, even if the filter matched nothing. */
 const MAX_BURSTS = 2_000;
 
 /** The cursor at an end of a feed. */
@@ -172,7 +172,7 @@ export class FeedReader implements EventReader {
     return pointers.length;
   }
 
-  /** The next parts of bursts: enough for `target` events, if 20 calls at once can read so many. */
+  /** The next parts of bursts: enough for `target` events, or as many as 20 calls at once can read. */
   #nextChunks(target: number): Chunk[] {
     const chunks: Chunk[] = [];
     let planned = 0;

@@ -6,7 +6,7 @@ import type { FeedPointer } from "../organizations/rpc.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
 
-/** No organization has so many events of its own. */
+/** More events of its own than any organization has. */
 const FIRST_UNREADABLE = 62 ** 7;
 
 /** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */

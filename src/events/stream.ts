@@ -1,11 +1,11 @@
 import type { Clock } from "../platform/clock.ts";
 import type { EventPage, ReadEvent } from "./reader.ts";
 
-/** A stream ends after so many events. Clients connect again. */
+/** The maximum number of events in one stream. Clients then connect again. */
 export const MAX_STREAM_EVENTS = 10_000;
 /**
- * A stream ends after so many calls of objects, too: the platform allows 10,000 in a request. A page can take 4,000, and
- * the checks of the key some hundreds.
+ * The maximum number of calls to objects in one stream: the platform allows 10,000 per request. A page can take 4,000,
+ * and the checks of the key some hundreds.
  */
 export const MAX_STREAM_CALLS = 5_000;
 /** When a client should connect again, in milliseconds. */
@@ -32,7 +32,10 @@ interface StreamPorts {
   onOpen: (write: (frame: string) => void) => void;
   /** The client has left. `signal` aborts then. */
   onLost: () => void;
-  /** The client has read nothing for some seconds. @param resumed resolves when it reads again, or the stream is over */
+  /**
+   * The client has read nothing for a few seconds.
+   * @param resumed resolves when it reads again, or the stream is over
+   */
   onStalled: (resumed: Promise<void>) => void;
 }
 

@@ -47,7 +47,7 @@ export function writeExportCursor({ organizationId, chatId }: ExportScope, place
   return writeOpaque([...start, inChat, life, seq, upTo, unplacedAfter, unreadable]);
 }
 
-/** Reads a cursor; null if it is none, or not of this export. */
+/** Reads a cursor; null if it is not one, or not one of this export. */
 export function readExportCursor(scope: ExportScope, text: string): ExportPlace | null {
   return readChatPlace(scope, text) ?? readListPlace(scope, text);
 }

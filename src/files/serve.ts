@@ -73,7 +73,7 @@ function disposition(kind: "attachment" | "inline", fileName: string | null): st
   return `${kind}; filename*=UTF-8''${encoded}`;
 }
 
-/** The one range that a request asks for; null for the whole file. Several ranges, and what is no range, are ignored. */
+/** The one range that a request asks for; null for the whole file. Several ranges, or invalid ones, are ignored. */
 export function askedRange({ headers }: Request, etag: string): { from: string; to: string } | null {
   const condition = headers.get("If-Range");
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("Range") ?? "") ?? [];

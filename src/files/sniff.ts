@@ -55,7 +55,7 @@ const BEGINNINGS: [bytes: string, type: string][] = [
   ["23 21 41 4d 52", "audio/amr"],
 ];
 
-/** What is only known by its beginning, so that no other bytes pass for it. */
+/** The types that only the first bytes prove, so that no other bytes pass for them. */
 const PROVEN = /^(?:image|audio|video)\/|^application\/(?:pdf|zip|gzip|ogg|epub\+zip|x-tgsticker|vnd\.openxml)/;
 /** What its client does not know. */
 const UNKNOWN = "application/octet-stream";
@@ -65,8 +65,8 @@ const XML = /^(?:\u00ef\u00bb\u00bf)?\s*<[?!s]/;
 const TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 
 /**
- * The type of a file. Its first bytes decide: what they prove must be what the client says, and pictures, sounds and videos
- * must be proven. A text proves nothing, so it is what the client says.
+ * The type of a file. Its first bytes decide: the type that they prove must be the one that the client says, and
+ * pictures, sounds and videos must be proven. A text proves nothing, so it has the type that the client says.
  * @param head the first bytes, at least 64 of them if there are as many
  * @param declared the `Content-Type`, without parameters and in lower case
  * @returns null if the bytes are not what the client says; `found` is what they are, null if they prove nothing

@@ -5,7 +5,7 @@ import { isMeasured, sidesOf } from "./dimensions.ts";
 import type { FileInfo } from "./file.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
-/** Of each upload, so much is in memory at most: a photo's sides can stand behind a long EXIF. */
+/** The most that is in memory of an upload: a photo's dimensions can come after a long EXIF block. */
 const MAX_HEAD = 512 * 1_024;
 /** Half the time that a reservation lasts: late bytes must find their row. */
 const DEADLINE_MS = 300_000;
@@ -154,7 +154,11 @@ class Head {
     return this.bytes.byteLength;
   }
 
-  /** Reads until there are so many bytes. @param size of the whole body @throws ApiError `validation_failed` if the body ends before */
+  /**
+   * Reads until there are this many bytes.
+   * @param size of the whole body
+   * @throws ApiError `validation_failed` if the body ends before
+   */
   async fill(reader: ReadableStreamDefaultReader<Bytes>, count: number, size: number): Promise<void> {
     const chunks = [this.bytes];
     let { length } = this;

@@ -52,21 +52,21 @@ export const ERRORS = {
       "The channel's settings.uploads do not let this visitor upload files. Change it with a PATCH of the channel",
   }),
   ...errors(404, "error", {
-    organization_not_found: "Organization not found",
+    organization_not_found: "Organization not found. Check its id, and whether the organization was deleted",
     member_not_found: "Member not found",
     sender_not_found: "Sender not found",
     channel_not_found: "Channel not found",
     template_not_found: "Template not found",
     chat_not_found: "Chat not found",
     message_not_found: "Message not found",
-    note_not_found: "Note not found",
-    media_not_found: "There is no such file",
-    media_expired: "The network no longer has the media",
-    key_not_found: "Key not found",
-    webhook_not_found: "Webhook not found",
-    passkey_not_found: "Passkey not found",
-    replay_not_found: "Replay not found",
-    event_not_found: "Event not found",
+    note_not_found: "Note not found. Check its id and the chat's, and whether the note was deleted",
+    media_not_found: "File not found. Check that the message has a file, or that the chat has one with this mediaId",
+    media_expired: "The network no longer has the media. Ask the contact to send it again",
+    key_not_found: "Key not found. Check that the id is the key's id and not its secret, and whose key it is",
+    webhook_not_found: "Webhook not found. Check its id, and whether the webhook was deleted",
+    passkey_not_found: "Passkey not found. Reload the list: it may have been deleted",
+    replay_not_found: "Replay not found. Check its id. A webhook keeps only its last replay",
+    event_not_found: "Event not found. Check its id and the webhook's filter, and whether the chat was deleted",
     not_found: "Not found",
   }),
   ...errors(405, "error", {
@@ -85,8 +85,9 @@ export const ERRORS = {
     not_failed: "The message has not failed. Only one with the status FAILED can be sent again",
     redacted: "The message was redacted. Send a new one",
     not_sent: "The network does not have the message: it waits, is scheduled, or has failed. Try again once it is SENT",
-    not_supported_by_channel: "The chat's channel has no such thing. The guide lists what each channel has",
-    refused_by_network: "The network refused it. Change the request, or leave it",
+    not_supported_by_channel:
+      "This channel doesn't support this action. The guide on rich messages lists what each channel supports",
+    refused_by_network: "The network rejected the request. Change it before you try again",
     chat_limit:
       "The organization or the channel has reached its limit of chats. Delete a chat, or ask the operator to raise limits.chats",
     member_limit:
@@ -184,6 +185,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The text of `refused_by_network`. @param words those of the network */
+export function rejectedText(words: string): string {
+  return `The network rejected the request: ${words.replace(/\.$/, "")}. Change it before you try again`;
+}
+
 /** 503: something that the request needs does not respond or is not configured. The cause goes only to the log. */
 export function unavailable(cause: unknown, retryAfterSeconds = 1): ApiError {
   return new ApiError("unavailable", { cause, headers: { "Retry-After": String(retryAfterSeconds) } });
@@ -202,7 +208,7 @@ interface Rendered {
 const rendered = new WeakMap<ErrorReply, Rendered>();
 
 /**
- * The response for an error. A reply that is no `ApiError` may be sent again and again, so it is rendered once.
+ * The response for an error. A reply that is not an `ApiError` may be sent many times, so it is rendered once.
  * @param responseHeaders the headers of every response to this request
  */
 export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeaders): Response {

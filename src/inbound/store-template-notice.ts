@@ -7,8 +7,8 @@ import { callObject } from "../platform/call-object.ts";
 import { storeTemplateNews } from "../templates/sync.ts";
 
 /**
- * Stores what a network tells about a template of an organization's account. If it does not say what holds now, or the
- * template is not known, the account is read again soon.
+ * Stores what a network reports about a template of an organization's account. If the report does not give the current
+ * state, or the template is not known, the account is read again soon.
  * @param called the channel whose webhook was called. Its organization is the only one whose templates can change
  */
 export async function storeTemplateNotice(

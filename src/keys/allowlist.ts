@@ -57,8 +57,8 @@ function lastBefore(intervals: readonly Interval[], value: bigint): Interval | u
 }
 
 /**
- * The addresses of a rule; empty if it is none. A range that is wider than all of IPv4, such as `::/0`, contains only
- * IPv6 addresses.
+ * The addresses of a rule; empty if it is not valid. A range that is wider than all of IPv4, such as `::/0`, contains
+ * only IPv6 addresses.
  */
 function intervalsOf(rule: string): Interval[] {
   const [address, bits, ...rest] = rule.split("/") as [string, ...string[]];

@@ -5,7 +5,7 @@ import { doEach } from "../platform/concurrency.ts";
 /**
  * Runs `commit`, a write to the directory that changes `keyIds`, so that it applies to the very next request of each
  * key. See `commitFenced`.
- * @throws ApiError `unavailable` if an object could not be told before, or not in time
+ * @throws ApiError `unavailable` if an object could not be notified before, or not in time
  */
 export function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () => Promise<R>): Promise<R> {
   return commitFenced({

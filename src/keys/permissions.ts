@@ -44,14 +44,14 @@ const COMBINED = {
 
 /** What needs only one of several permissions. */
 const EITHER = {
-  // A note goes by its author, and by who may delete it with its chat.
+  // Its author can delete a note, and so can anyone who may delete it with its chat.
   "notes:delete": ["notes:write", "chats:erase"],
 } as const satisfies Record<string, readonly Permission[]>;
 
 /** What a route needs: one permission, or the name of several. */
 export type Need = Permission | keyof typeof COMBINED | keyof typeof EITHER;
 
-/** What routes need that change nothing and return no more than a page. */
+/** The permissions for routes that change nothing and return at most a page. */
 export type ReadNeed = Extract<Need, `${string}:read`>;
 
 /** What routes need by which an organization's software writes all day. */

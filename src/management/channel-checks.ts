@@ -91,7 +91,7 @@ function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean
 function networkCheck(inspection: Inspection, broken: string | null): ChannelCheck {
   if (broken !== null) {
     const advice =
-      "Correct what the reason names. The service tries again by itself, and at once after new credentials";
+      "Correct what the reason names. The service tries again automatically, and at once after new credentials";
     return { name: "network", state: "fails", found: `The network refuses the channel: ${broken}`, advice };
   }
   if (inspection.answer === "none") return unknown("network", inspection.description, LATER);

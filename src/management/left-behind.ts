@@ -8,8 +8,8 @@ import { apiKeys, channels, members, passkeys, signIns, webhooks } from "../db/s
 export const MAX_SHOWN = 100;
 
 /**
- * What a key or a member leaves behind when it is revoked, removed or narrowed, so that whoever does that can end this
- * too. All of it goes on, except unused sign-in links, which its maker must still be able to make.
+ * What a key or a member leaves behind when it is revoked, removed or narrowed, so that the caller can end this too.
+ * All of it stays valid, except unused sign-in links: their maker must still be able to make them.
  */
 export interface LeftBehind {
   /** Keys that it created, or gave a secret or rights, and that are not revoked. */

@@ -7,7 +7,7 @@ import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
 import { isAsRead } from "./channels.ts";
 
 const ROWS_PER_READ = 100;
-/** After so many failures in a row, more than single rows fail: the directory does not answer. */
+/** This many failures in a row mean that the directory does not answer, and not that single rows fail. */
 const MAX_FAILED = 10;
 
 /** The result of a reseal. */

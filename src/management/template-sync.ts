@@ -2,7 +2,7 @@ import { channelRecord } from "../channels/record.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { ApiError, rejectedText, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import type { Scope } from "../keys/scope.ts";
 import { type SyncCounts, syncTemplates } from "../templates/sync.ts";
@@ -21,7 +21,6 @@ export async function syncOf(env: Env, scope: Scope, id: string): Promise<SyncCo
   if (outcome === "no_account") throw fault("id", "is a channel without settings.wabaId");
   if ("created" in answer) return answer;
   const { description = "" } = answer as { description?: string };
-  if (outcome === "refused")
-    throw new ApiError("refused_by_network", { text: `The network refused it: ${description}` });
+  if (outcome === "refused") throw new ApiError("refused_by_network", { text: rejectedText(description) });
   throw unavailable(description);
 }

@@ -7,7 +7,7 @@ import { messageSchema } from "./resources.ts";
 const oneMessage = z.object({
   message: messageSchema.nullable().describe("The message. Null if the key may not read messages"),
 });
-const shown = z.object({ shown: z.boolean().describe("Whether the contact's app was told") });
+const shown = z.object({ shown: z.boolean().describe("Whether the contact's app was notified") });
 const { message } = examples;
 const reactions = [{ by: "organization" as const, emoji: "👍", at: "2026-11-20T10:01:00.000Z" }];
 
@@ -60,8 +60,8 @@ export const ACT_OPERATIONS = tagged("Messages", [
   {
     route: "POST /chats/{id}/typing",
     id: "showTyping",
-    summary: "Show that somebody writes",
-    description: `Shows the contact for some seconds that somebody writes. Nothing is stored. A network may need a message of the contact for it, and mark that message as read. ${NOW}`,
+    summary: "Show a typing indicator",
+    description: `Shows the contact a typing indicator for a few seconds. Nothing is stored. A network may need a message of the contact for it, and mark that message as read. ${NOW}`,
     body: {
       name: "Typing",
       description: "No fields. Optional.",

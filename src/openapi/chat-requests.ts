@@ -78,9 +78,9 @@ export const chatChange: RequestBodySpec = {
     contact: "The person outside the organization. Null deletes the name.",
     "contact.name": "The contact's name. Null deletes it.",
     metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
-    assigneeId: "The member who gets the chat. Null frees it.",
+    assigneeId: "The member to assign the chat to. Null unassigns it.",
     ifAssigneeId:
-      "Assign the chat only if it is this member's now, or nobody's (null). If it is another's, the response is a 409 `chat_reassigned`, and nothing changes.",
+      "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };
@@ -145,7 +145,7 @@ export const newMessage: RequestBodySpec = {
     "template.header.location.name": "The name of the place. Required.",
     "template.header.location.address": "The address of the place. Required.",
     "template.buttons":
-      "The values of the buttons that take one. The code of an authentication template goes into its button by itself.",
+      "The values of the buttons that take one. The service fills in the button's code of an authentication template.",
     "template.buttons[].index": "The index of the button, from 0, over all buttons.",
     "template.buttons[].urlSuffix": "The end of the button's address, in place of its placeholder.",
     "template.buttons[].payload":

@@ -28,7 +28,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   webhook_not_genuine: "A webhook is not signed by the channel's network.",
   handshake_refused: "A webhook's handshake does not have the channel's verify token.",
   permission_denied:
-    "The key lacks the permission that the text names, or would give another key more than it has itself.",
+    "The key lacks the permission that the text names, or would give another key more permissions than it has.",
   ip_not_allowed: "The key's allow-list does not contain the client's address.",
   self_service_off: "The operator has not allowed the organization's keys to manage keys.",
   quota_exceeded:
@@ -48,7 +48,7 @@ const MEANINGS: Record<ErrorCode, string> = {
     "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
   message_not_found: "The chat has no such message.",
   note_not_found: "The chat has no such note, or it was deleted.",
-  media_not_found: "The message has no file, or `mediaId` names none that a message of this chat can send.",
+  media_not_found: "The message has no file, or `mediaId` is not a file that a message of this chat can send.",
   media_expired: "The network no longer has this file.",
   key_not_found: "There is no such key.",
   webhook_not_found: "There is no such webhook, or it belongs to another organization.",
@@ -59,24 +59,24 @@ const MEANINGS: Record<ErrorCode, string> = {
   method_not_allowed: "The path has other methods. `Allow` lists them.",
   passkey_exists: "Console: the passkey was added already.",
   passkey_limit: "Console: the member has 10 passkeys already.",
-  passkey_host: "Console: it was opened at an IP address, and passkeys work for host names.",
+  passkey_host: "Console: it was opened at an IP address, and passkeys work only for host names.",
   chat_backlog: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.`,
   chat_full: "The chat's storage is full.",
   chat_reassigned:
-    "The chat is not the member's, or nobody's, as `ifAssigneeId` says. Read the chat, then assign it with its `assigneeId`.",
+    "The chat's assignee is not the one that `ifAssigneeId` names. Read the chat, then assign it with its `assigneeId`.",
   chat_moved_on:
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
   note_limit: `The chat already has ${shown(MAX_NOTES)} notes.`,
-  not_scheduled: "The message is not scheduled, or no longer.",
+  not_scheduled: "The message was never scheduled, or is no longer.",
   not_cancelable:
-    "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
+    "The message can't be canceled: an attempt to send it is under way or got no answer, a part of it is sent, or it has ended.",
   not_failed: "Only a message with the status `FAILED` can be sent again.",
   redacted: "The message was redacted, so nothing is left to send.",
   not_sent: "The message has no id at the network: it is scheduled, waits, or failed.",
-  not_supported_by_channel: "The network of the chat's channel has no such call.",
+  not_supported_by_channel: "The channel's network doesn't support this action.",
   refused_by_network:
-    "The network refused the reaction, the read mark or the sign of writing. The text has its reason.",
+    "The network rejected the reaction, the read mark, the typing indicator or the sync of templates. The text has its reason.",
   chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
   member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
   upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. One goes after 24 hours.`,

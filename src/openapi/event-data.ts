@@ -24,7 +24,7 @@ const ofMessage = {
   seq: countOrNull("The message's number in the chat. Null if it has no place there"),
 };
 
-const ASSIGNED_BY = "Who assigned it. Null if the service freed the chat, because its member was removed";
+const ASSIGNED_BY = "Who assigned it. Null if the service unassigned the chat, because its member was removed";
 const noteFacts = noteSchema.omit({ content: true });
 const NOTE = "The note, without what it says";
 const DELETED_BY = "Who deleted it. Only in `note.deleted`";
@@ -35,7 +35,7 @@ const VARIANTS: Record<string, Variant> = {
   ChatAssignedEventData: {
     types: ["chat.assigned"],
     facts: {
-      assigneeId: textOrNull("The member who got the chat. Null: it was freed"),
+      assigneeId: textOrNull("The member to whom the chat was assigned. Null: it was unassigned"),
       by: callerName.nullable().describe(ASSIGNED_BY),
     },
     shown: { chat },

@@ -49,7 +49,7 @@ const typingSchema = resource<ShownTyping>()(
     contactAddress: text("The contact's current address on the channel"),
     data: z.object({
       by: z.object({
-        type: oneOf(["contact", "member", "key", "operator"], "Who writes: the contact, or who of the company"),
+        type: oneOf(["contact", "member", "key", "operator"], "Who writes: the contact, or somebody of the company"),
         id: textOrNull("The id of the member or the key. Null for the contact"),
         name: textOrNull("The name. Null if the contact has none"),
       }),

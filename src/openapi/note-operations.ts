@@ -39,7 +39,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
     route: "POST /chats/{id}/notes",
     id: "addNote",
     summary: "Add a note",
-    description: `Stores a note about the chat. A note is no message: it has no \`seq\`, no list of messages shows it, and no network and no contact gets it. A chat has at most ${MAX_NOTES.toLocaleString("en")} notes. The events \`note.created\` and \`note.deleted\` say who wrote the note and whom it mentions, but not what it says.`,
+    description: `Stores a note about the chat. A note is not a message: it has no \`seq\`, no list of messages shows it, and it is never sent to a network or a contact. A chat has at most ${MAX_NOTES.toLocaleString("en")} notes. The events \`note.created\` and \`note.deleted\` say who wrote the note and whom it mentions, but not what it says.`,
     headers: [
       idempotencyKey(
         "note-4711",

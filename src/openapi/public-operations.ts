@@ -187,7 +187,7 @@ const OF_MESSAGES = tagged("Messages", [
     route: "POST /chats/{id}/media",
     id: "uploadMedia",
     summary: "Upload a file",
-    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must be what \`Content-Type\` says; with \`application/octet-stream\` they decide. Nothing looks for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
+    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must be what \`Content-Type\` says; with \`application/octet-stream\` they decide. The service does not scan it for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
     query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as contacts see it." } },
     headers: [idempotencyKey("order-4711-invoice")],
     file: "The file.",

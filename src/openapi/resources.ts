@@ -104,7 +104,7 @@ export const chatSchema = resource<directory.Chat>()(
     nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
     readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),
     assigneeId: textOrNull(
-      "The member whose chat it is. Null: nobody's. After a member was removed, its id stays for a while",
+      "The member to whom the chat is assigned. Null: nobody. A removed member's id stays for a while",
     ),
   }),
 );

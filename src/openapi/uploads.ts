@@ -22,8 +22,8 @@ const uploadSchema = z
     contentType: z.string().describe("What the file is"),
     size: z.int().describe("In bytes"),
     fileName: z.string().nullable().describe("The file's name. Null if none was given"),
-    width: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
-    height: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is none, or unknown"),
+    width: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is not a picture, or unknown"),
+    height: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is not a picture, or unknown"),
     expiresAt: z.iso.datetime().describe("When the file is deleted if no message names it"),
   })
   .meta({ id: "Media", title: "Media", description: "An uploaded file." });

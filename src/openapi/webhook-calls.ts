@@ -12,7 +12,7 @@ const HEADERS = {
   ],
   "parley-webhook": ["The webhook's id", "whk_gN5cVr82KpZx0TdQ"],
   "parley-attempt": ["The number of the attempt, from 1", "1"],
-  "parley-replay": ["The replay's id. Absent if it is none", "rpl_gV83kXo1mQzT0aYb"],
+  "parley-replay": ["The replay's id. Absent if the call is not part of a replay", "rpl_gV83kXo1mQzT0aYb"],
 } as const;
 
 /** The calls that the service makes to webhooks, in the form of OpenAPI's `webhooks`. */

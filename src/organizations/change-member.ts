@@ -7,7 +7,7 @@ import { callOrganization } from "./call-organization.ts";
  * @param endedSince from the result of `commit`: the sessions that began by then have ended, Unix milliseconds; null if it
  *   ended none
  * @param isRemoval the change removes the member, whose chats are freed then
- * @throws ApiError `unavailable` if the organization's object could not be told before, or not in time
+ * @throws ApiError `unavailable` if the organization's object could not be notified before, or not in time
  */
 export function changeMember<R>(
   env: Env,

@@ -88,7 +88,7 @@ export function printContactPlace(organizationId: string, { kind, text, id }: Pl
   return writeOpaque([organizationId, kind, text, id]);
 }
 
-/** Reads a cursor; null if it is none, or not of this organization. */
+/** Reads a cursor; null if it is not one, or not one of this organization. */
 export function parseContactPlace(organizationId: string, cursor: string): Place | null {
   const [owner, kind, text, id] = readOpaque(cursor, 4);
   const known = PLACE_KINDS.find((each) => each === kind);

@@ -117,7 +117,7 @@ export interface EventBurst {
  * its next report. `restMs`: for how long it must not report at all, because many chats do; absent means 0.
  * `listeningForMs`: for how long to report each event at once otherwise, because a client waits for events.
  * `webhooks`: absent if the chat has the current list. A webhook that is new to the chat gets its events after the number
- * `startAfter`: the last one that the organization had when it first told the chat of the list. `retention`: how long the
+ * `startAfter`: the last one that the organization had when the chat first got the list. `retention`: how long the
  * chat keeps its messages. `unknown`: the organization has no such chat, or it is being deleted.
  */
 export type ReportAnswer =
@@ -188,10 +188,10 @@ export interface ChannelNumbers {
   at: number | null;
 }
 
-/** How many chats are a member's, and how many of them wait for an answer. */
+/** How many chats are assigned to a member, and how many of them wait for an answer. */
 export type AssignedChats = { id: string; chats: number; unanswered: number };
 
-/** What an organization's object knows of channels, keys and members. What has no numbers is left out. */
+/** The numbers of channels, keys and members that an organization's object has. Those without numbers are left out. */
 export interface OrganizationNumbers {
   channels: ChannelNumbers[];
   keys: KeyNumbers[];

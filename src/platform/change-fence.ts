@@ -17,9 +17,9 @@ interface FencedChange<R> {
 
 /**
  * Runs `commit`, a write to the directory, so that it applies to the very next request, although objects cache what it
- * changes. They are told before and after. If the first call fails, nothing is written. If the last one fails, the
+ * changes. They are notified before and after. If the first call fails, nothing is written. If the last one fails, the
  * change applies anyway, and the objects stop reading the directory a minute later.
- * @throws ApiError `unavailable` if the objects could not be told before, or not in time
+ * @throws ApiError `unavailable` if the objects could not be notified before, or not in time
  */
 export async function commitFenced<R>({ begin, commit, end, notEnded }: FencedChange<R>): Promise<R> {
   const change = crypto.randomUUID();

@@ -4,7 +4,7 @@ export const FOLDING_VERSION = 3;
 const ASCII = /^[\0-\x7f]*$/;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}+/gu;
 const MARK = /\p{M}/u;
-/** The halfwidth sound marks are no marks, but become some. */
+/** The halfwidth sound marks are not combining marks, but become some. */
 const RUN_OF_MARKS = /([\p{M}\uff9e\uff9f]{1,30})[\p{M}\uff9e\uff9f]*/gu;
 /** The points of Arabic and Hebrew, without those that are a part of a letter, and the Greek iota below a letter. */
 const POINTS = /[[\p{M}&&[\p{Script=Arabic}\p{Script=Hebrew}]]\u064b-\u0652\u0670\u0345]+/gv;

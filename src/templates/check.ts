@@ -233,7 +233,7 @@ function fieldOf({ type, url = "" }: TemplateButton): ButtonValue | null {
 }
 
 function buttonText(button: TemplateButton): string {
-  if (button.type === "OTP") return "the code goes into this button by itself";
+  if (button.type === "OTP") return "the service fills in the code of this button";
   const field = fieldOf(button);
   return field === null ? "this button takes no value" : `this button takes ${field}`;
 }

@@ -4,7 +4,7 @@ import type { Location } from "../channels/content.ts";
 
 /** `OTHER`: a format that the service can't send. */
 export const HEADER_FORMATS = ["TEXT", "IMAGE", "VIDEO", "DOCUMENT", "LOCATION", "OTHER"] as const;
-/** `OTHER`: a button that the service can't send. `OTP`: takes the code of an authentication template by itself. */
+/** `OTHER`: a button that the service can't send. `OTP`: the service fills in the code. */
 export const BUTTON_TYPES = ["QUICK_REPLY", "URL", "PHONE_NUMBER", "COPY_CODE", "OTP", "VOICE_CALL", "OTHER"] as const;
 export const PARAMETER_FORMATS = ["POSITIONAL", "NAMED"] as const;
 

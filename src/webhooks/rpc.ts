@@ -88,7 +88,7 @@ export interface WebhookAttempt {
   code: string;
   /** For people. */
   message: string;
-  /** How long the receiver asked to wait, by Retry-After. */
+  /** How long the receiver asked to wait, in Retry-After. */
   retryAfterMs: number | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The webhooks that are configured, in the directory. A webhook's state is in its object.
  *
- * A change is written first. Then the webhook's object and the organization's object are told, and only then does the
+ * A change is written first. Then the webhook's object and the organization's object are notified. Only then does the
  * request answer, so that the next event follows the change. If a step fails, the same request can be repeated.
  */
 import { and, asc, eq } from "drizzle-orm";

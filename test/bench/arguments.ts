@@ -14,15 +14,15 @@ export interface BenchArguments {
   /** Of a turn. */
   seconds: number;
   scale: boolean;
-  /** Deletes a channel with so many chats and measures nothing else. */
+  /** Deletes a channel with this many chats and measures nothing else. */
   delete: number | null;
-  /** Exports an organization of so many chats, and measures sends beside an export; nothing else. */
+  /** Exports an organization of this many chats, and measures sends beside an export; nothing else. */
   export: number | null;
-  /** Deletes so many old messages of a chat, and measures sends meanwhile; nothing else. */
+  /** Deletes this many old messages of a chat, and measures sends meanwhile; nothing else. */
   retain: number | null;
-  /** Opens the console's inbox of so many chats, and measures nothing else. */
+  /** Opens the console's inbox of this many chats, and measures nothing else. */
   console: number | null;
-  /** Scrolls through a conversation of so many messages on both pages, and measures nothing else. */
+  /** Scrolls through a conversation of this many messages on both pages, and measures nothing else. */
   conversation: number | null;
   /** Runs Lighthouse on the pages, and measures nothing else. */
   lighthouse: boolean;
@@ -30,7 +30,7 @@ export interface BenchArguments {
   uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
-  /** Measures all kinds of listeners beside sends for so many minutes, and nothing else. */
+  /** Measures all kinds of listeners beside sends for this many minutes, and nothing else. */
   listeners: number | null;
   /** With little data. */
   small: boolean;
@@ -52,11 +52,11 @@ export const USAGE = `npm run bench -- [options]
   --rounds <n>     turns of each case (5)
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
   --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
-  --delete <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
-  --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
-  --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
-  --console <n>    measures only how fast a person switches between so many chats in the console
-  --conversation <n>  measures only how a chat of so many messages scrolls on the visitors' page and in the console
+  --delete <chats>  measures only the deletion of a channel with this many chats, and the pages of GET /chats meanwhile
+  --export <chats> measures only the export of an organization of this many chats, and sends beside the export of a chat
+  --retain <n>     measures only the deletion of this many old messages of a chat, and sends in this chat meanwhile
+  --console <n>    measures only how fast a person switches between this many chats in the console
+  --conversation <n>  measures only how a chat of this many messages scrolls on the visitors' page and in the console
   --lighthouse     only runs Lighthouse on a page with the widget, the visitors' page and the console, --rounds times.
                    npm fetches it
   --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
@@ -64,7 +64,7 @@ export const USAGE = `npm run bench -- [options]
                    --only those whose names contain the text, with --small little data
   --listeners <minutes>  measures only 1,000 visitors' sockets, 10 streams, 3 webhooks and 2 consoles beside 100 sends a
                    second
-  --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
+  --minutes <n>    stops this measurement after this many minutes, even if chats or messages are left (15)
   --against <commit>  measures the cases of --only beside a build of that commit, in turns, and prints the ratios
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)

@@ -15,13 +15,13 @@ export interface Case {
   goal?: Goal;
   /** Milliseconds to wait after a turn, if its alarms would slow down the turn of the next case. */
   rest?: number;
-  /** So many requests are sent before each turn, because objects that were not called for ten seconds are not in memory. */
+  /** Requests sent before each turn, because objects that were not called for ten seconds are not in memory. */
   warmUp?: number;
   /** What the service does after its requests is measured too: reports, alarms, counts. */
   followed?: boolean;
   /** It leaves the process slower than before, so it has its turns after all others, and no ratios. */
   last?: boolean;
-  /** For so many seconds it is counted how often its chats report to their organization's object. */
+  /** For this many seconds it is counted how often its chats report to their organization's object. */
   reportSeconds?: number;
   /** Only for `--scale`, because its data takes minutes to make. */
   scale?: boolean;

@@ -120,7 +120,7 @@ async function measureSwitches(page: Page) {
     await page.getByRole("log", { name: "Messages" }).waitFor();
     if (n >= WARM_UP) {
       times.push(performance.now() - begun);
-      // Some seconds after its stream began, the inbox loads all again that is shown. No switch asks for that.
+      // A few seconds after its stream began, the inbox loads all again that is shown. No switch asks for that.
       if (!isListRead) requests = Math.max(requests, own);
     }
   }

@@ -35,7 +35,7 @@ export interface ConversationMeasurement {
   pages: PageMeasurement[];
 }
 
-/** Every so many messages one is a picture. */
+/** One in this many messages is a picture. */
 const EVERY = 20;
 const SIDES = [
   [1_200, 900],
@@ -45,7 +45,7 @@ const SIDES = [
 ] as const;
 const ARRIVALS = 10;
 
-/** Opens a chat of so many messages on both pages, scrolls through all of it, and reads the browser's trace. */
+/** Opens a chat of this many messages on both pages, scrolls through all of it, and reads the browser's trace. */
 export async function measureConversation(messages: number, settings: RunSettings): Promise<ConversationMeasurement> {
   const { log } = settings;
   const folder = await mkdtemp(join(tmpdir(), "parley-conversation-"));

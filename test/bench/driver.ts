@@ -25,7 +25,7 @@ export interface Measured {
   unexpected: string | null;
 }
 
-/** Sends requests for some seconds, as fast as they are answered. */
+/** Sends requests for a few seconds, as fast as they are answered. */
 export type Driver = (load: Load, seconds: number) => Promise<Measured>;
 
 /** The driver for machines without wrk. Against a bare route it is the limit, not the service. */
@@ -35,7 +35,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 /**
- * Sends requests from this process, for some seconds or a number of requests. It reads plain sockets and knows just
+ * Sends requests from this process, for a few seconds or a number of requests. It reads plain sockets and knows just
  * enough HTTP: a real client would use still more CPU.
  */
 export async function drive(load: Load, until: { seconds: number } | { requests: number }): Promise<Measured> {

@@ -36,7 +36,7 @@ const SAMPLE_EVERY_MS = 5_000;
 
 /**
  * Deletes a channel with many chats with one request, as an operator does, and reads pages of the list meanwhile. The
- * organization's object goes on by itself after the request.
+ * organization's object goes on without it after the request.
  * @param seconds after which the measurement stops, even if chats are left
  */
 export async function measureErasure(

@@ -53,9 +53,9 @@ export interface ExportMeasurement {
 type Settings = Pick<BenchSettings, "seconds" | "data" | "wrk" | "log" | "rounds">;
 
 const EXPORTS = ["data:export", "chats:read", "messages:send"];
-/** The heap is measured amid one of so many responses. */
+/** The heap is measured amid one of this many responses. */
 const RESPONSES_TO_A_LOOK = 20;
-/** One of so many parts is the last before the client cuts the connection. */
+/** One of this many parts is the last before the client cuts the connection. */
 const PARTS_TO_A_CUT = 30;
 const SEED = 7;
 

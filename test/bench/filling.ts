@@ -10,7 +10,7 @@ export interface Messages {
   talk?: Talk;
 }
 
-/** The pictures of a conversation: every so many messages one, in turn. */
+/** The pictures of a conversation: one in this many messages, in turn. */
 export interface Talk {
   every: number;
   /** JPEGs of these sides, in base64. */

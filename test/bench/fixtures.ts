@@ -44,7 +44,7 @@ export class Place implements World {
     return (await this.#filledChat(channel, messages, sentAt, {})).id;
   }
 
-  /** Makes a web chat of so many messages of both sides, with pictures. The visitor is the user `address`. */
+  /** Makes a web chat of this many messages of both sides, with pictures. The visitor is the user `address`. */
   async talk(channel: Channel, messages: number, talk: Talk): Promise<{ id: string; address: string }> {
     const { id, contact } = await this.#filledChat(channel, messages, Date.now() - messages * TALK_STEP_MS, { talk });
     return { id, address: contact.address };

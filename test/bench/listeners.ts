@@ -159,7 +159,7 @@ async function measure(ground: Ground, sizes: ListenersSizes, log: RunSettings["
   };
 }
 
-/** Opens one socket for each of so many visitors. @param onChats runs when the chats are there, before the sockets */
+/** Opens one socket for each of this many visitors. @param onChats runs when the chats are there, before the sockets */
 async function openVisitors(url: URL, organization: Organization, count: number, onChats: () => Promise<void>) {
   const channel = await createChannel(organization);
   const users = Array.from({ length: count }, (_, n) => `visitor-${n}`);

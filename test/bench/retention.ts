@@ -100,7 +100,7 @@ export function measureRetention(
   });
 }
 
-/** Makes a chat with so many old messages. Returns its channel, its path, and the secret of a key that can send. */
+/** Makes a chat with this many old messages. Returns its channel, its path, and the secret of a key that can send. */
 async function oldMessages(place: Place, messages: number) {
   await place.migrate();
   const organization = await createOrganization(place);

@@ -73,7 +73,7 @@ export async function warmUp(url: URL, { each, traffic }: Prepared): Promise<voi
   await nodeDrive({ url, connections: each.connections, ...traffic }, { requests: each.warmUp });
 }
 
-/** Sends the requests of a case for some seconds, or does what it does instead. */
+/** Sends the requests of a case for a few seconds, or does what it does instead. */
 export function runOnce(url: URL, drive: Driver, { each, traffic }: Prepared, seconds: number): Promise<Measured> {
   const driven = () => drive({ url, connections: each.connections, ...traffic }, seconds);
   return traffic.run ? traffic.run(url, { seconds, drive: driven }) : driven();

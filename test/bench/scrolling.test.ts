@@ -3,7 +3,7 @@ import { framesOf } from "./scrolling.ts";
 
 const PAGE = 7;
 
-/** A gesture of so many milliseconds. */
+/** A gesture of this many milliseconds. */
 const gesture = (begin: number, end: number) => [
   { name: "scroll-begin", ph: "I", pid: PAGE, ts: begin * 1_000 },
   { name: "scroll-end", ph: "I", pid: PAGE, ts: end * 1_000 },

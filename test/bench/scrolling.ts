@@ -40,7 +40,7 @@ const FRAMES_PER_SECOND = 60;
 /** The gestures of one measurement are this fast, in pixels a second: a strong swipe. */
 const SPEED = 8_000;
 const GESTURE_PX = 12_000;
-/** So many collections of garbage that free nothing are enough. */
+/** This many collections of garbage that free nothing are enough. */
 const UNCHANGED = 3;
 const BEGIN = "scroll-begin";
 const END = "scroll-end";

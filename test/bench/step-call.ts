@@ -7,7 +7,7 @@ export interface Named {
 /** Statements for the storage of an object. None runs its alarm. */
 export interface StepCall extends Named {
   statements: { sql: string; values: (string | number | null)[] }[];
-  /** The statements run so often, with an `await` after each time. Once, if it is not given. */
+  /** The statements run this often, with an `await` after each time. Once, if it is not given. */
   times?: number;
   /** The object that calls the other one each time; the object itself, if it is not given. */
   by?: Named;

@@ -4,13 +4,13 @@ import type { Office, StepPlace } from "./step-fixtures.ts";
 
 const DAY_MS = 86_400_000;
 
-/** @returns when something is done, or after so many seconds */
+/** @returns when something is done, or after this many seconds */
 export async function waitFor(isDone: () => Promise<boolean>, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   while (performance.now() < end && !(await isDone())) await delay(200);
 }
 
-/** An office with so many entries in its audit log. @param at about when they were made, Unix milliseconds */
+/** An office with this many entries in its audit log. @param at about when they were made, Unix milliseconds */
 export async function auditedOffice(place: StepPlace, count: number, at: number): Promise<Office> {
   const office = await place.office();
   const { id } = office.channel.organization;
@@ -87,7 +87,7 @@ function receiverPort(): Promise<number> {
   return receiver;
 }
 
-/** Starts a replay, and gives it some seconds. @throws Error if it does not find so many events until then */
+/** Starts a replay, and gives it a few seconds. @throws Error if it does not find this many events until then */
 export async function replay(
   place: StepPlace,
   office: Office,

@@ -21,7 +21,7 @@ export interface UploadSizes {
 
 export const FULL_UPLOADS: UploadSizes = { uploads: 20, bytes: MAX_FILE_BYTES, slowSeconds: 8 };
 
-/** Uploads are to need less than so many MB more than the same bodies put straight into R2. */
+/** Uploads are to need less than this many MB more than the same bodies put straight into R2. */
 const GOAL_MB = 64;
 
 /** Where the bodies go: a route that drops them, one that puts them straight into R2, and the service. */
@@ -50,7 +50,7 @@ export interface UploadsMeasurement {
 
 const CHUNK = 65_536;
 const SAMPLE_MS = 10;
-/** The inspector interrupts the isolate, so it is asked at one of so many samples. */
+/** The inspector interrupts the isolate, so it is asked at one of this many samples. */
 const SAMPLES_TO_A_LOOK = 20;
 /** The head of a warm-up's body, with all that is read for its sides. */
 const WARM_UP_BYTES = 700_000;
@@ -142,7 +142,7 @@ function longPicture(size: number): Uint8Array {
   return bytes;
 }
 
-/** Sends a body, in so many seconds if that is not as fast as it goes. @throws Error if it is not accepted */
+/** Sends a body, in this many seconds if that is not as fast as it goes. @throws Error if it is not accepted */
 async function post(url: URL, headers: Record<string, string>, body: Uint8Array, seconds: number): Promise<void> {
   const length = String(body.byteLength);
   const sent = request(url, { method: "POST", agent: false, headers: { ...headers, "Content-Length": length } });

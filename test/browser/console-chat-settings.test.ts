@@ -116,7 +116,7 @@ test("the preview shows both color schemes, open and closed hours, and each lang
     .getByText(/We’re away until/)
     .waitFor();
   await page.getByLabel("Hide the button").check();
-  await page.getByText("At this time, the button doesn’t show on your site.").waitFor();
+  await page.getByText("Your site hides the button at this time.").waitFor();
   await page.getByRole("button", { name: "When open" }).click();
   await eventually(
     () =>

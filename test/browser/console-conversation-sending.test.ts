@@ -176,7 +176,7 @@ test.each([
   await expect.poll(() => page.getByRole("button", { name: "Cancel it" }).count()).toBe(count);
 });
 
-test("a send in a web chat goes out at once by itself", async () => {
+test("a send in a web chat goes out at once by default", async () => {
   const chat = await desk.chat("Una Undo");
   const page = await openChat(desk, chat.id);
   await messageBox(page).fill("At once");

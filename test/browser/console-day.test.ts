@@ -6,7 +6,7 @@ import { browser } from "./file-browser.ts";
 
 const PEOPLE = ["Ida", "Jo", "Kim"];
 const CHATS = 60;
-/** So many chats are there in the morning. The others come while the three work. */
+/** This many chats are there in the morning. The others come while the three work. */
 const AT_ONCE = 20;
 /** How long a person waits for the next chat before the day is over. */
 const PATIENCE_MS = 20_000;

@@ -130,7 +130,7 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
   await tabTo(page, "Send again");
   await press(page, "Enter");
   await page.getByRole("dialog", { name: "Send again" }).waitFor();
-  // All events of the last hour, as the form says by itself if none was given up.
+  // All events of the last hour, as the form says by default if none was given up.
   await tabTo(page, "Send again");
   await press(page, "Enter");
   await page.getByText(/events were accepted/).waitFor();

@@ -4,7 +4,7 @@ import { browser } from "./file-browser.ts";
 
 /** More than a list answers at once. */
 const MANY = 101;
-/** So many requests are under way at once. */
+/** This many requests are under way at once. */
 const AT_ONCE = 8;
 
 let desk: Desk;

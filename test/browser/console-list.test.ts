@@ -132,7 +132,7 @@ test("the screen of scheduled messages follows at once, without the list", async
   const page = await openConsole(browser, screenOf(desk, "scheduled"));
   await page.getByText("Nothing is scheduled").waitFor();
   await expect.poll(() => page.evaluate(async () => (await navigator.locks.query()).held?.length)).toBe(1);
-  // The list of chats learns of it some seconds later.
+  // The list of chats learns of it a few seconds later.
   await page.route(/scheduled=true/, (route) => route.abort());
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
   const schedule = async (content: string, hours: number) =>

@@ -87,7 +87,7 @@ test("a chat to which a notification led is read on every tab, and its notificat
   await expect.poll(() => openOn(teller)).toEqual([]);
 });
 
-test("a chat that one tab opens is read on every tab, and told no more", async () => {
+test("a chat that one tab opens is read on every tab, and no longer notified", async () => {
   const { chat, tabs, told } = await openTabs("Ola Opened", 2);
   await desk.writes(chat.address, "Hello");
   await haveTitle(tabs, "(1) Inbox · Parley");

@@ -342,7 +342,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
     for (const [path, ready] of [
       ["templates", "order_shipped"],
       [`templates/${id}`, "Preview"],
-      ["members", "Usual sender"],
+      ["members", "Default sender"],
       ["statistics", "As a table|Nothing in this time"],
       ["audit", "^Done$"],
       ["scheduled", "Later"],

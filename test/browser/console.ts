@@ -105,7 +105,7 @@ export async function signInViolations(browser: Browser, look: BrowserContextOpt
 }
 
 /**
- * The options of a browser whose person can undo a send for this many seconds, in web chats too. By itself, it sends at once.
+ * The options of a browser whose person can undo a send for this many seconds, in web chats too. Default: none.
  * @param seconds by default, enough for a test that undoes a send on a busy machine
  */
 export function withUndo(seconds = 60): BrowserContextOptions {

@@ -155,7 +155,7 @@ test("the focus goes back to what opened the chat, and stays where the visitor i
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
 });
 
-test("without a button, the chat stands in its corner, and closes by itself", async () => {
+test("without a button, the chat stands in its corner, and its own button closes it", async () => {
   const page = await open(browser, { viewport: DESK });
   await page.goto(siteUrl({ launcher: "off" }));
   await page.locator("parley-chat").waitFor({ state: "attached" });
@@ -169,7 +169,7 @@ test("without a button, the chat stands in its corner, and closes by itself", as
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
-test("a color that is none leaves the company's, on the button and in the chat", async () => {
+test("an invalid color leaves the company's, on the button and in the chat", async () => {
   const colored = await openPlace({ accentColor: "#aa0000" });
   const page = await visitSite({ channel: colored.channelId, accent: "red" });
   await call(page, "open");

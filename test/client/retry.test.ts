@@ -111,7 +111,7 @@ test("an attempt that takes too long is given up and repeated", async () => {
 test.for([
   ["creating a chat", "POST", "/chats", 2],
   ["a send without an Idempotency-Key", "POST", "/chats/cht_g1/messages", 1],
-] as const)("after a 503, %s is asked for so often: %s %s, %i", async ([, , path, times]) => {
+] as const)("after a 503, %s is asked for this often: %s %s, %i", async ([, , path, times]) => {
   const { parley, asked } = await clientOf([UNAVAILABLE, json(201, {})]);
   const body = { content: "Hello", channelId: "chn_g1", contact: { address: "7" } };
   await parley.api.POST(path as "/chats", { body });

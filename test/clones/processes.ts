@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What a program gets to end by itself, with its children, in milliseconds. */
+/** How long a program has to end on its own, with its children, in milliseconds. */
 const FAREWELL_MS = 10_000;
 /** Of the output that is kept, in characters. */
 const MAX_OUTPUT = 4_000_000;

@@ -3,8 +3,8 @@ import { type Call, calledName, type Node, rule } from "./syntax.ts";
 const NAME = "runDurableObjectAlarm";
 
 /**
- * The object may run its alarm by itself at this moment. Then there is none to run and none to see, and the test looks too
- * early.
+ * The platform may run the object's alarm at this moment. Then there is none to run and none to see, and the test looks
+ * too early.
  */
 export const alarmBesideAnother = rule(
   `An alarm that already runs is not waited for, so the test looks before anything is done. Call runAlarm or alarmAt of test/support/alarms.ts.`,

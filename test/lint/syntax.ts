@@ -33,7 +33,7 @@ export function isCallOf(call: Call, owner: string, method: string): boolean {
   );
 }
 
-/** Whether a wait of so long only lets the event loop turn. */
+/** Whether a wait of this long only lets the event loop turn. */
 export function isNoTime(ms: Call["arguments"][number] | undefined): boolean {
   return ms === undefined || (ms.type === "Literal" && ms.value === 0);
 }

@@ -120,7 +120,7 @@ test("a list that could not be loaded again is tried until it is there, unless i
   expect(service.asked).toEqual([]);
 });
 
-test("a list that is refused is not tried again by itself", async () => {
+test("a list that is refused is not tried again automatically", async () => {
   const service = new InboxService(1_000);
   const list = service.list();
   await list.load();

@@ -84,7 +84,7 @@ test("a hidden tab takes the lock from nobody", async () => {
   expect(second.isLeading).toBe(false);
 });
 
-test("without locks, each tab follows by itself", async () => {
+test("without locks, each tab has its own stream", async () => {
   vi.stubGlobal("navigator", {});
   const name = newName();
   const [first, second] = [openTab(name), openTab(name)];

@@ -7,7 +7,7 @@ import { chatRow } from "./chat-row.ts";
 
 const PAGE = 50;
 
-/** A time, so many seconds after the first chat was created. */
+/** A time, this many seconds after the first chat was created. */
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
 
 /** The nth chat, whose newest message came n seconds after the first chat's. */

@@ -48,7 +48,7 @@ function withWatchedWork<T extends ObjectClass>(objectClass: T): T {
 }
 
 /**
- * Lets an object do all that is due. An alarm that runs already, by itself, is awaited first: the object has no alarm
+ * Lets an object do all that is due. An alarm that the platform already runs is awaited first: the object has no alarm
  * then, and a test would look before anything is done. An alarm also ends after five seconds without its work, so the
  * work is awaited too.
  * @returns whether there was an alarm
@@ -76,8 +76,8 @@ export async function ringAlarm(object: DurableObjectStub): Promise<boolean> {
 }
 
 /**
- * When an object's alarm rings, Unix milliseconds; null if none is set. An alarm that runs by itself is awaited first: it
- * sets the next one only at its end.
+ * When an object's alarm rings, Unix milliseconds; null if none is set. An alarm that the platform runs is awaited
+ * first: it sets the next one only at its end.
  */
 export async function alarmAt(object: DurableObjectStub): Promise<number | null> {
   await ownAlarmIsOver(object);

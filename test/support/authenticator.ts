@@ -16,7 +16,7 @@ interface RequestOptions {
   rpId: string;
 }
 
-/** What is not as it should be. By itself, the page is on `https://<host>` and its person was verified. */
+/** What is not as it should be. By default, the page is on `https://<host>` and its person was verified. */
 export interface Otherwise {
   type?: string;
   challenge?: string;

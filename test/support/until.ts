@@ -55,7 +55,7 @@ export function gate(what: string) {
   return { pass, open, reached: () => until(`${what} is there`, () => isReached) };
 }
 
-/** Lets the event loop turn so often: what waits for nothing else is done then. */
+/** Lets the event loop turn this often: what waits for nothing else is done then. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await scheduler.wait(0);
 }

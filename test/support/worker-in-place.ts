@@ -25,8 +25,8 @@ const RUNNER = "__VITEST_POOL_WORKERS_RUNNER_OBJECT";
 /** The plugin's way to the process that started the runtime. */
 const OUTSIDE = "__VITEST_POOL_WORKERS_LOOPBACK_SERVICE";
 /**
- * One of so many requests and calls asks another process first, which answers at once. The runtime fires timers only while
- * all of its calls wait for another process.
+ * One of this many requests and calls asks another process first, which answers at once. The runtime fires timers only
+ * while all of its calls wait for another process.
  */
 const OUTSIDE_EVERY = 64;
 

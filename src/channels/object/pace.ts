@@ -40,7 +40,7 @@ export interface PermitQuery {
   canWait: boolean;
   /** The epoch in which the channel last refused this message; null if it never did. */
   brokenEpoch: number | null;
-  /** Only an attempt that starts within so many milliseconds reserves its start; absent for any. It is not a probe. */
+  /** Reserves a start only within this many milliseconds; absent for no limit. The attempt is not a probe. */
   withinMs?: number | undefined;
 }
 
@@ -127,7 +127,7 @@ export function grantPermit(
   };
 }
 
-/** @param latest a later start is told, and not reserved */
+/** @param latest a later start is returned, but not reserved */
 function reserve(pace: ChannelPace, earliest: number, interval: number, latest: number): Decision {
   const start = Math.max(earliest, pace.clock);
   const permit = { outcome: "later", at: Math.ceil(start), broken: false } as const;

@@ -26,7 +26,7 @@ export interface PermitRequest {
   reservedAt: number | null;
   /** The epoch in which the channel last refused the message; null if it never did. */
   brokenEpoch: number | null;
-  /** Set for an act beside the messages, such as a reaction, whose client waits at most so many milliseconds. */
+  /** Set for an act beside the messages, such as a reaction, whose client waits at most this many milliseconds. */
   withinMs?: number | undefined;
 }
 
@@ -103,7 +103,7 @@ export class Permits {
   async permit({ channelId, chatId, reservedAt, brokenEpoch, withinMs }: PermitRequest): Promise<PermitAnswer> {
     const { clock } = this.#ports;
     const isAct = withinMs !== undefined;
-    // A chat makes an act while it sends a message, so their trials are told apart.
+    // A chat can make an act while it sends a message, so each has a trial of its own.
     const owner = isAct ? `${chatId} act` : chatId;
     let waitLimit: Promise<unknown> | undefined;
     let canWait = this.#changed.hasRoom;

@@ -5,7 +5,7 @@ const WINDOW_MS = 3_600_000;
 /** Rows that are too old are deleted so much later, so that a busy channel looks for them now and then only. */
 const SLACK_MS = 600_000;
 
-/** A smaller file counts as so many bytes: each one costs rows and calls. */
+/** A smaller file counts as this many bytes: each one costs rows and calls. */
 const LEAST_BYTES = 65_536;
 
 /** A visitor's upload. `id`: a repeated upload has the same one. */
@@ -59,7 +59,7 @@ export class UploadLimit implements DuePart {
     return oldestAt === null ? null : oldestAt + WINDOW_MS + SLACK_MS;
   }
 
-  /** Deletes rows that count no more. */
+  /** Deletes rows that no longer count. */
   run(now: number): void {
     if ((this.dueAt() ?? Number.POSITIVE_INFINITY) > now) return;
     // Rows with a future time are left if the clock was set back. They are deleted too.
@@ -89,7 +89,7 @@ export class UploadLimit implements DuePart {
     const used = rows.reduce((sum, { bytes }) => sum + bytes, 0);
     let over = used + size - limit;
     if (over <= 0) return null;
-    // When enough of the oldest ones count no more.
+    // When enough of the oldest ones no longer count.
     const last = rows.find(({ bytes }) => (over -= bytes) <= 0) ?? { at: now };
     return {
       ok: false,

@@ -5,7 +5,7 @@ import { messageNumberOf } from "./network-id.ts";
 
 const DEADLINE_MS = 10_000;
 
-/** Shows a reaction, or that somebody writes; never throws. A bot can't mark messages as read. */
+/** Shows a reaction or a typing indicator; never throws. A bot can't mark messages as read. */
 export async function actOnTelegram(
   act: NetworkAct,
   { address }: ActTarget,

@@ -70,7 +70,7 @@ export function callWithFile(
   return postFile(post, files, signal, (response) => readAnswer(response, token, signal));
 }
 
-/** Fields of a form are texts, and what is none is JSON in it. */
+/** Fields of a form are texts. Any other value is written as JSON. */
 function formValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

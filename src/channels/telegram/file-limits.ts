@@ -5,7 +5,7 @@ const MAX_IMAGE = 10 * MEBIBYTE;
 /** Of a photo's width and height together, in pixels. */
 const MAX_SIDES = 10_000;
 const MAX_RATIO = 20;
-/** A GIF is no photo: as a document, apps play it. */
+/** A GIF is not sent as a photo: apps play it as a document. */
 const PHOTO = /^image\/(?:jpeg|png|webp)$/;
 
 /**
@@ -13,8 +13,8 @@ const PHOTO = /^image\/(?:jpeg|png|webp)$/;
  * @see https://core.telegram.org/bots/api#sendphoto
  */
 export function takenByTelegram({ contentType, size, width, height }: FileInfo, type: MediaType): string | null {
-  if (type === "AUDIO") return contentType.startsWith("audio/") ? null : "is no audio";
-  if (type === "VIDEO") return contentType.startsWith("video/") ? null : "is no video";
+  if (type === "AUDIO") return contentType.startsWith("audio/") ? null : "is not an audio file";
+  if (type === "VIDEO") return contentType.startsWith("video/") ? null : "is not a video";
   if (type === "DOCUMENT") return null;
   if (!PHOTO.test(contentType)) return "must be a JPEG, PNG or WebP to be an IMAGE on Telegram";
   if (size > MAX_IMAGE) return "must have at most 10 MB to be an IMAGE on Telegram";

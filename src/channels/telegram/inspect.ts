@@ -25,7 +25,7 @@ export async function inspectBot({ botToken = "" }: Credentials, network: Networ
   if (answer.answer === "none") return answer;
   if (answer.answer === "refused") {
     const { code, description } = answer;
-    // Telegram answers 404 to a text that is no token at all.
+    // Telegram answers 404 to a text that does not have the form of a token.
     return { answer: code === 401 || code === 404 ? "refused" : "none", description };
   }
   const info = webhookInfo.safeParse(answer.result).data;

@@ -49,7 +49,7 @@ const FILES = [
   ["document", "DOCUMENT", null],
 ] as const;
 
-/** Kinds that are no text, with the fields of their description. A venue also has a `location`, so it comes first. */
+/** Kinds other than text, with the fields of their description. A venue also has a `location`, so it comes first. */
 const DESCRIBED: Record<string, string[]> = {
   sticker: ["emoji"],
   venue: ["title", "address"],

@@ -83,7 +83,7 @@ function mayUpload({ uploads = webSpec.defaults.uploads }: ChannelSettings, isVe
   return uploads === "everyone" || (uploads === "verified" && isVerified);
 }
 
-/** A number in the query; null if it is not given, `NaN` if it is given twice or is none. */
+/** A number in the query; null if it is not given, `NaN` if it is given twice or is not a number. */
 function numberIn(url: URL, name: string): number | null {
   const [text, ...others] = url.searchParams.getAll(name);
   if (text === undefined) return null;

@@ -9,8 +9,8 @@ const SHOWN = { IMAGE: /^image\/(?:jpeg|png|gif|webp)$/, AUDIO: /^(?:audio|video
 
 const NOT_SHOWN = {
   IMAGE: "must be a JPEG, PNG, GIF or WebP to be an IMAGE on a web chat",
-  AUDIO: "is no audio",
-  VIDEO: "is no video",
+  AUDIO: "is not an audio file",
+  VIDEO: "is not a video",
 };
 
 /** Why a visitor's page does not show a file as this type; null if it does. It takes files of any size. */

@@ -24,7 +24,7 @@ export function fileLink(key: Uint8Array, origin: string, file: LinkedFile, now:
 }
 
 /**
- * How long a link is still good, in seconds; null if it is over or not one of ours.
+ * How long a link stays valid, in seconds; null if it has expired or the service did not make it.
  * @param keys those that may have signed it
  * @param query of the link's URL
  */

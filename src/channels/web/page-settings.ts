@@ -15,7 +15,9 @@ const MAX_TEXTS = 8 * 1_024;
 const line = (max: number) => z.string().check(notBlankIfGiven, wellFormed, ...atMost(max));
 
 const locale = z.string().check(...atMost(35), z.refine(isLocale, "must be a language tag, such as de or pt-BR"));
-const textKey = z.string().check(z.refine((key) => TEXT_KEYS.some((known) => known === key), "is no text of the page"));
+const textKey = z
+  .string()
+  .check(z.refine((key) => TEXT_KEYS.some((known) => known === key), "is not a text of the page"));
 
 /** How the page and the widget look and speak. None of it is stored as a message. */
 export const pageSettings = {

@@ -2,7 +2,7 @@ import type { ActOutcome, ActTarget, Credentials, Network, NetworkAct } from "..
 import { askWhatsApp } from "./post.ts";
 import { addressed, type WhatsAppBody } from "./render.ts";
 
-/** Shows a reaction, that a message was read, or that somebody writes; never throws. */
+/** Shows a reaction, a read mark or a typing indicator; never throws. */
 export async function actOnWhatsApp(
   act: NetworkAct,
   target: ActTarget,
@@ -16,7 +16,7 @@ export async function actOnWhatsApp(
   return answer.outcome === "answered" ? { outcome: "done" } : answer;
 }
 
-/** Null if there is nothing to show it with: the sign of writing belongs to a message of the contact. */
+/** Null if nothing can show it: a typing indicator belongs to a message of the contact. */
 function bodyOf(act: NetworkAct, { chatId, address }: ActTarget): WhatsAppBody | null {
   if (act.act === "react") {
     return {

@@ -115,7 +115,7 @@ function moreThanText(type: string, part: unknown): Partial<Content> {
   }
 }
 
-/** A tap on a button or in a list of ours, or on a button of a template. */
+/** A tap on a button or list entry that the service sent, or on a button of a template. */
 function tapOf(type: string, part: unknown): InboundMessage["tap"] {
   if (type === "button") return receivedTap(fieldAt(part, "payload"), fieldAt(part, "text"));
   const kind = fieldAt(part, "type");
@@ -132,7 +132,7 @@ function reactionOf({ reaction: part, timestamp }: Received, address: string): I
   const read = reaction.safeParse(part).data;
   if (!read) return null;
   const emoji = receivedEmoji(read.emoji);
-  // What is no emoji is described: it must not take a reaction back.
+  // What is not an emoji is described: it must not take a reaction back.
   if (read.emoji && emoji === null) return null;
   return { kind: "reaction", networkId: read.message_id, address, emoji, at: receivedAt(timestamp) };
 }

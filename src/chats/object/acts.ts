@@ -1,4 +1,5 @@
 import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
+import { rejectedText } from "../../http/errors.ts";
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
@@ -13,9 +14,9 @@ import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { Typing } from "./typing.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** The client waits so long for the acts before its own, and again for a start. */
+/** How long the client waits for the acts before its own, and again for a start. */
 const WITHIN_MS = 3_000;
-/** And so long for the network's answer. */
+/** How long the client waits for the network's answer. */
 const TIMEOUT_MS = 10_000;
 /** How many acts may wait for the one that is made. */
 export const MAX_CHAT_ACTS = 10;
@@ -58,9 +59,9 @@ type Shown = { shown: boolean };
 type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
 
 /**
- * What a client does beside sending: it reacts, marks messages as read, and shows that somebody writes. The contact
- * sees it at once or not at all: an act makes one attempt while its client waits, one act after the other, and only if
- * the channel has a start for it within 3 seconds.
+ * What a client does besides sending: it reacts, marks messages as read, and shows a typing indicator. The contact sees
+ * it at once or not at all. Each act makes one attempt while its client waits, one act after the other, and only if the
+ * channel has a start for it within 3 seconds.
  */
 export class Acts {
   readonly #host: ActHost;
@@ -210,7 +211,7 @@ export class Acts {
   }
 }
 
-/** What an act's outcome says about the channel. A refusal says nothing against it: the next message finds that out. */
+/** What an act's outcome says about the channel. A refusal proves nothing against it: the next message will show. */
 function reported(outcome: ActOutcome): Outcome {
   switch (outcome.outcome) {
     case "done":
@@ -229,7 +230,7 @@ function answerTo(outcome: ActOutcome): Refusal | ({ outcome: "ok" } & Shown) {
     case "not_shown":
       return { outcome: "ok", shown: outcome.outcome === "done" };
     case "failed":
-      return { ...refused("refused_by_network"), text: `The network refused it: ${outcome.message}` };
+      return { ...refused("refused_by_network"), text: rejectedText(outcome.message) };
     case "retry":
       return away(outcome.afterMs ?? 1_000);
     case "channel_broken":

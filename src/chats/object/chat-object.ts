@@ -229,7 +229,7 @@ export class ChatObject extends EventfulObject {
   }
 
   /**
-   * Gives the chat to a member or to nobody, and changes the details too, all or nothing. It is not a field of `patch`: an
+   * Assigns the chat to a member or to nobody, and changes the details too, all or nothing. Not a field of `patch`: an
    * object that runs an earlier version would ignore it.
    */
   assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
@@ -296,7 +296,7 @@ export class ChatObject extends EventfulObject {
   /** Changes a stored message as its network tells; see `MessageChanges`. */
   change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
     return this.#forOwner(as, async ({ channelId }) => {
-      // A status names its chat by itself. That of another channel must not change this one.
+      // The status names its chat. One from another channel must not change this chat.
       if (change.change === "reaction_failed" && change.channelId !== channelId) return UNKNOWN;
       const answer = await this.parts.messageChanges.apply(change);
       // Even if nothing changed: the first call may have lost the alarm.
@@ -316,7 +316,7 @@ export class ChatObject extends EventfulObject {
     await this.parts.erasure.erase(organizationId, life);
   }
 
-  /** The channel keeps its messages longer, or not so long. */
+  /** The channel keeps its messages longer, or for less time. */
   async retain(organizationId: string, life: number, retention: ChatRetention): Promise<void> {
     await this.parts.alarm.standing();
     if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;

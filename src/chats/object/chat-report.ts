@@ -17,7 +17,7 @@ import type { Adoption } from "./identity.ts";
 export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
-/** A report tells no more events than that, because it reads their types. The next one tells the others. */
+/** The maximum number of events in a report, because it reads their types. The next report has the others. */
 const MAX_EVENTS = 10_000;
 
 /** What the chat object gives to its report. */
@@ -129,7 +129,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#otherChanges++;
   }
 
-  /** The organization does not have the state that it was told: the next report tells it again. */
+  /** The organization does not have the state that was reported: the next report repeats it. */
   repeatState(): void {
     this.#mustRepeat = true;
     this.stateChanged();

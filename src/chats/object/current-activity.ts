@@ -14,13 +14,13 @@ export interface ActivitySources {
   readUpTo(): number | null;
   /** The member whose chat it is; null for nobody. */
   assigneeId(): string | null;
-  /** Whose chat it was when a message came that is not told yet, by the message's seq. */
+  /** The chat's assignee when a message came that is not reported yet, by the message's seq. */
   assignees(): (seq: number) => string | null;
   /** Those that a client has changed. */
   details(): ChatDetails | null;
 }
 
-/** What a chat's organization was told last. `seq` is that of the newest message then. */
+/** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Told {
   seq: number;
   state: Pick<ChatActivity, "unansweredSince">;
@@ -43,7 +43,7 @@ export class CurrentActivity {
     this.#sources = sources;
   }
 
-  /** @param told null if nothing was told */
+  /** @param told the last report; null before the first one */
   read(told: Told | null): ChatActivity {
     const { log } = this.#sources;
     const { seq, at } = log.newest();
@@ -60,8 +60,8 @@ export class CurrentActivity {
   }
 
   /**
-   * The contact waits for no answer: only messages from now on count. It holds once the organization is told.
-   * @param told null if nothing was told
+   * The contact waits for no answer: only messages from now on count. It holds once it is reported.
+   * @param told the last report; null before the first one
    */
   answered(told: Told | null): void {
     this.news(told).unansweredSince = null;
@@ -77,7 +77,7 @@ export class CurrentActivity {
     this.#walked = undefined;
   }
 
-  /** What happened in the conversation since `told`; null if nothing was told. */
+  /** What happened in the conversation since the report `told`; null before the first one. */
   news(told: Told | null): ConversationNews {
     const { log } = this.#sources;
     const walked = (this.#walked ??= {

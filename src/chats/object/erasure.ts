@@ -8,7 +8,7 @@ import { deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 
 const TOMBSTONE_MS = 600_000;
-/** A step that fails is repeated after as long as it has failed already, within these bounds. */
+/** A step that fails is repeated after waits that double, within these bounds. */
 const AGAIN_AFTER_MS = { least: 60_000, most: 3_600_000 };
 const CALL_TIMEOUT_MS = 10_000;
 
@@ -51,8 +51,8 @@ export class Erasure implements DuePart {
   }
 
   /**
-   * The chat deletes itself, because it is empty and idle. From then on it answers `unknown`, so no message can be stored
-   * in it that is lost then. The alarm tells the organization's object until it knows.
+   * The chat deletes itself, because it is empty and idle. From then on it answers `unknown`, so that no message is
+   * stored in it and lost. The alarm reports it to the organization's object until that object has confirmed it.
    */
   async deleteChat({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
     const until = Date.now() + TOMBSTONE_MS;

@@ -41,8 +41,8 @@ export function forChannel(
 }
 
 /**
- * Why a file can't stand in the header of a template; null if it can. A network with templates must take it as what it
- * approved; on others it is sent above the text, as what it is.
+ * Why a file can't be the header of a template; null if it can. A network with templates must accept it as the approved
+ * type. On other networks, it is sent above the text as its own type.
  */
 export function headerFault(
   file: FileInfo,

@@ -21,18 +21,18 @@ type Answer = Exclude<MessageChangeAnswer, Unknown>;
 
 /**
  * What changes a stored message besides its delivery: the contact edits, deletes and reacts, the company reacts. The
- * networks tell it late, twice or in another order. A blank message and one that is gone don't change.
+ * networks report it late, twice or in another order. Blank and deleted messages don't change.
  */
 export class MessageChanges {
   readonly #host: ChangingHost;
-  /** Reactions of ours that failed before they were stored, as the network may say so before it answers the call. */
+  /** The company's reactions that failed before they were stored: the network may say so before it answers the call. */
   readonly #failed = new BoundedMap<string, true>(MAX_FAILED);
 
   constructor(host: ChangingHost) {
     this.#host = host;
   }
 
-  /** Applies a change. It is `ok` too if nothing is left to change. */
+  /** Applies a change. Also `ok` if nothing is left to change. */
   apply(change: MessageChange): Answer | Promise<Answer> {
     switch (change.change) {
       case "edit":

@@ -1,7 +1,7 @@
 import { pick } from "../../platform/pick.ts";
 import type { CallerName } from "../rpc.ts";
 
-/** What the company's people write to each other about a chat. A note is no message: no network and no contact gets it. */
+/** What the company's people write to each other about a chat. It is not a message: no network or contact gets it. */
 export interface Note {
   id: string;
   chatId: string;

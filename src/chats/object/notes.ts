@@ -11,7 +11,7 @@ import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 
-/** Deleted notes stay, blank, so that a request with their idempotency key is known: so many, and so long. */
+/** How many blank deleted notes are kept, and for how long, so that a repeated request finds its note. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
 /** The longest notes have 25 KB as JSON. */
@@ -27,7 +27,7 @@ const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
 export class Notes {
   readonly #sql: SqlStorage;
   readonly #log: MessageLog;
-  /** Undefined if not read. Reading it costs the more the more the notes say. */
+  /** Undefined if not read. The cost of reading it grows with the length of the notes. */
   #known: Known | undefined;
 
   constructor(sql: SqlStorage, log: MessageLog) {
@@ -44,7 +44,7 @@ export class Notes {
     const earlier = this.#where("id = ?", id);
     if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
     const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
-    // Of a deleted note, there is no fingerprint left to compare.
+    // A deleted note has no fingerprint left to compare.
     if (first && first.deletedAt === null && first.fingerprint !== fingerprint) {
       return { outcome: "refused", code: "idempotency_mismatch" };
     }

@@ -31,8 +31,9 @@ interface RedactionHost {
 type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
 
 /**
- * Redactions of a chat's messages, and deletions by the contact. Each is answered once the list of chats shows nothing
- * of the text, and the bytes of a file are gone. Storage has the seqs of those that the list may not know yet, so that they can be repeated.
+ * Redactions of a chat's messages, and deletions by the contact. Each is answered once the list of chats does not show
+ * the text, and the file's bytes are deleted. The seqs of those that the list may not know yet are stored, so that they
+ * can be repeated.
  */
 export class Redactions {
   readonly #host: RedactionHost;

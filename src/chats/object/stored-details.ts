@@ -17,7 +17,7 @@ interface ChangeHost {
   alarm: Pick<StandingAlarm, "by">;
 }
 
-/** Whose the chat was up to the message `upTo`; null for nobody. */
+/** The chat's assignee up to the message `upTo`; null for nobody. */
 interface FormerAssignee {
   upTo: number;
   assigneeId: string | null;
@@ -46,7 +46,7 @@ export class StoredDetails {
     return this.#host.storage.kv.get<string>("assignee") ?? null;
   }
 
-  /** Whose the chat was when a message came, by its seq; null for nobody. Only of messages that no report counts yet. */
+  /** The chat's assignee when a message came, by its seq; null for nobody. Only while no report counts it. */
   assignees(): (seq: number) => string | null {
     const [former, now] = [this.#formerAssignees(), this.assigneeId()];
     return (seq) => {
@@ -56,7 +56,7 @@ export class StoredDetails {
   }
 
   /**
-   * Changes the contact's name, the metadata and the assignee, all or nothing. What stays as it is makes no event.
+   * Changes the contact's name, the metadata and the assignee, all or nothing. Unchanged fields make no event.
    * @param assignment null if the assignee stays
    * @param isRepeat an earlier call with the same assignment may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
@@ -89,13 +89,13 @@ export class StoredDetails {
     };
     if (Object.keys(patch).length === 0) return;
     const { outcome } = await this.#change(before, patch);
-    // The metadata has no room, which must not cost the name.
+    // The metadata has no room. The name must be saved anyway.
     if (outcome === "invalid" && patch.name !== undefined) await this.#change(before, { name: patch.name });
   }
 
   /**
-   * Frees the chat if it is the member's. In any case its organization's object is told whose it is: that it asks for this
-   * shows that it does not know.
+   * Frees the chat if it is the member's. Reports the assignee in either case: the organization would not ask if it
+   * knew.
    */
   free(memberId: string): Promise<ChangeAnswer> {
     if (this.assigneeId() === memberId) this.#store(null, { assigneeId: null, by: null });
@@ -160,7 +160,7 @@ export class StoredDetails {
     report.stateChanged();
   }
 
-  /** The messages so far stay the former assignee's, who is stored for those that no report counts yet. */
+  /** Earlier messages still count for the former assignee, who is stored for those that no report counts yet. */
   #assign(assigneeId: string | null): void {
     const { log, report, storage } = this.#host;
     const former = this.#formerAssignees().filter(({ upTo }) => upTo > report.countedUpTo);

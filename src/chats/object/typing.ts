@@ -4,9 +4,9 @@ import { isRecent } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption } from "./identity.ts";
 
-/** A chat tells at most so often that one and the same writes. */
+/** Minimum time between two typing events of one writer. */
 const EVERY_MS = 5_000;
-/** And so often that anybody does, if no stream is open. */
+/** Minimum time between two typing events of any writers while no stream is open. */
 const EVERY_UNHEARD_MS = 30_000;
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -20,10 +20,10 @@ interface TypingHost {
   waitUntil(work: Promise<void>): void;
 }
 
-/** Tells the organization's streams that somebody writes. Nothing is stored, and what can't be told is dropped. */
+/** Reports typing to the organization's streams. Nothing is stored, and a report that fails is dropped. */
 export class Typing {
   readonly #host: TypingHost;
-  /** When each was told who wrote lately, by type and id. */
+  /** When each recent writer was reported, by type and id. */
   #toldAt = new Map<string, number>();
   #unheardAt = NEVER;
 
@@ -41,7 +41,7 @@ export class Typing {
     this.#announce(`${by.type} ${by.id}`, () => by);
   }
 
-  /** @param who is asked only if it is told */
+  /** @param who is called only if the typing is reported */
   #announce(writer: string, who: () => TypingBy): void {
     const identity = this.#host.adoption.identity();
     const now = Date.now();
@@ -68,7 +68,7 @@ export class Typing {
       // The chat may have been deleted meanwhile.
       if (this.#toldAt === toldAt) this.#unheardAt = isHeard ? NEVER : at;
     } catch {
-      // Nobody misses it. The next one is told again.
+      // Nobody misses it. The next one is reported again.
     }
   }
 }

@@ -63,7 +63,9 @@ export async function download(
       const wait = downloadWaitSeconds(error, ++failures);
       const isRefused = error instanceof ServiceFault && error.status >= 500;
       if (wait === null || wait > MAX_WAIT_SECONDS || failures > (isRefused ? MAX_REFUSALS : MAX_FAILURES)) {
-        throw head && error instanceof Unreachable ? new FileFault("The file is cut each time.") : error;
+        throw head && error instanceof Unreachable
+          ? new FileFault("The connection broke during every download. Try again.")
+          : error;
       }
       await delay(wait * 1_000);
     }

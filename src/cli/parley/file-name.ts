@@ -1,6 +1,6 @@
 /** File systems count bytes; some room is left for a prefix. */
 const MAX_BYTES = 200;
-/** What is no path, no option and no hidden file on any system, and shows as what it is. */
+/** A name that no system takes for a path, an option or a hidden file, and that shows what it is. */
 const UNSAFE = /[/\\<>:"|?*\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\ufeff\ufffd]/gu;
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
@@ -20,7 +20,7 @@ export function safeFileName(name: string | null, fallback: string, contentType:
   return `${RESERVED.test(clean) ? "_" : ""}${short}${extension}`;
 }
 
-/** The longest beginning with so many bytes, without half of a character. */
+/** The longest beginning with at most this many bytes that does not split a character. */
 function shortened(text: string, bytes: number): string {
   let length = 0;
   let kept = "";

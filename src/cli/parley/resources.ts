@@ -52,7 +52,7 @@ export const RESOURCES = {
       "self-service": field(
         "on|off",
         "selfService",
-        "Whether keys with keys:write manage keys; off by default",
+        "Whether keys with keys:write can manage keys; off by default",
         onOrOff,
       ),
       "max-keys": limitField("selfService.maxKeys", "With self-service: the maximum number of keys"),
@@ -84,12 +84,7 @@ export const RESOURCES = {
     columns: { ID: "id", NAME: "name", EMAIL: "email", PERMISSIONS: "permissions", CREATED: "createdAt" },
     fields: {
       name: field("name", "name", "The member's name"),
-      "public-name": field(
-        "name",
-        "publicName",
-        "The name that contacts see of the member; by default the name",
-        orDefault,
-      ),
+      "public-name": field("name", "publicName", "The member's name for contacts; by default the name", orDefault),
       email: field(
         "address",
         "email",
@@ -105,14 +100,14 @@ export const RESOURCES = {
     },
     required: ["name"],
     list: {
-      about: "List members, oldest first; the first one sends messages that name no sender",
+      about: "List members, oldest first; the first one is the default sender",
       details: whose("members:read"),
     },
     create: { about: "Create a member" },
     change: {
       about: "Change a member's names, email address or permissions",
       details:
-        "The permissions given replace all that the member has. --permission agent, viewer or manager gives those of a preset. --email default removes the address, and --public-name default the name that contacts see.",
+        "--permission replaces all permissions of the member; agent, viewer and manager are presets. --email default removes the address, and --public-name default the name for contacts.",
     },
     delete: { about: "Delete a member, unless it is the last one" },
   },
@@ -230,7 +225,11 @@ export const RESOURCES = {
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
       contact: field("address", "", "Only the chat with this contact"),
-      search: field("text", "", "Only chats whose contact has this beginning of an address, or of words of the name"),
+      search: field(
+        "text",
+        "",
+        "Only chats whose contact has an address, or a word of the name, that starts with this",
+      ),
       before: field(
         "cht_…|cursor",
         "",
@@ -309,8 +308,8 @@ export const RESOURCES = {
     create: { about: "Create an API key; its secret is shown only once", details: whose("keys:write") },
     show: { about: "Show an API key" },
     change: {
-      about: "Change an API key from its next request on",
-      details: "The value default restores an option's default: --quota default, --allow default.",
+      about: "Change an API key; the change applies to its next request",
+      details: "To restore an option's default, give it the value default: --quota default, --allow default.",
     },
     delete: { word: "revoke", about: "Revoke an API key permanently; it stops working immediately" },
     async complete(rows, service, query) {

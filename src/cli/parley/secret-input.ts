@@ -28,7 +28,7 @@ export async function readSecret(
   show: (text: string) => void = (text) => process.stderr.write(text),
 ): Promise<string> {
   const text = input.isTTY ? await typed(prompt, input, show) : await nextLine(input);
-  if (text.trim() === "") throw new CommandError("Standard input has no secret.", 2);
+  if (text.trim() === "") throw new CommandError("No secret on standard input: pipe it in.", 2);
   return text.trim();
 }
 

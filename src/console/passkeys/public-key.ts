@@ -14,7 +14,7 @@ const LABELS = [1, 3, -1, -2, -3];
 const EC2 = 2;
 const RSA = 3;
 const P256 = 1;
-/** Numbers of the curve P-256 have so many bytes. */
+/** The length of a number of the curve P-256, in bytes. */
 const SIZE = 32;
 /** A modulus of 2,048 to 4,096 bits. */
 const MODULUS = { least: 256, most: 512 };

@@ -39,7 +39,7 @@ const FIELDS: Record<string, string> = {
   uploads:
     "web: whose files the chat takes: of nobody (`off`), of users that your site signed in (`verified`), or of all visitors (`everyone`).",
   title: "web: the title of the page. Default: the channel's name.",
-  greeting: "web: what an empty chat shows. It is no message.",
+  greeting: "web: what an empty chat shows. It is not a message.",
   accentColor: "web: the color of the launcher and of buttons, as `#rrggbb`.",
   logoUrl: "web: a square picture beside the title.",
   starters: "web: what a visitor can begin the chat with in one tap.",

@@ -144,7 +144,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .optional()
           .describe("web: whose files the chat takes. `verified`: only of users that your site signed in"),
         title: z.string().optional().describe("web: the title of the page. By default the channel's name"),
-        greeting: z.string().optional().describe("web: what an empty chat shows. It is no message"),
+        greeting: z.string().optional().describe("web: what an empty chat shows. It is not a message"),
         accentColor: z.string().optional().describe("web: the color of the launcher and of buttons, as `#rrggbb`"),
         logoUrl: z.string().optional().describe("web: a square picture beside the title"),
         starters: z.array(z.string()).optional().describe("web: what a visitor can begin the chat with in one tap"),
@@ -322,7 +322,7 @@ export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
       .array(
         z.object({
           start,
-          received: count.describe("The messages from contacts whose chat was the member's"),
+          received: count.describe("The messages from contacts whose chat was assigned to the member"),
           ...conversation,
         }),
       )

@@ -135,7 +135,7 @@ export class ChatTable {
   /**
    * Stores a chat's report, if it is newer than the stored one.
    * @param isTold whether the answer tells the chat of a list of webhooks
-   * @returns the last event that the feed had when the chat was first told of the list; null if it is not told
+   * @returns the last event that the feed had when the chat first got the list; null if it doesn't get it
    */
   report(row: ChatRow, report: ChatReport, isTold: boolean, now: number): number | null {
     // An earlier answer may be lost. Its list began at an earlier event.

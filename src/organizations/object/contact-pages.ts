@@ -16,7 +16,7 @@ import { type ContactColumns, type ContactTable, contactOf } from "./contact-tab
 const MAX_EXAMINED = 10_000;
 const TERMS_AT_ONCE = 200;
 const CHATS_AT_ONCE = 50;
-/** Reading a row costs as much as folding so many characters. */
+/** The cost of reading a row, in folded characters. */
 const ROW_WORK = 400;
 /** A contact's texts are folded and divided into words, and so is each address. */
 const WORK_PER_CHARACTER = 4;

@@ -11,7 +11,7 @@ export type ContactColumns = {
   name: string | null;
 };
 
-/** A step of filling ends after so many terms, or chats. */
+/** The maximum number of terms, or of chats, in one step of filling. */
 const TERMS_AT_ONCE = 500;
 const FILLED_AT_ONCE = 500;
 /** Each step takes a few milliseconds. A call fills the terms of about 10,000 chats. */

@@ -7,7 +7,7 @@ import { Retries } from "./retries.ts";
 const CHATS_A_RUN = 500;
 /** A run of the alarm begins no further deletions after this time. */
 const RUN_MS = 5_000;
-/** A request completes the deletion that it began by itself, unless it is interrupted. */
+/** The request that began a deletion also completes it, unless it is interrupted. */
 const AGAIN_AFTER_MS = 30_000;
 
 /** How many chats were deleted, and the first error if some could not be. */

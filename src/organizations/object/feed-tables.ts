@@ -2,11 +2,11 @@ const DAY_MS = 86_400_000;
 
 /** How many pointers a feed keeps. */
 export interface FeedLimits {
-  /** A table ends after so many pointers, because the step that drops it takes longer the more it has. */
+  /** The maximum number of pointers in a table: the more it has, the longer it takes to drop it. */
   inTable: number;
-  /** Beyond so many, those that are older than a day go. */
+  /** Beyond this number, pointers that are older than a day are deleted. */
   usual: number;
-  /** Beyond so many, the oldest go. */
+  /** Beyond this number, the oldest pointers are deleted. */
   most: number;
 }
 

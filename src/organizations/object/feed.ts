@@ -30,8 +30,8 @@ interface FeedListener {
 
 /**
  * An organization's feed: which events there are, in the order in which they were reported. It has pointers to the chats,
- * which have the events, and the events of the organization itself. Pointers stay 30 days. If there are more than
- * 8,000,000, only those of the last day are sure to stay, up to 32,000,000.
+ * which have the events, and it has the events of the organization itself. Pointers stay 30 days. Beyond 8,000,000,
+ * only those of the last day are sure to stay, up to 32,000,000.
  */
 export class Feed implements DuePart {
   readonly #storage: DurableObjectStorage;
@@ -63,7 +63,7 @@ export class Feed implements DuePart {
     return this.#newest;
   }
 
-  /** Writes rows and what the feed tells of them, or nothing. */
+  /** Writes rows together with their entries in the feed, or nothing. */
   commit(write: () => void): void {
     try {
       this.#storage.transactionSync(write);
@@ -73,7 +73,7 @@ export class Feed implements DuePart {
     }
   }
 
-  /** Points to events of a chat, or of the organization. Call it in `commit`, with what it tells. */
+  /** Points to events of a chat, or of the organization. Call it in `commit`, with the rows of the change. */
   point({ chatId, life, channelId }: PointedOwner, { first, last, types }: EventBurst, now: number): void {
     const position = this.newest + 1;
     const { table, isNew } = this.#tables.at(position, now);
@@ -90,7 +90,7 @@ export class Feed implements DuePart {
   }
 
   /**
-   * An event of the organization. Call it in `commit`, with what it tells.
+   * Adds an event of the organization. Call it in `commit`, with the rows of the change.
    * @param source repeated calls with the same source store one event
    */
   append(type: EventType, note: Record<string, unknown>, source: string | null, now: number): void {

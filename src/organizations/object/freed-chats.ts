@@ -17,7 +17,7 @@ type LeavingMember = { id: string; at: number; isRemoved: number };
 
 /** An organization's object, as this part uses it. */
 interface FreeingHost {
-  /** Calls the object of a chat, which is nobody's then, unless it has become another member's. */
+  /** Calls the object of a chat, which unassigns it, unless another member has it by now. */
   free(chat: HeldChat): Promise<unknown>;
   /** A member was removed at least a day ago. */
   forget(memberId: string): void;
@@ -30,9 +30,9 @@ interface FreeingHost {
 }
 
 /**
- * Frees the chats of removed members, 20 in a second, and forgets the members. A removal is announced before it is made.
- * If nobody says how it went, the directory is asked, and once about each member that got numbers. A chat that can't be
- * freed is tried again later, beside the others.
+ * Unassigns the chats of removed members, 20 in a second, and forgets the members. A removal is announced before it is
+ * made. If its outcome is not reported, the directory is asked, and once about each member that got numbers. A chat
+ * that can't be unassigned is tried again later, beside the others.
  */
 export class FreedChats implements DuePart {
   readonly #sql: SqlStorage;
@@ -98,11 +98,11 @@ export class FreedChats implements DuePart {
     await this.#host.free({ id, life, assignee });
     const query = "select 1 from chats where id = ? and assignee = ? and active_at is not null";
     const isHeld = this.#host.isReady() && this.#sql.exec(query, id, assignee).toArray().length > 0;
-    // Else each step would begin with it.
+    // Otherwise each step would begin with it.
     if (isHeld) throw new Error("The chat did not report that it is free");
   }
 
-  /** Looks up the members of whom nobody said whether they were removed, and forgets those that are long over and left no chat. */
+  /** Looks up members with an unreported outcome, and forgets those that were removed long ago and left no chat. */
   async #check(now: number): Promise<void> {
     const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
     for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {

@@ -20,12 +20,12 @@ interface HeldRecord {
   readAt: number;
 }
 
-/** Changes of members reach the object at once. Only a directory that was restored is noticed this late. */
+/** Changes of members reach the object at once. Only the restore of a directory is noticed this late. */
 const FRESH_MS = 60_000;
 /** The maximum age of a record while the directory is down. */
 const USABLE_MS = 3_600_000;
 const MAX_HELD = 1_000;
-/** More ended sessions of a member are not kept one by one: then all of its sessions end. */
+/** The maximum number of ended sessions that are kept for a member. Beyond it, all of its sessions end. */
 export const MAX_ENDED = 100;
 const PURGED_AT_ONCE = 100;
 /** Stands for all of a member's sessions. */

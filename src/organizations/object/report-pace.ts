@@ -1,14 +1,14 @@
 const NEXT_AFTER_MS = { least: 5_000, most: 60_000 };
 /** Up to this many reports a second, chats report at the shortest interval. */
 const UNHURRIED = 50;
-/** So many reports a second, and so many more in a burst, may come at once. Doorbells ring as often. */
+/** The reports per second that may come at once, and how many more in a burst. Doorbells have the same limit. */
 const PROMPT = { perSecond: 10, burst: 20 };
 
 /** What the answer to a report says of the next one; see `ReportAnswer`. */
 interface Pace {
   nextAfterMs: number;
   restMs: number;
-  /** So many chats report that each reports as if nobody listened. */
+  /** From this number of reporting chats on, each one reports as if nobody listened. */
   isCrowded: boolean;
 }
 

@@ -8,14 +8,14 @@ const STEP_EVERY_MS = 1_000;
 /** A chat that failed this often is left out: it learns of the retention with its next report. */
 const MAX_TRIES = 10;
 
-/** The chats whose last activity was before `until` are told, from the longest idle one on. The step begins after a chat. */
+/** Notifies the chats whose last activity was before `until`, the longest idle first. The step begins after a chat. */
 interface Walk {
   until: number;
   at: number;
   id: string;
 }
 
-/** A chat that is told. */
+/** A chat to notify. */
 type ToldChat = { id: string; life: number; channel_id: string };
 /** The same on the way of a walk. */
 type WalkedChat = ToldChat & { at: number };
@@ -32,8 +32,8 @@ interface WalkHost {
 
 /**
  * Tells the chats of a channel that its retention changed, 20 in a second. Chats that are active since learn of it with
- * their report. Where the walk stands is stored after each step, so an interrupted one goes on. A chat that can't be told
- * is tried again later, beside the walk.
+ * their report. The walk's place is stored after each step, so an interrupted walk goes on. A chat that can't be
+ * notified is tried again later, beside the walk.
  */
 export class RetentionWalk implements DuePart {
   readonly #sql: SqlStorage;
@@ -67,7 +67,7 @@ export class RetentionWalk implements DuePart {
     return at === null ? null : Math.max(at, this.#nextAt);
   }
 
-  /** Tells the next chats, and again those that could not be told, if that is due. */
+  /** Notifies the next chats, and again those that could not be notified, if that is due. */
   async run(now: number): Promise<void> {
     // The clock may have been set back.
     if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
@@ -81,7 +81,7 @@ export class RetentionWalk implements DuePart {
     if (this.#host.isReady()) this.#goOn(next, walk, chats);
   }
 
-  /** The channel whose chats are told next. */
+  /** The channel whose chats are notified next. */
   #next(): { id: string; walk: string } | undefined {
     const query =
       "select id, retention_walk as walk from channels where retention_walk is not null order by id limit 1";

@@ -20,8 +20,8 @@ const CALL_TIMEOUT_MS = 10_000;
 type TriedChat = Pick<ChatRow, "id">;
 
 /**
- * Work of one kind for chats, each by itself. A chat for which it fails is stored with a time of its own, later after
- * each failure, so that it holds up no other chat and is not forgotten.
+ * Work of one kind for chats, each chat apart from the others. A chat for which it fails is stored with its own time of
+ * the next try, later after each failure. So it holds up no other chat and is not forgotten.
  */
 export class Retries {
   readonly #sql: SqlStorage;

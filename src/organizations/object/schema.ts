@@ -32,7 +32,7 @@ export const ORGANIZATION_SCHEMA = [
      history text,
      -- ChatRetention as JSON; null if the channel never had one.
      retention text,
-     -- Set while chats are told of a change: where the walk stands, as JSON.
+     -- Set while chats are notified of a change: the walk's place, as JSON.
      retention_walk text
    ) without rowid;
    create table chats (
@@ -66,7 +66,7 @@ export const ORGANIZATION_SCHEMA = [
      attempts text not null default '{}',
      -- The last of its events that the feed points to.
      events integer not null default 0,
-     -- The same when the chat was first told of a list of webhooks; null once it has the list.
+     -- The same when the chat first got a list of webhooks; null once it has the list.
      told_after integer
    ) without rowid;
    -- GET /chats, latest activity first.

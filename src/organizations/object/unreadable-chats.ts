@@ -1,11 +1,11 @@
-/** A fault that was last seen so long ago is forgotten: a program that reads once a day must find it again. */
+/** How long after it was last seen a fault is forgotten: a program that reads once a day must find it again. */
 const FORGET_AFTER_MS = 2 * 86_400_000;
 /** Each time that is stored costs a row. */
 const STORE_EVERY_MS = 30_000;
 
 type Fault = { chat_id: string; since: number; at: number };
 
-/** The chats whose objects could not be read lately, and since when, so that those who read can tell how long it lasts. */
+/** The chats whose objects could not be read lately, and since when, so that readers know how long it has lasted. */
 export class UnreadableChats {
   readonly #sql: SqlStorage;
   /** Known to have no row. */

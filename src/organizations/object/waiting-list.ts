@@ -106,7 +106,7 @@ export function printPlace(organizationId: string, list: Walked, { at, id }: Pla
   return writeOpaque([organizationId, nameOf(list), at, id]);
 }
 
-/** Reads a cursor; null if it is none, or not of this organization's list. */
+/** Reads a cursor; null if it is not one, or not one of this organization's list. */
 export function parsePlace(organizationId: string, list: Walked, cursor: string): Place | null {
   const [owner, name, at, id] = readOpaque(cursor, 4);
   const isOurs = owner === organizationId && name === nameOf(list);

@@ -15,7 +15,7 @@ interface ObjectPart {
 export interface DuePart extends Partial<ObjectPart> {
   /** When `run` must be called, Unix milliseconds, also in the past; null if nothing is left to do. */
   dueAt(now: number): number | null;
-  /** Does what is due. Every alarm of the object calls it, also if nothing is. */
+  /** Does what is due. Every alarm of the object calls it, even if nothing is due. */
   run(now: number): unknown;
 }
 
@@ -60,9 +60,9 @@ const NO_REST = { since: 0, until: 0 };
 const DONE = Promise.resolve();
 
 /**
- * What happens in the alarms of a Durable Object: the runs of its parts, in their order, beside each other. Each runs once
- * at a time. One that fails is logged and rests, and holds up no other one. The next alarm is set by what is due at the
- * end.
+ * The work in the alarms of a Durable Object: it starts the runs of the parts in order, and they run side by side. Each
+ * part has one run at a time. A part that fails is logged and rests, and does not hold up the others. What is due at
+ * the end sets the next alarm.
  */
 export class DueWork {
   readonly #object: DueObject;

@@ -23,7 +23,7 @@ import { useShortcuts } from "./shortcuts.ts";
 /** The screen is drawn first. */
 const FETCH_AFTER_MS = 1_000;
 
-/** So many entries of the menu have a place on the bar of a phone. */
+/** How many entries of the menu fit on the bar of a phone. */
 const ON_BAR = 2;
 
 /** The screens of one organization, with the menu beside them. */

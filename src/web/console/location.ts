@@ -4,7 +4,7 @@ import { useLayoutEffect } from "preact/hooks";
 /** The path of the open screen. */
 export const currentPath = signal(location.pathname);
 
-/** What stands in an address behind the name of its screen, such as a channel's id and `set-up`. */
+/** The part of an address after the name of its screen, such as a channel's id and `set-up`. */
 export interface ScreenParts {
   id: string | undefined;
   part: string | undefined;

@@ -41,7 +41,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
   const wanted = text.value.trim().toLowerCase();
   const isWanted = ({ label }: { label: string }) => label.toLowerCase().includes(wanted);
   // Screens are listed, so their keys are not; nor is the key of this dialog.
-  // Of two parts of the screen with one key, the key does what the last one wants.
+  // If two parts of the screen use the same key, the last one wins.
   const byKey = new Map(shortcuts.value.map((one) => [one.keys, one]));
   const acts = [...byKey.values()].filter((one) => !/^(g |Ctrl K)/.test(one.keys) && isWanted(one));
   const found: Found[] = [

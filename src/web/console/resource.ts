@@ -17,7 +17,7 @@ export interface Resource<T> {
   reload: () => void;
   /** Loads the data now, and answers it. @throws ParleyError */
   refresh: () => Promise<T>;
-  /** Replaces the data, after a change whose answer says what it is now. What a load brings that began before is older. */
+  /** Replaces the data with the answer to a change. The result of a load that began before is outdated. */
   set: (data: T) => void;
 }
 

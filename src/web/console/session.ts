@@ -130,7 +130,7 @@ export async function signOut(): Promise<void> {
   leave();
 }
 
-/** In another tab of the browser somebody signed in. The tabs share the cookie, so a page of somebody else goes at once. */
+/** Somebody signed in in another tab. The tabs share the cookie, so a page of anybody else is left at once. */
 export function signedInElsewhere({ key, newValue }: StorageEvent): void {
   if (key !== SIGNED_IN || newValue === null) return;
   if (isOfAnother(newValue)) leave();

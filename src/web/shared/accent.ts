@@ -21,7 +21,7 @@ const TEXT_CONTRAST = 4.5;
 const CONTROL_CONTRAST = 3;
 const STEPS = 40;
 
-/** The shades of a color that are readable in a scheme. @param color `#rrggbb`; null if it is none */
+/** The shades of a color that are readable in a scheme. @param color `#rrggbb`; null if it is not a color */
 export function accentOf(color: string, scheme: Scheme): Accent | null {
   const given = parsed(color);
   if (!given) return null;

@@ -23,7 +23,7 @@ export type PreviewReport =
   | {
       parley: "drawn";
       isOpen: boolean;
-      /** What the accent color becomes; null if it is no color. */
+      /** What the accent color becomes; null if it is not a color. */
       shades: Record<Scheme, (Accent & { given: string; contrast: number }) | null>;
       /** The page's own texts in the visitor's language, by name. */
       texts: Record<string, string>;

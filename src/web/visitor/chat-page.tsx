@@ -78,12 +78,12 @@ function start(root: HTMLElement, channelId: string): void {
     close: host && (() => host.post({ parley: "close" })),
   };
   const { title } = document;
-  /** What the widget was told, or the title says; null before. */
+  /** The number that the widget has, or the title shows; null before. */
   let unread: number | null = null;
-  /** The newest message that the site was told of; null until the history is here. */
+  /** The newest message that was reported to the site; null until the history is here. */
   let told: number | null = null;
   let known = false;
-  /** The token of the anonymous visitor that the site's user was in this browser, until the server is told. */
+  /** The token of the anonymous visitor that the site's user was in this browser, until the server has it. */
   let former = identity.kind === "user" ? keptToken(channelId, () => localStorage) : null;
 
   let words: Words | null = null;

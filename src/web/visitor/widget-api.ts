@@ -103,7 +103,7 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
   };
 }
 
-/** A user as the site names it, in a call or in the script's attributes; null if it is none. */
+/** A user as the site names it, in a call or in the script's attributes; null if it is not valid. */
 export function readUser(given: unknown): SiteUser | null {
   const { user, hash, expires = null, name = "" } = (given ?? {}) as Record<string, unknown>;
   const until = typeof expires === "number" ? String(expires) : expires;

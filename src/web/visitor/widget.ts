@@ -296,7 +296,7 @@ function userOf({ dataset }: HTMLScriptElement): SiteUser | null {
 /** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
 function frameAddress(address: URL, { dataset }: HTMLScriptElement, user: SiteUser | null, forgets: boolean): string {
   const { locale, colorScheme: scheme } = dataset;
-  // A color that is none leaves the company's.
+  // An invalid color leaves the company's.
   const accent = accentOf(dataset.accent ?? "", "light") ? dataset.accent : null;
   const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
   const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");

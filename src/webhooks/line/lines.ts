@@ -70,7 +70,7 @@ export class Lines {
 
   /** When the lines must run; null if nothing waits. An attempt under way may be lost with this instance. */
   dueAt(now: number): number | null {
-    // A line that is due while all runners are busy takes its turn after another: until then, an alarm rings in vain.
+    // A line that is due while all runners are busy takes its turn after another. An earlier alarm would do nothing.
     const startAt = this.#runners.size < MAX_BUSY ? now : now + LEASE_MS;
     const times = [...(this.#all()?.senders.values() ?? [])].map((sender) => {
       if (sender.isBusy) return now + LEASE_MS;

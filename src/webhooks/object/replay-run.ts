@@ -53,7 +53,7 @@ export interface ReplayRunPorts {
 const PER_STEP = 200;
 /** Who does not answer for this long is asked again later. */
 const CALL_MS = 10_000;
-/** While so many lines do not answer, no others are asked: then it is more than one chat that is away. */
+/** While this many lines don't answer, no others are asked: the fault is then not that of a single chat. */
 const MAX_UNREACHED = 1_000;
 /** A run that lasts this long leaves the rest to the next one. */
 const RUN_MS = 300_000;
@@ -64,7 +64,7 @@ const RETRY: Backoff = { firstMs: 15_000, maxMs: 600_000 };
 const STALE_AFTER_MS = 4 * 86_400_000;
 
 /**
- * Hands the events of a replay to their lines, which send them. Each line is asked by itself: one that does not answer
+ * Hands the events of a replay to their lines, which send them. Each line is asked separately: one that does not answer
  * holds up no other, and is asked again later.
  */
 export class ReplayRun {

@@ -111,8 +111,8 @@ export function newWebhookState(now: number): WebhookState {
 }
 
 /**
- * The pause after an answer that asks for one. A line alone pauses the webhook for a minute at most: its event may be the
- * cause. Two lines pause it for as long as both asked.
+ * The pause after an answer that asks for one. A single line pauses the webhook for a minute at most, because its event
+ * may be the cause. Two lines pause it for as long as both asked.
  */
 function paused(state: WebhookState, lineId: string, retryAfterMs: number, now: number): WebhookState {
   const { askedPause: asked } = state;

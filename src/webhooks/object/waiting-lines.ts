@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** A line that waits to be woken. `number` grows each time that the line asks in vain. */
+/** A line that waits to be woken. `number` grows each time that the line asks and gets no permit. */
 export interface WaitingLine {
   lineId: string;
   number: number;
@@ -66,7 +66,7 @@ export class WaitingLines {
     return null;
   }
 
-  /** Whether a line waits that is none of these. */
+  /** Whether a line other than these waits. */
   hasOthers(lineIds: readonly string[]): boolean {
     if (this.#isEmpty) return false;
     const other = "select 1 from waiting where line not in (select value from json_each(?)) limit 1";

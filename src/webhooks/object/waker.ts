@@ -66,8 +66,8 @@ export class Waker {
   }
 
   /**
-   * Whether another line than this one waits and can be woken. A line that does not answer counts as none: the last line
-   * would leave the probe to it, be woken in its place, and leave it again, without end.
+   * Whether a line other than this one waits and can be woken. A line that does not answer does not count: the last
+   * line would leave the probe to it, be woken in its place, and leave it again, endlessly.
    */
   canWakeOther(lineId: string): boolean {
     const away = [...this.#underWay, ...this.#unreachable.keys()].filter((other) => this.#isAway(other));
@@ -111,7 +111,7 @@ export class Waker {
     const { clock, waiting, slots } = this.#ports;
     try {
       const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
-      // Unless the line asked in vain in the meantime, which raised its number.
+      // Unless the line asked again meanwhile and got no permit, which raised its number.
       if (this.#ports.limits()) waiting.remove(lineId, number);
       // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
       if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);

@@ -85,7 +85,7 @@ function answered(body: string | Uint8Array, status: number): Response {
   return response;
 }
 
-/** The least that a service on this platform does: a route, an object call, a stored row, a query, each by itself. */
+/** The least that a service on this platform does: a route, an object call, a stored row, a query, each alone. */
 const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/bare", (c) => c.json(OK))
   .get("/refusal", () => {

@@ -41,7 +41,7 @@ async function console(): Promise<Long> {
   const say = (content: string) => desk.api("POST", `/chats/${id}/messages`, { content });
   for (let n = 1; n <= COUNT; n++) await say(textOf(n));
   const page = await openConsole(browser, screenOf(desk, `inbox/${id}`), { viewport: { width: 1280, height: 800 } });
-  // It loads them by itself, when the scrolling rests.
+  // It loads them automatically, when the scrolling rests.
   const older = async () => {};
   return { page, scroller: ".messages", older, say };
 }

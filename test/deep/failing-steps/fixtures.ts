@@ -6,7 +6,7 @@ import { type Answer, admin, client, created, newChannel, newKey, newOrganizatio
 /** A path runs again for each of its steps, which takes seconds on a slow machine. */
 const PATIENCE_MS = 180_000;
 
-/** No alarm runs by itself, and the log of the injected failures is hidden. */
+/** No alarm runs on its own, and the log of the injected failures is hidden. */
 export function quietly(): void {
   vi.setConfig({ testTimeout: PATIENCE_MS });
   stopTheClock();

@@ -33,7 +33,7 @@ const UPGRADE = {
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
-/** `npm run test:long -- fuzz`: 0 when each route was met, no request with a fault of ours, and no secret was told. */
+/** `npm run test:long -- fuzz`: 0 when no request met a fault of the service, no secret came out, and every route was met. */
 async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,

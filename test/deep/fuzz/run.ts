@@ -17,7 +17,7 @@ export interface Tally {
   good: Set<string>;
 }
 
-/** Makes so many requests, twenty at a time. @throws Error that names the first one that was answered as none may be */
+/** Makes this many requests, twenty at a time. @throws Error that names the first one with a forbidden answer */
 export async function fuzz(
   place: Place,
   { count, seed, onThousand }: { count: number; seed: number; onThousand?: (tally: Tally) => void },

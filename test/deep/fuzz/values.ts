@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 
-/** What zod's `toJSONSchema` makes of a schema of ours; of it what is used here. */
+/** What zod's `toJSONSchema` makes of one of our schemas; only the fields that are used here. */
 export interface Schema {
   type?: string;
   enum?: string[];

@@ -54,7 +54,7 @@ function shown({ status, headers, body }: Answer) {
   return { status, code: body.code, headers: Object.fromEntries(names.map((name) => [name, headers.get(name)])) };
 }
 
-/** What is not admitted has its code; what is, asks for a chat that is none, or what the key is. */
+/** What is not admitted has its code; what is, asks for a chat that does not exist, or what the key is. */
 function expected({ verdict, window }: ReturnType<KeyModel["ask"]>, { permission }: Request, now: number) {
   const isOther = verdict === "admitted" && permission !== null;
   return {

@@ -104,7 +104,7 @@ export class KeyModel {
     return { verdict: "admitted", window: { ...window, remaining: window.remaining - 1 } };
   }
 
-  /** As of now: a window that ended is none, and its reset is that of one which would begin. */
+  /** As of now: a window that ended does not count, and the reset is that of one which would begin. */
   window(): Window {
     const { limit, windowSeconds } = this.rules.rateLimit;
     const [start, used] = this.#isRunning() ? [this.counts.windowStart, this.counts.windowCount] : [this.now, 0];

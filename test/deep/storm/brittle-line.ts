@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Random } from "../../support/random.ts";
 
-/** Each connection is cut so long after the server's first word, in the middle of whatever it carries. */
+/** Each connection is cut this long after the server's first word, in the middle of whatever it carries. */
 const LIFE_MS = { least: 1_000, most: 3_000 };
 
 /** A way to a server on which no connection lasts. */

@@ -10,7 +10,7 @@ import { type Force, type Row, until } from "./storm.ts";
 const MESSAGES = 100;
 const PAGE = 40;
 const PATIENCE_MS = 120_000;
-/** So many files are damaged between one start and the next. */
+/** This many files are damaged between one start and the next. */
 const AT_ONCE = 5;
 
 /** A chat's file as it was when all was well. */

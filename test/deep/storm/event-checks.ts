@@ -28,7 +28,7 @@ export function callFaults(events: ChatEvent[], calls: ReceivedCall[]): string[]
     const at = isRepeat ? next - 1 : next;
     const known = events[at];
     if (event.number !== known?.number) {
-      faults.push(`event ${event.number} came when ${events[next]?.number ?? "no more"} was due`);
+      faults.push(`event ${event.number} came when ${events[next]?.number ?? "none"} was due`);
       continue;
     }
     if (event.id !== known.id) faults.push(`event ${event.number} came as ${event.id}`);

@@ -13,7 +13,7 @@ const LOAD = { connections: 8, pauseMs: 40 };
 const ON_NETWORK = 8;
 /** Some events fail several times in a row while kills go on, and then wait for half a minute or two minutes. */
 const DRAIN_MS = 600_000;
-/** Chats report their events within some seconds, and after a failed call within half a minute. */
+/** Chats report their events within a few seconds, and after a failed call within half a minute. */
 const REPORT_MS = 60_000;
 
 interface Hook {

@@ -13,9 +13,9 @@ const PATIENCE_MS = 120_000;
 const SAMPLE_EVERY_MS = 1_000;
 /** A machine that stood still for this long says nothing of the service. */
 const STALL_MS = 1_000;
-/** So many calls in a part of the run that its slowest hundredth says something. */
+/** Calls in a part of the run: enough that its slowest hundredth says something. */
 const ENOUGH = 1_000;
-/** So many samples that a garbage collection more or less does not count. */
+/** Samples: enough that one garbage collection more or less does not count. */
 const ENOUGH_SAMPLES = 30;
 const MAX_DRIFT = 0.2;
 /** What the machine itself may add to the slowest hundredth, beside a fifth. */

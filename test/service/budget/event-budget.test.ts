@@ -57,7 +57,7 @@ async function quietChat(count: number, reply?: Reply) {
   return { organizationId, chatId, ownerId, assign, deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
 }
 
-/** What a single message costs in a chat with so many webhooks, from the send to the last report. */
+/** What a single message costs in a chat with this many webhooks, from the send to the last report. */
 async function costOf(webhooks: number) {
   const { deliver, ofChat, ofKey, all } = await quietChat(webhooks);
   const { ring, read } = await meter(all);
@@ -103,7 +103,7 @@ test("the permit of the next event is in the same call as the report of the last
   expect(read()).toEqual({ calls: 3, rows: 3, directory: 0 });
 });
 
-/** What a report of a channel's health costs in an organization with so many webhooks, with the event that it causes. */
+/** What a report of a channel's health, with its event, costs in an organization with this many webhooks. */
 async function costOfOwnEvent(webhooks: number) {
   fakeReceiver();
   const { organizationId, channelId } = await newOrganization();

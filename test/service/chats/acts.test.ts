@@ -26,7 +26,7 @@ function acceptActs(call: NetworkCall): Response {
   return call.body?.status === "read" ? Response.json({ success: true }) : accept(call);
 }
 
-/** A chat of a network with a message of ours that was sent, and one of the contact with the network's id `theirs`. */
+/** A chat of a network with a sent message, and one of the contact with the network's id `theirs`. */
 async function chatWithBoth(kind: Kind, script = acceptActs) {
   const calls = fakeNetworks(script);
   const at = await conversation(kind);
@@ -178,7 +178,7 @@ test("Telegram has no read marks, so nothing is stored", async () => {
   expect((await at.chat()).readUpTo).toBeNull();
 });
 
-test("typing is shown with the contact's newest message on WhatsApp, and by itself on Telegram", async () => {
+test("typing is shown with the contact's newest message on WhatsApp, and alone on Telegram", async () => {
   const whatsapp = await chatWithBoth("whatsapp");
   expect((await whatsapp.typing()).body).toEqual({ shown: true });
   expect(whatsapp.calls[0]?.body).toEqual({

@@ -103,8 +103,8 @@ test.each<[kind: Kind | "web", bytes: Uint8Array, contentType: string, type: str
   ["whatsapp", GIF, "image/gif", "IMAGE", /JPEG or PNG/],
   ["whatsapp", OGG, "audio/ogg", "VIDEO", /MP4 or 3GP/],
   ["telegram", GIF, "image/gif", "IMAGE", /JPEG, PNG or WebP/],
-  ["telegram", PNG, "image/png", "AUDIO", /is no audio/],
-  ["web", PNG, "image/png", "VIDEO", /is no video/],
+  ["telegram", PNG, "image/png", "AUDIO", /is not an audio file/],
+  ["web", PNG, "image/png", "VIDEO", /is not a video/],
 ])(
   "%s takes no %s %s as %s: a 400 that names mediaId, and the file stays",
   async (kind, bytes, contentType, type, told) => {

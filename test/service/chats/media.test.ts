@@ -233,7 +233,7 @@ test.each([
   ["whatsapp", status(404)],
   ["whatsapp", found(status(404))],
   ["whatsapp", found(status(410))],
-] as const)("media that %s has no more is expired: %#", async (kind, script) => {
+] as const)("media that %s no longer has is expired: %#", async (kind, script) => {
   const { get } = await withDocument(kind);
   fakeNetworks(script);
   expectError(await get(), 404, "media_expired");
@@ -256,7 +256,7 @@ test.each([
   ["whatsapp", "a page in place of the bytes", found(() => file("text/html")), 2],
   ["whatsapp", "a dead token", refuse(190, `Bad ${ACCESS_TOKEN}`, { status: 401 }), 1],
 ] as const)(
-  "%s answers with %s: the media is unavailable, and the answer says no more",
+  "%s answers with %s: the media is unavailable, and the answer says nothing else",
   async (kind, _what, script, count) => {
     const { get } = await withDocument(kind);
     const calls = fakeNetworks(script);
@@ -283,7 +283,7 @@ test.each(KINDS)("media of a channel of %s's that is being erased is not found",
   expectError(await api("GET", path), 404, "chat_not_found");
 });
 
-/** Places that a server of ours must not be made to ask. */
+/** Places that nobody may make the service call. */
 const INNER = [
   "https://169.254.169.254/latest/meta-data/",
   "https://localhost:8787/admin/v1/organizations",

@@ -28,7 +28,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const CANARY = "canary-of-a-note-4711";
 
-/** The routes that answer what notes say, and the stream, which the test reads by itself. */
+/** The routes that answer what notes say, and the stream, which the test reads separately. */
 const LEFT_OUT = /\/(?:notes|events\/stream)$/;
 
 /** Further queries of lists, by the end of their path. */

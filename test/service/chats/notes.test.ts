@@ -109,7 +109,7 @@ test.each([
   expect(await list()).toEqual([]);
 });
 
-test("a note of 4,096 characters fits, and a blank one is none", async () => {
+test("a note of 4,096 characters fits, and a blank one is refused", async () => {
   const { add, list } = await place();
   expect(noteOf(await add({ content: LONGEST })).content).toBe(LONGEST);
   for (const body of [{}, { content: " \n" }]) expectError(await add(body), 400, "missing_field");

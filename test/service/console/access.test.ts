@@ -122,7 +122,7 @@ test("somebody who is neither a member nor an operator gets 403 and no session",
 test.each<[string, () => Promise<string | null>]>([
   ["no token", async () => null],
   ["an empty token", async () => ""],
-  ["a token that is none", async () => "a.b.c"],
+  ["a token that is not one", async () => "a.b.c"],
   ["another audience", () => tokenFor("ann@acme.test", key, { aud: ["another"] })],
   ["no audience", () => tokenFor("ann@acme.test", key, { aud: undefined })],
   ["another issuer", () => tokenFor("ann@acme.test", key, { iss: "https://other.cloudflareaccess.com" })],

@@ -46,7 +46,7 @@ export function nameOf({ chatId, number, type }: AnyEvent): string {
   return `${chatId} ${number} ${type}`;
 }
 
-/** From here on, the date stands still, ahead of the platform's clock, so that no alarm rings by itself. */
+/** From here on, the date stands still, ahead of the platform's clock, so that no alarm rings on its own. */
 export function stopTime(): void {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });

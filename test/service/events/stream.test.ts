@@ -152,7 +152,7 @@ test("a stream whose client reads nothing gives up its place, and goes on when t
   hurry(2_000, () => isHeld);
   const stream = await openStream(secret);
   await untilDoorbells(organizationId, 0);
-  // From here on, the stream does not end by itself.
+  // From here on, the stream does not end on its own.
   isHeld = true;
   await send(api, chat.id);
   await report(chat.id);

@@ -30,7 +30,7 @@ export interface Line {
   unreadable?: number;
 }
 
-/** An organization with chats of so many messages, and a key that may export. */
+/** An organization with chats of this many messages, and a key that may export. */
 export async function place(chats: number[] = []) {
   const organization = await newOrganization();
   const { secret } = await newKey(organization.organizationId, { permissions: ["data:export"] });

@@ -216,7 +216,7 @@ const CEILINGS: Record<string, number> = {
   "Days that an event is in the list of events": KEPT_MS / DAY_MS,
   "Entries in the list of events that are older than a day": FEED_LIMITS.usual,
   "Entries in the list of events": FEED_LIMITS.most,
-  "Reactions, read marks and signs of writing of a chat that wait for each other": MAX_CHAT_ACTS,
+  "Reactions, read marks and typing indicators of a chat that wait for each other": MAX_CHAT_ACTS,
   "Open streams of an organization's keys": MAX_STREAMS,
   "Open streams of an organization's people in the console": MAX_SESSION_STREAMS,
   "Open streams of one session": MAX_STREAMS_OF_A_SESSION,

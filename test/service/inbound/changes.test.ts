@@ -77,7 +77,7 @@ test.each(KINDS)(
   },
 );
 
-test.each(KINDS)("a reaction on %s is that of the message, of the contact's own or one of ours", async (kind) => {
+test.each(KINDS)("a reaction on %s is that of the message, inbound or outbound", async (kind) => {
   const at = await chatWithFirst(kind);
   const ours = await send(at.api, at.chatId);
   await at.run();
@@ -179,7 +179,7 @@ test("while the list of chats can't be told of a deletion, WhatsApp is asked to 
   expect((await at.api("GET", "/chats")).body.chats[0].lastMessage.text).toBe("");
 });
 
-test("a deletion of a message of ours, or of nothing, is dropped", async () => {
+test("a deletion of an outbound message, or of nothing, is dropped", async () => {
   const at = await chatWith("whatsapp", acceptAs("wamid.ours"));
   await send(at.api, at.chatId);
   await at.run();

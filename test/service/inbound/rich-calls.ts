@@ -9,7 +9,7 @@ import { fromMeta, fromTelegram } from "./webhook-calls.ts";
 
 /** The seconds of the networks' clocks. */
 export const SECONDS = 1_700_000_000;
-/** The same as the API shows it, some seconds later. */
+/** The same as the API shows it, a few seconds later. */
 export const shownAt = (later = 0) => new Date((SECONDS + later) * 1_000).toISOString();
 
 const CHOICES = [

@@ -14,7 +14,7 @@ const replyTo = {
   whatsapp: (id: string | number) => ({ context: { from: "15550001111", id } }),
 };
 
-test.each(KINDS)("a reply on %s names the message that it quotes: the contact's own, or one of ours", async (kind) => {
+test.each(KINDS)("a reply on %s names the message that it quotes, inbound or outbound", async (kind) => {
   const at = await chatWith(kind);
   const own = kind === "telegram" ? 77 : "wamid.own";
   taken(await at.contact.write("Question", {}, own));
@@ -28,7 +28,7 @@ test.each(KINDS)("a reply on %s names the message that it quotes: the contact's 
   expect(await at.newest()).toMatchObject({ content: "Thanks", replyTo: ours.id });
 });
 
-test.each(KINDS)("a quote of another chat's message on %s, or of none, is none", async (kind) => {
+test.each(KINDS)("a quote of another chat's message on %s, or of no message, is dropped", async (kind) => {
   const at = await chatWith(kind);
   const other = await otherChat(at);
   const own = kind === "telegram" ? 78 : "wamid.others";
@@ -97,7 +97,7 @@ test.each(KINDS)("a strange field of a message from %s loses no message", async 
   expect(stored.every(({ content }) => content !== "")).toBe(true);
 });
 
-test.each(KINDS)("a plain message from %s writes three rows, and a location no more", async (kind) => {
+test.each(KINDS)("a plain message from %s writes three rows, and so does a location", async (kind) => {
   const at = await chatWith(kind);
   taken(await at.contact.write("First"));
   await report(at.chatId);

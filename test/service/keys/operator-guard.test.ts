@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
+import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
 import { admin, call, expectError, newOrganization } from "../../support/harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -137,13 +138,13 @@ test.each(WITH_ID)("%s %s is a 404 with an error for an unknown id", async (meth
       ? { channelId: "chn_gaaaaaaaaaaaaaaa", contact: { address: "a" } }
       : body;
   const name = plural.slice(0, -1);
-  const text = `${name[0]?.toUpperCase()}${name.slice(1)} not found`;
+  const code = `${name}_not_found` as ErrorCode;
   for (const filled of [fill(path), fill(path).replace(/_gaaaaaaaaaaaaaaa/, "_x")]) {
     const answer = await call(method, filled, {
       headers: bearer(env.ADMIN_TOKEN),
       ...(method !== "GET" && method !== "DELETE" && { body: needsChannel }),
     });
-    expect([answer.status, answer.body]).toEqual([404, { error: text, code: `${name}_not_found` }]);
+    expect([answer.status, answer.body]).toEqual([404, { error: ERRORS[code].text, code }]);
   }
 });
 

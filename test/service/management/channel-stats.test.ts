@@ -169,7 +169,7 @@ function pause() {
 
 /** Deletes a chat with a reported waiting message and a second one that is not reported. */
 const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>) => Promise<unknown>> = {
-  "and reports no more": async (_chat, remove) => remove(),
+  "and stops reporting": async (_chat, remove) => remove(),
   "before its report arrives": async (chat, remove) => {
     aroundCall("ORGANIZATIONS", "report", { before: remove });
     await report(chat);

@@ -6,7 +6,7 @@ import { admin, newChannel, newChat, newOrganization } from "../../support/harne
 import { rowsRead } from "../../support/rows-read.ts";
 import { TOMORROW } from "../../support/tomorrow.ts";
 
-// No chat reports by itself, and no erasure goes on: the rows that this reads would count as a page's.
+// No chat reports on its own, and no erasure goes on: the rows that this reads would count as a page's.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
 });

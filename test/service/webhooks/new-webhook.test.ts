@@ -27,7 +27,7 @@ test("a new webhook gets the events after the last one that the organization had
   expect(texts).toEqual(["new"]);
 });
 
-test("a chat whose report was answered in vain begins where the first answer said", async () => {
+test("a chat whose report's answer was lost begins where the first answer said", async () => {
   const calls = fakeReceiver();
   const { api, organizationId, chat, ring, object } = await chatWithWebhook({ types: ["message.*"] });
   await send(api, chat.id, { content: "old" });

@@ -52,7 +52,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
     const answer = await object().webhookLine(asOwner(organizationId), of);
     return answer.outcome === "ok" ? answer.line : null;
   };
-  /** Resolves when so many attempts are over, also for the webhook's object: the last thing that a line tells it. */
+  /** Resolves when this many attempts are over, also for the webhook's object: the last thing that a line tells it. */
   const settled = async (attempts: number, of = webhookId) => {
     const logged = async () => {
       const page = await env.WEBHOOKS.getByName(of).attempts({ lineId: chat.id }, { before: null, limit: attempts });

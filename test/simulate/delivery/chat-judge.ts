@@ -8,7 +8,7 @@ import type { Grant } from "./channel-judge.ts";
 import type { DeliveryWorld } from "./rules.ts";
 import { LEASE_MS, StatusJudge } from "./status-judge.ts";
 
-/** The alarm rings so often for nothing at most: when its time, or that of the report, has moved since it was set. */
+/** The alarm rings this often for nothing at most: when its time, or that of the report, has moved since it was set. */
 const MAX_IDLE = 30;
 const UNKNOWN_WAIT_MS = 90_000;
 

@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** After this long all that waited for a pause has ended: back-off, network's rest, reserved start, a late status. */
 const DRAINED_MS = 20 * MINUTE;
-/** Two of the longest waits for a probe, of 48 minutes; a chat that was not woken by then has asked by itself. */
+/** Two of the longest waits for a probe, of 48 minutes; a chat that was not woken by then has asked on its own. */
 const BROKEN_MS = 2 * 60 * MINUTE;
 /**
  * A chat beside the poisoned one may lose each probe to it, as chance decides which of the two asks first. In 16 of the

@@ -256,7 +256,7 @@ function keyOf({ chat, book }: Known, file: string): string {
 
 const files = new WeakMap<Row, { file: string | undefined }>();
 
-/** The file of ours that a row shows. */
+/** The uploaded file that a row shows. */
 function fileIn(row: Row): string | undefined {
   let known = files.get(row);
   if (!known) {

@@ -321,7 +321,7 @@ class Simulation {
     for (let n = 0; n < twins; n++) this.#clients.resend(chat, id, body);
   }
 
-  /** The pages of a chat's visitor are at work for some seconds. */
+  /** The pages of a chat's visitor are at work for a few seconds. */
   #visit(chat: SimulatedObject): void {
     const world = this.#world;
     for (let n = world.between(1, 6); n > 0; n--) {
@@ -383,7 +383,7 @@ class Simulation {
     if (rows.length > 0) run(this.#world.pick(rows).message.id);
   }
 
-  /** The channel keeps its messages longer, or not so long. */
+  /** The channel keeps its messages longer, or for less time. */
   #retain(): void {
     const world = this.#world;
     const retention = this.#retention.change(world.pick([1, 1, 2, 30, null]), world.now);

@@ -9,7 +9,7 @@ export interface RenderedPart {
   outgoing: Outgoing;
   contents: unknown[];
   part: number;
-  /** Opens the file of ours that this part has; undefined if it has none. */
+  /** Opens the uploaded file that this part has; undefined if it has none. */
   open?: (() => ReturnType<FilesPort["open"]>) | undefined;
 }
 

@@ -21,7 +21,7 @@ interface Known {
   losses: number;
 }
 
-/** So many attempts of one instance replace the tables five times. */
+/** This many attempts of one instance replace the tables five times. */
 const MANY = 5 * KEPT_ATTEMPTS;
 
 /** Checks the logs of attempts that the objects of webhooks keep. */

@@ -14,7 +14,7 @@ const FAILURES_IN_A_ROW = 5;
 /** The waits before the probes of a failing webhook, as the guide lists them. */
 const PROBE_WAITS = [5, 15, 60, 300, 900, 1_800, 3_600].map((seconds) => seconds * 1_000);
 const ONE_LINE_PAUSE_MS = 60_000;
-/** A request may wait so long in memory. */
+/** A request may wait this long in memory. */
 const MAX_HOLD_MS = 1_500;
 
 /** A line that did not answer its wake-up in time is not woken again for five minutes at most. */

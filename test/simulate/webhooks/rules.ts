@@ -54,7 +54,7 @@ export const WEBHOOK_INVARIANTS = {
   previous: "11: each call names the event before it that was accepted or given up",
   alarm: "12: while work is left, an alarm is set or under way",
   wake: "12: a webhook's object knows each line that waits for it, with a number that ends the wait",
-  concurrency: "13: at most so many calls are under way as the webhook allows, and one on trial",
+  concurrency: "13: no more calls are under way than the webhook allows, and one on trial",
   pace: "13: starts lie apart as the webhook's pace wants",
   pause: "13: no call starts before the end of a pause that the receiver asked for",
 } as const;

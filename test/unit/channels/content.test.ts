@@ -19,6 +19,6 @@ test.each([
   "msg_g-:1",
   `msg_${"a".repeat(41)}:1`,
   "refund",
-])("%j is not what a choice of ours brings back", (data) => {
+])("%j is not what a choice that the service sent brings back", (data) => {
   expect(parseTap(data)).toBeNull();
 });

@@ -31,15 +31,15 @@ test.each<[keyof typeof KINDS, MediaType, FileInfo, RegExp | null]>([
   ["telegram", "IMAGE", file("image/gif"), /must be a JPEG/],
   ["telegram", "IMAGE", file("application/pdf"), /must be a JPEG/],
   ["telegram", "AUDIO", file("audio/ogg", mb(16)), null],
-  ["telegram", "AUDIO", file("video/mp4"), /is no audio/],
+  ["telegram", "AUDIO", file("video/mp4"), /is not an audio file/],
   ["telegram", "VIDEO", file("video/mp4", mb(16)), null],
-  ["telegram", "VIDEO", file("image/gif"), /is no video/],
+  ["telegram", "VIDEO", file("image/gif"), /is not a video/],
   ["telegram", "DOCUMENT", file("application/octet-stream", mb(16)), null],
   ["web", "IMAGE", file("image/gif", { ...mb(16), ...sides(30_000, 1) }), null],
   ["web", "IMAGE", file("application/pdf"), /must be a JPEG, PNG, GIF or WebP/],
   ["web", "IMAGE", file("image/svg+xml"), /must be a JPEG, PNG, GIF or WebP/],
   ["web", "AUDIO", file("video/webm"), null],
-  ["web", "VIDEO", file("image/gif"), /is no video/],
+  ["web", "VIDEO", file("image/gif"), /is not a video/],
   ["web", "DOCUMENT", file("text/html"), null],
 ])("%s, %s, %o: %s", (kind, type, info, refusal) => {
   const answer = KINDS[kind].takes(info, type);

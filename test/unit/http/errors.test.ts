@@ -13,11 +13,22 @@ test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two
 });
 
 // Their texts are part of the contract: what to do stands in the description of the error.
-const FIXED = ["invalid_api_key", "missing_authorization", "quota_exceeded"];
+const FIXED = [
+  "channel_not_found",
+  "chat_not_found",
+  "invalid_api_key",
+  "member_not_found",
+  "message_not_found",
+  "missing_authorization",
+  "not_found",
+  "quota_exceeded",
+  "sender_not_found",
+  "template_not_found",
+];
 
-test("what is in the way, and a credential that is refused, come with a next step", () => {
+test("what is in the way or missing, and a credential that is refused, come with a next step", () => {
   const needsAdvice = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
-    [401, 403, 409].includes(ERRORS[code].status),
+    [401, 403, 404, 409].includes(ERRORS[code].status),
   );
   const bare = needsAdvice.filter((code) => !/\. [A-Z]/.test(ERRORS[code].text));
   expect(bare.toSorted()).toEqual(FIXED);

@@ -51,7 +51,7 @@ test.each<[string, TemplateComponent, TemplateParts["header"], object]>([
   ],
   ["an image", header("IMAGE"), { mediaUrl: LINK }, { type: "media", format: "IMAGE", link: LINK, fileName: null }],
   [
-    "a file of ours",
+    "an uploaded file",
     header("DOCUMENT"),
     { mediaId: "med_1", fileName: "a.pdf" },
     { type: "media", format: "DOCUMENT", link: null, fileName: "a.pdf" },
@@ -166,7 +166,7 @@ test("an address with its value may have 2,000 characters", () => {
   expect(fill([buttons(track)], { buttons: [{ index: 0, urlSuffix }] })).toHaveProperty("filled");
 });
 
-test("the code of an authentication template goes into its button by itself", () => {
+test("the service fills in the button's code of an authentication template", () => {
   const components = [buttons({ type: "OTP", text: "Copy code" })];
   const parameters = [{ name: "1", value: "123456" }];
   expect(fill(components, {}, { parameters })).toMatchObject({
@@ -174,7 +174,7 @@ test("the code of an authentication template goes into its button by itself", ()
   });
   const given = { buttons: [{ index: 0, code: "1" }] };
   expect(faultsOf(components, given, parameters)).toEqual([
-    "template.buttons.0.code can't be given, because the code goes into this button by itself",
+    "template.buttons.0.code can't be given, because the service fills in the code of this button",
   ]);
   expect(faultsOf(components, {}, [{ name: "1", value: "x".repeat(16) }])).toEqual([
     "variables.1 must be a code of 1 to 15 characters",

@@ -21,7 +21,7 @@ interface History {
   past?: PastAttempt[];
 }
 
-/** So many attempts are kept, beside the first one. */
+/** How many attempts are kept besides the first one. */
 const MAX_LAST = 20;
 const MAX_WORDS = 200;
 export const INTERRUPTED = { code: "outcome_unknown", message: "The attempt was interrupted" };

@@ -39,7 +39,7 @@ type Expiring = { message: Pick<Message, "expiresAt">; delivery: Pick<Delivery, 
 /** The error of a message that expired. */
 export const MESSAGE_EXPIRED: DeliveryError = { code: "expired", message: "It expired before it was delivered" };
 
-/** The error of a message that a fault of ours stopped each time. */
+/** The error of a message whose every attempt ended in a fault of the service. */
 export const STUCK: DeliveryError = {
   code: "delivery_timeout",
   message: "Not delivered within a day: an internal error interrupted each attempt",

@@ -8,7 +8,7 @@ import type { QueuedMessage } from "./row.ts";
 /** Where the bytes of a chat's files are. */
 export type FileStore = Pick<FilesPort, "open">;
 
-/** The file that a message sends; null if it has none of ours. */
+/** The uploaded file that a message sends; null if it has none. */
 export function fileOfMedia(media: Media | null): OutboundFile | null {
   if (!media || !("fileId" in media)) return null;
   const { fileId, ...info } = media;

@@ -128,7 +128,7 @@ function unnamedParts({ parts: { ids, of, lost }, isOpen }: Known): number[] {
   return of === 1 ? [0] : [];
 }
 
-/** Whether a part may have been sent whose id is unknown. */
+/** Whether a part with an unknown id may have been sent. */
 function isOutcomeOpen({ status, isOpen, parts }: Known): boolean {
   return isOpen || (status === "QUEUED" && (parts.lost?.some((count) => count > 0) ?? false));
 }

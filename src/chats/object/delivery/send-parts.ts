@@ -74,7 +74,7 @@ function mediaTypeOf({ type, file }: Outbound, adapter: Renderer): MediaType | n
   return type === "TEMPLATE" && file ? typeOfFile(file, adapter) : null;
 }
 
-/** The media of a message and its caption; null without any. Content that only names the media is no caption. */
+/** The media of a message and its caption; null without any. Content that only names the media is not a caption. */
 function shownMedia({ type, content, mediaUrl, text, file }: Outbound): {
   source: MediaSource;
   caption: string | null;

@@ -49,9 +49,9 @@ interface FilesHost {
 }
 
 /**
- * The files of a chat. Their bytes are in R2, under the chat's life. The rows are only of files that no message shows:
- * each has a time at which its bytes go. A row is written before its bytes are, and deleted after them, so what is cut off
- * anywhere is found by its row, and nothing is ever searched for.
+ * The files of a chat. Their bytes are in R2, under the chat's life. A file that no message shows has a row with the
+ * time at which its bytes are deleted. A row is written before its bytes and deleted after them. So wherever a step is
+ * interrupted, the row leads to the bytes, and nothing is ever searched for.
  */
 export class ChatFiles implements DuePart {
   readonly #host: FilesHost;
@@ -149,8 +149,8 @@ export class ChatFiles implements DuePart {
   }
 
   /**
-   * A message shows its media no more, as it is blank or deleted. The bytes of a file of ours go, unless another message
-   * shows it. Part of that commit.
+   * A message no longer shows its media: it is blank or deleted. The bytes of an uploaded file go, unless another
+   * message shows it. Part of that commit.
    */
   end(media: Media | null, messageId: string, now: number): void {
     if (!isFileMedia(media)) return;
@@ -288,7 +288,7 @@ export async function deleteLives(env: Env, chatId: string, last: number): Promi
   throw unavailable("files: more are left to delete");
 }
 
-/** Whether a message's media is a file of ours. */
+/** Whether a message's media is an uploaded file. */
 export function isFileMedia(media: Media | null): media is FileMedia {
   return media !== null && "fileId" in media;
 }

@@ -2,8 +2,8 @@ import type { FileMedia } from "../../rpc.ts";
 
 /**
  * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,
- * `messageId` was the last one. `shared`: so many messages show it, as some repeat others. `life`: all files of the chat's
- * lives up to that one.
+ * `messageId` was the last one. `shared`: the number of messages that show it, as some repeat others. `life`: all files
+ * of the chat's lives up to that one.
  */
 export type FileState =
   | { state: "reserved"; size: number; fileName: string | null }
@@ -12,7 +12,7 @@ export type FileState =
   | { state: "shared"; messages: number }
   | { state: "life"; life: number };
 
-/** What is stored of a file, if not exactly one message shows it. Its bytes go at `deleteAt`, Unix milliseconds. */
+/** A file that no message or several messages show. Its bytes are deleted at `deleteAt`, Unix milliseconds. */
 export interface FileRow {
   id: string;
   meta: FileState;
@@ -33,7 +33,7 @@ type FileColumns = { id: string; meta: string; deleteAt: number };
 
 const COLUMNS = "id, meta, delete_at as deleteAt";
 
-/** The files of a chat that not exactly one message shows, and its uploads with an idempotency key. */
+/** The files of a chat that no message or several messages show, and its uploads with an idempotency key. */
 export class FileRows {
   readonly #sql: SqlStorage;
   /** When the next one goes, Unix milliseconds; null if there is none, undefined if not read. */
@@ -101,7 +101,7 @@ export class FileRows {
       .map(({ id }) => id);
   }
 
-  /** Their bytes are gone. What is no longer due stays, and so does what an upload may still write: it goes once more. */
+  /** Their bytes were deleted. Rows that are no longer due stay, and so do those that an upload may still write. */
   deleted(ids: readonly string[], now: number): void {
     const due = "delete_at <= ? and id in (select value from json_each(?))";
     const given = [now, JSON.stringify(ids)];

@@ -50,7 +50,7 @@ export class MessageDocuments {
       this.#check(range, found);
       return docs ?? "";
     } catch (error) {
-      // SQLite limits a text to 2 MB, so each half is read by itself.
+      // SQLite limits a text to 2 MB, so each half is read separately.
       if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;
       const middle = Math.floor((low + high) / 2);
       return `${this.joined({ low: middle + 1, high })},${this.joined({ low, high: middle })}`;

@@ -10,7 +10,7 @@ export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
 type EventRow = { n: number; type: EventType; seq: number | null; note: string | null; at: number };
 
 /**
- * What happened in a chat, in order, numbered from 1 without a gap. Each event is stored in the commit of what it tells.
+ * What happened in a chat, in order, numbered from 1 without a gap. Each event is stored in the commit that it reports.
  * It has no text, so that a redaction has nothing to remove here.
  */
 export class EventLog {
@@ -79,7 +79,7 @@ export class EventLog {
     return rows.map(({ type }) => type);
   }
 
-  /** When a side last reacted to a message, as its app says; null if the newest 1,000 events don't tell. */
+  /** When a side last reacted to a message, as its app says; null if the newest 1,000 events don't show it. */
   lastReactionAt(seq: number, by: Reaction["by"]): number | null {
     const [row] = this.#sql
       .exec<{ at: number }>(

@@ -10,7 +10,7 @@ export const MAX_EXAMINED = 10_000;
 const MAX_WORK = 16_777_216;
 /** Messages that one statement reads. The longest take SQLite about 10 ms. */
 const READ_AT_ONCE = 100;
-/** SQLite parses the JSON of so many characters in the time in which one is folded. */
+/** SQLite parses this many characters of JSON in the time it takes to fold one. */
 const PARSED_PER_FOLDED = 8;
 const FIELDS = ["status", "direction", "type"] as const satisfies (keyof MessageFilter)[];
 
@@ -52,7 +52,7 @@ export class FilteredPages {
       examined = seq;
       const form = text === null || search === null ? text : folded(text);
       const work = size / PARSED_PER_FOLDED + (search === null ? 0 : (text?.length ?? 0) + (form?.length ?? 0));
-      // Read by itself, because a redaction may have come in between.
+      // Read separately, because a redaction may have come in between.
       const doc = form?.includes(search ?? "") ? this.#at(seq) : undefined;
       if (doc !== undefined) found.push(doc);
       if (steps.did(work)) {

@@ -12,14 +12,14 @@ export interface OldMessage extends Floor {
   isWaiting: boolean;
 }
 
-/** A message shows its media no more: part of the commit that says so. @param now Unix milliseconds */
+/** Part of the commit after which a message no longer shows its media. @param now Unix milliseconds */
 export type EndMedia = (media: Media | null, messageId: string, now: number) => void;
 
 const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };
 
 /**
  * The floor of a chat's messages: all up to it were deleted, and above it the sequence has no gaps. The sequence never
- * starts again, so what the next message needs of the deleted ones stays.
+ * restarts, so the values of the deleted messages that the next one needs are kept.
  */
 export class LogFloor {
   readonly #storage: DurableObjectStorage;

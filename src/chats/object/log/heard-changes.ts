@@ -1,4 +1,4 @@
-/** What a network tells of a message that can come too late. */
+/** The changes of a message that a network may report too late. */
 type Heard = "edit" | "reaction";
 
 const COLUMNS = { edit: "edit_heard_at", reaction: "reaction_heard_at" } as const;

@@ -28,7 +28,7 @@ function repliedTo(log: Log, { quote, replyTo }: InboundExtra): string | null {
   return row && (JSON.parse(row.doc) as Message).id;
 }
 
-/** The `id` is null if the tap's message has the choice no more: the contact's app may show it for years. */
+/** The `id` is null if the tapped message no longer has the choice: the contact's app may show it for years. */
 export function tappedChoice(log: Pick<Log, "byId">, { data, title }: Tap): TappedChoice {
   const tapped = parseTap(data);
   const row = tapped && log.byId(tapped.messageId);

@@ -104,7 +104,7 @@ export class MessageLog {
     return this.newest().seq === this.floor.seq;
   }
 
-  /** The seq of a cursor, the id of a message; null if it is none. All deleted messages stand at the floor. */
+  /** The seq of a cursor, the id of a message; null if there is none. All deleted messages stand at the floor. */
   cursor(id: string): number | null {
     const found = this.byId(id);
     if (found) return found.seq;
@@ -270,7 +270,7 @@ export class MessageLog {
     return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
-  /** Whether one of the newest 1,000 messages shows a file of ours. */
+  /** Whether one of the newest 1,000 messages shows an uploaded file. */
   showsFile(fileId: string): boolean {
     const shows = "select 1 from messages where seq > ? and media ->> '$.fileId' = ?";
     return this.#sql.exec(shows, this.newest().seq - RECENT_MESSAGES, fileId).toArray().length > 0;

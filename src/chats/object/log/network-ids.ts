@@ -1,4 +1,4 @@
-/** In how many of the newest messages something is looked for that no index finds. */
+/** How many of the newest messages are searched for what no index finds. */
 export const RECENT_MESSAGES = 1_000;
 const INBOUND = "in:";
 /** Greater than each text that begins with `INBOUND`. */
@@ -9,7 +9,7 @@ export function inboundDedupe(id: string): string {
   return `${INBOUND}${id}`;
 }
 
-/** The messages of a chat by their ids on the network. A message of ours has the ids of its parts. */
+/** The messages of a chat by their ids on the network. An outbound message has the ids of its parts. */
 export class NetworkIds {
   readonly #sql: SqlStorage;
   readonly #newest: () => { seq: number };
@@ -45,7 +45,7 @@ export class NetworkIds {
     return row?.dedupe.slice(INBOUND.length) ?? null;
   }
 
-  /** The contact's message with this id, or one of the newest 1,000 of ours with such a part. */
+  /** The contact's message with this id, or one of the newest 1,000 outbound messages with such a part. */
   message(id: string): { seq: number; doc: string } | null {
     return this.contactMessage(id) ?? this.ownMessage(id);
   }
@@ -58,7 +58,7 @@ export class NetworkIds {
     return row ?? null;
   }
 
-  /** The message of ours with a part that has this id. Searches only the newest 1,000 messages. */
+  /** The outbound message with a part that has this id. Searches only the newest 1,000 messages. */
   ownMessage(id: string): { seq: number; doc: string } | null {
     const [row] = this.#sql
       .exec<{ seq: number; doc: string }>(

@@ -83,7 +83,7 @@ export const CHAT_SCHEMA = [
      -- What the client was answered; null while the upload is under way.
      doc text
    ) without rowid;`,
-  `-- Notes of the company. They are no messages.
+  `-- Notes of the company. They are not messages.
    create table notes (
      n integer primary key,
      id text not null unique,

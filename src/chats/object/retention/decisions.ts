@@ -22,7 +22,7 @@ export function lastToDelete(oldest: readonly OldMessage[], kept: number, now: n
   return old.at(-1) ?? null;
 }
 
-/** The next time at or after `time` when the chat looks for old messages. Each chat has other times than most others. */
+/** The next time at or after `time` when the chat looks for old messages. Most chats have different times. */
 export function nextLookAt(chatId: string, time: number): number {
   const phase = fromBase62(chatId.slice(-5)) % LOOK_EVERY_MS;
   return phase + Math.ceil((time - phase) / LOOK_EVERY_MS) * LOOK_EVERY_MS;

@@ -36,7 +36,7 @@ export interface RetentionHost {
 }
 
 /**
- * Deletes a chat's messages once they are older than its channel keeps them, and then the chat itself once nothing
+ * Deletes a chat's messages once they are older than its channel's retention, and then the chat itself once nothing
  * happens in it. The decisions are in `decisions.ts`. Before it deletes anything, it asks whether the retention still
  * holds. Each step is one commit, so an interrupted run is continued by the alarm.
  */
@@ -45,7 +45,7 @@ export class Retention implements DuePart {
   #copy: ChatRetention | undefined;
   /** Whether the organization's object has confirmed the retention since it was asked. */
   #isConfirmed = false;
-  /** When everything was deleted that could be, Unix milliseconds. */
+  /** When everything that could be deleted was deleted, Unix milliseconds. */
   #lookedAt = 0;
 
   constructor(host: RetentionHost) {

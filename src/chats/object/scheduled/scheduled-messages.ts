@@ -41,7 +41,7 @@ import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
 const AGAIN_AFTER_MS = 30_000;
 /** How long a message that can't be placed holds up the others, so that a passing error changes no order. */
 const HOLD_MS = 300_000;
-/** Then it is tried by itself, after as long as it has been due, and at least so often. */
+/** After that it no longer blocks the others: it is retried alone, each wait twice the last, at most this long. */
 const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;
@@ -164,7 +164,7 @@ export class ScheduledMessages implements DuePart {
     return scheduled ? { ...scheduled, redactedBy: null } : this.ended.byId(id);
   }
 
-  /** Whether a message without a place shows a file of ours. */
+  /** Whether a message without a place shows an uploaded file. */
   showsFile(fileId: string): boolean {
     const shows =
       "select 1 from (select media from scheduled union all select media from unplaced) where media ->> '$.fileId' = ?";
@@ -195,8 +195,8 @@ export class ScheduledMessages implements DuePart {
 
   /**
    * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Each send calls
-   * this first, so that it takes no room for which due messages wait. Never throws: after a fault, the alarm rings again,
-   * and a message that can't be placed for minutes is passed over.
+   * this first, so that it takes no room that due messages wait for. Never throws: after a fault, the alarm rings
+   * again, and a message that can't be placed for minutes is skipped.
    * @returns whether some were due
    */
   placeDue(): boolean {

@@ -1,17 +1,17 @@
 import { type Clock, SYSTEM_CLOCK } from "../../../platform/clock.ts";
 import { perIsolate } from "../../../platform/per-isolate.ts";
 
-/** Three times as long as a chat needs to place ten messages: what becomes due meanwhile is sent in between. */
+/** Three times the time that a chat needs to place ten messages, so that other messages are sent in between. */
 const TURN_MS = 8;
-/** How often a chat waits. If the thread was busy, the turns of many chats come at once: one begins, and the others wait again. */
+/** How often a chat waits. After a busy time, many turns come at once: one chat begins, the others wait again. */
 const MAX_WAITS = 3;
-/** A chat whose turn would come later than this begins at once: one customer's crowd must not hold up another's message. */
+/** A chat whose turn would come later begins at once: one customer's many chats must not delay another customer's. */
 const MAX_DELAY_MS = 10_000;
 
 /**
- * When chats of one isolate place their due messages, if many have some that are due at the same time. They share a
- * thread. Without turns, each step of all of them would come before the next step of the first, so that nothing would be
- * sent before all had placed theirs. A chat alone waits for nothing.
+ * Takes turns between the chats of one isolate that have messages due at the same time. They share a thread. Without
+ * turns, all chats would do one step before the first chat did its next one, and nothing would be sent until all had
+ * placed their messages. A single chat never waits.
  */
 export class Turns {
   readonly #clock: Pick<Clock, "now" | "wait">;

@@ -37,7 +37,7 @@ export type ServerFrame =
   | { type: "message"; message: VisitorMessage }
   /** A message that has changed, as it is now. */
   | { type: "updated"; message: VisitorMessage }
-  /** More has changed than is told. The page forgets what it has: `ready` follows, with the newest messages. */
+  /** More has changed than is sent. The page forgets what it has: `ready` follows, with the newest messages. */
   | { type: "reset" }
   /** The company is writing. `sender`: the member who does; null if none is named. */
   | { type: "typing"; sender: { name: string } | null }
@@ -148,7 +148,7 @@ export function contentFault({
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
 }
 
-/** The response to a reaction with a text that is no emoji; null if it has one, or takes one back. */
+/** The response to a reaction with a text that is not an emoji; null if it has one, or takes one back. */
 export function emojiFault({ emoji }: Pick<ReactionFrame, "emoji">): RefusedFrame | null {
   if (emoji === null || oneEmoji.safeParse(emoji).success) return null;
   return refusedFrame("reaction", "validation_failed", null, "emoji must be one emoji");

@@ -7,11 +7,11 @@ import type { SeqRange } from "../log/rows.ts";
 const FIRST_READ = 10;
 const MAX_READ = 1_000;
 
-/** The types of events after which a page must be told of a message again. */
+/** The types of events after which a page must get a message again. */
 const CHANGES = ["message.redacted", "message.edited", "message.reaction"] satisfies EventType[];
 /** A page that was away for more events than these loads the chat anew, which costs less than looking for changes. */
 export const MAX_EVENTS_AWAY = 5_000;
-/** The maximum number of changed messages that a page is told of. */
+/** The maximum number of changed messages that a page gets. */
 export const MAX_CHANGED = 200;
 
 /**

@@ -17,7 +17,8 @@ export const actCommands = [
         emoji === undefined
           ? await service.asClient("DELETE", path)
           : await service.asClient("PUT", path, { body: { emoji } });
-      if (body.message === null && !out.json) out.note("Done. The API key may not read the message.");
+      if (body.message === null && !out.json)
+        out.note("Done. The message is not shown: the API key may not read messages.");
       else out.record(body, body.message);
     },
   }),
@@ -32,7 +33,7 @@ export const actCommands = [
   }),
   command({
     name: "typing",
-    about: "Show the contact for some seconds that somebody writes",
+    about: "Show the contact a typing indicator for a few seconds",
     operands: ["chat"],
     async run({ operands: { chat }, service, out }) {
       const { body } = await service.asClient("POST", `/chats/${chat}/typing`, { body: {} });

@@ -8,9 +8,9 @@ export const auditCommands = [
     about: "List who did what in an organization, newest first",
     details: "Uses the operator's token if it is known, else the API key, which needs audit:read.",
     options: {
-      actor: option("id", "Only what one key or member did, or operator"),
+      actor: option("id", "Only the acts of one key or member; operator for the operator's"),
       action: option("action", "Only one action, for example key.rotate"),
-      target: option("id", "Only what was done to one resource"),
+      target: option("id", "Only acts on one resource"),
       before: option("cursor", "Continue a list: the cursor of its last page"),
       limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
       ...ORGANIZATION_OPTION,

@@ -5,15 +5,15 @@ import { command, flag, listOption, option } from "../command.ts";
 export const chatCommands = [
   command({
     name: "chats change",
-    about: "Change the name of a chat's contact, the chat's metadata, or whose chat it is",
+    about: "Change a chat's contact name, metadata or assignee",
     operands: ["chat"],
     options: {
       name: option("name", "The contact's name"),
       "remove-name": flag("Remove the contact's name"),
       metadata: listOption("name=value", "A pair of metadata to add or replace"),
       "remove-metadata": listOption("name", "A pair of metadata to remove"),
-      assignee: option("mbr_…|none", "The member who gets the chat; none frees it"),
-      "if-assignee": option("mbr_…|none", "Only if the chat is this member's, or nobody's"),
+      assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
+      "if-assignee": option("mbr_…|none", "Assign it only if this member has it now; none: only if nobody has it"),
     },
     async run({ operands, options, service, out }) {
       const removed = options["remove-metadata"]?.map((name) => [name, null]) ?? [];
@@ -38,7 +38,7 @@ export const chatCommands = [
   }),
   command({
     name: "chats answered",
-    about: "Take a chat off the list of unanswered chats, until the contact writes again",
+    about: "Mark a chat as answered, until the contact writes again",
     operands: ["chat"],
     async run({ operands, service, out }) {
       const { body } = await service.asClient("POST", `/chats/${operands.chat}/answered`);

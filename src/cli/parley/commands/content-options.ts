@@ -15,7 +15,7 @@ export const CONTENT_OPTIONS = {
   menu: option("text", "The label of the button that opens a list of choices"),
   "reply-to": option("msg_…", "The message that this one replies to"),
   location: option("lat,long[,name]", "A place, in degrees; the text describes it where a channel can't show it"),
-  contact: listOption("name=phone", "A contact card; several numbers with commas between them"),
+  contact: listOption("name=phone", "A contact card; separate several numbers with commas"),
 } as const;
 
 /** The option that sets each field. */

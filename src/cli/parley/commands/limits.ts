@@ -25,7 +25,7 @@ const ONE = { limit: 1 };
 export const limitsCommands = [
   command({
     name: "limits",
-    about: "Show an organization's limits, the ceilings of its self-service, and what is used of them",
+    about: "Show an organization's limits, its self-service ceilings, and its usage",
     details: `Uses the operator's token if it is known, else the API key, which needs keys:read, chats:read, members:read,
 templates:read and channels:read to show what is used.
 The sum of quotas has those of keys that were revoked this month. A quota that was lowered this month counts more in the

@@ -58,7 +58,10 @@ With --template the file stands in the template's header:
   parley send cht_… "Shipped" --template tpl_… --variable name=Maya --file shoe.jpg --button 0=url:4711`,
     operands: ["chat", "[text]"],
     options: {
-      type: option("type", "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; by default TEXT, or what suits the file"),
+      type: option(
+        "type",
+        "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; by default TEXT, or the type that fits the file",
+      ),
       media: option("url", "The https address of the media; the text is its caption"),
       file: option("path", "A file to upload and send, of at most 16 MiB"),
       sender: option("mbr_…", "The member who sends the message"),
@@ -76,7 +79,7 @@ With --template the file stands in the template's header:
       const times = await timesOf(options);
       const said = givenContent(options);
       const isTemplate = options.template !== undefined;
-      // A mistake in them is told before a file is uploaded.
+      // A mistake in them ends the command before a file is uploaded.
       givenParts(options);
       const file = options.file === undefined ? null : await readUpload(options.file);
       if (operands.text === undefined && !file) throw new CommandError("parley send needs text or --file.", 2);
@@ -119,7 +122,7 @@ With --template the file stands in the template's header:
         if (error instanceof Unreachable)
           out.note(`To repeat the send safely, add --idempotency-key ${idempotencyKey}`);
         else if (mediaId)
-          out.note(`The file is uploaded. To send it after all, add --idempotency-key ${idempotencyKey}`);
+          out.note(`The file is uploaded. To repeat the send with it, add --idempotency-key ${idempotencyKey}`);
         throw error;
       }
     },

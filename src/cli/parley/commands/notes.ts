@@ -48,7 +48,7 @@ export const noteCommands = [
   }),
   command({
     name: "notes delete",
-    about: "Delete a note, so that nothing of what it says is left",
+    about: "Delete a note and its text permanently",
     operands: ["chat", "note"],
     options: YES_OPTION,
     async run({ operands, options, service, out }) {

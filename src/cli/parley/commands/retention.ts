@@ -11,13 +11,13 @@ const CHANNELS = { name: "channels", scope: "either" } as const;
 export const retentionCommands = [
   command({
     name: "retention",
-    about: "Show for how many days channels keep their messages, or change it for one",
+    about: "Show how many days each channel keeps its messages, or change it for one channel",
     details: `Without a channel, lists the channels. Uses the operator's token if it is known, else the API key, which needs
 channels:read, and for --days channels:write and chats:erase.
 --days off keeps all messages. With a number, older messages are deleted, those that are stored already too.`,
     operands: ["[channel]"],
     options: {
-      days: option("n|off", "Delete the channel's messages once they are this old, 1 to 3650"),
+      days: option("n|off", "Delete the channel's messages when they reach this age, 1 to 3650"),
       ...YES_OPTION,
       ...PAGE_OPTIONS,
       ...ORGANIZATION_OPTION,

@@ -7,7 +7,7 @@ import { listMessages } from "../message-text.ts";
 export const TIME_OPTIONS = {
   at: option("time", 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339'),
   until: option("time", "Don't try to deliver it after this time"),
-  yes: { ...YES_OPTION.yes, about: "Send it at once if --at has passed, without being asked" },
+  yes: { ...YES_OPTION.yes, about: "If --at has passed, send it at once without asking" },
 } as const;
 
 /** The fields of a request that the options set. */
@@ -41,7 +41,7 @@ export const scheduledCommands = [
   }),
   command({
     name: "reschedule",
-    about: "Change when a scheduled message is sent, or until when",
+    about: "Change when a scheduled message is sent, or when it expires",
     details: `"now" as --at sends it at once. "never" as --until removes its end.`,
     operands: ["chat", "message"],
     options: TIME_OPTIONS,

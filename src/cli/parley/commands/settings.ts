@@ -8,9 +8,9 @@ export const settingsCommands = [
     name: "settings",
     about: "Show the settings of an organization, or change them",
     details: `Uses the operator's token if it is known, else the API key, which needs members:write for a change.
---assign-on-answer on: a chat that is nobody's is assigned to the member who answers it in the console.`,
+--assign-on-answer on: an unassigned chat is assigned to the member who answers it in the console.`,
     options: {
-      "assign-on-answer": option("on|off", "Whether who answers a chat gets it"),
+      "assign-on-answer": option("on|off", "Whether answering an unassigned chat assigns it to the member"),
       ...ORGANIZATION_OPTION,
     },
     async run({ options, service, out }) {

@@ -10,7 +10,7 @@ export const TEMPLATE_OPTIONS = {
   "header-location": option("lat,long,name,address", "The place in the template's header"),
   button: listOption(
     "index=kind:value",
-    "The value of a button of the template, counted from 0: 0=url:4711 ends its address, 1=payload:yes comes back with the tap, 2=code:SAVE10 is copied",
+    "The value of a template button, by its index from 0: 0=url:4711 is the end of its address, 1=payload:yes is returned with the tap, 2=code:SAVE10 is the code to copy",
   ),
 } as const;
 

@@ -4,7 +4,7 @@ import { command } from "../command.ts";
 export const templateCommands = [
   command({
     name: "templates sync",
-    about: "Store the templates of a channel's account as its network has them",
+    about: "Sync the templates of a channel's account from its network",
     details: "The channel's settings name the account: parley channels change chn_… --waba-id 102290129340398",
     operands: ["channel"],
     async run({ operands, service, out }) {

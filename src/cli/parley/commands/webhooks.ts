@@ -11,10 +11,10 @@ export const webhookCommands = [
     name: "webhooks rotate",
     about: "Create a new signing secret for a webhook; it is shown only once",
     details:
-      "Until the overlap ends, each call has two signatures, so that you can replace the secret in the meantime.",
+      "Until the overlap ends, each call has two signatures: one with each secret. Replace the secret in this time.",
     operands: ["webhook"],
     options: {
-      overlap: option("seconds", "How long the old secret signs too; 86400 by default"),
+      overlap: option("seconds", "How long calls also carry the old secret's signature; 86400 by default"),
     },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
@@ -89,7 +89,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks chat",
-    about: "Show a chat's pending events for a webhook, and their last calls",
+    about: "Show a chat's pending events for a webhook, and the last calls",
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${webhook}/chats/${chat}`);
@@ -98,7 +98,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks retry",
-    about: "Retry the event that blocks a chat, now",
+    about: "Retry the event that blocks a chat now, without waiting",
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/retry`);

@@ -2,7 +2,7 @@ import type { Channel, Schemas } from "../api.ts";
 
 export type Kind = Channel["kind"];
 export type SettingValues = Channel["settings"];
-/** Settings that were changed and not saved. Null takes one back to its default. */
+/** Settings that were changed and not saved. Null restores a default. */
 export type SettingsChange = { [Name in keyof SettingValues]?: SettingValues[Name] | null };
 export type Check = Schemas["ChannelCheck"];
 

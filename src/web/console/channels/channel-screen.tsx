@@ -74,7 +74,7 @@ function Actions({ channel, onChannel }: ChannelProps) {
       }}
     >
       <p>All its chats and messages are deleted. Waiting messages are not sent.</p>
-      <p>If there are too many, you are asked to try again.</p>
+      <p>If there are too many to delete at once, you are asked to try again.</p>
     </Confirm>
   );
   return (

@@ -18,7 +18,7 @@ interface ChatPreviewProps extends Pick<PreviewRequest, "name" | "locale"> {
   onDrawn: (drawn: Drawn) => void;
 }
 
-/** The visitors' page with settings that are not saved. It tells no visitor anything, and stores nothing. */
+/** The visitors' page with settings that are not saved. No visitor sees it, and it stores nothing. */
 export function ChatPreview({ onLocale, onDrawn, ...shown }: ChatPreviewProps) {
   const { settings, locale } = shown;
   const frame = useRef<HTMLIFrameElement>(null);
@@ -83,8 +83,8 @@ export function ChatPreview({ onLocale, onDrawn, ...shown }: ChatPreviewProps) {
       <iframe key={turn.value} ref={frame} class="web-preview" src="/console/preview" title="The chat" />
       <p class="hint" role="status">
         {!isOpen.value && settings.hideWhenClosed
-          ? "At this time, the button doesn’t show on your site."
-          : "Nothing that you write here is sent."}
+          ? "Your site hides the button at this time."
+          : "This is a preview. Nothing that you write here is sent."}
       </p>
     </section>
   );

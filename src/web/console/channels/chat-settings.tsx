@@ -97,7 +97,7 @@ function Editor({ channel, onChannel }: ChannelProps) {
           />
           <fieldset class="stack">
             <legend>Starters</legend>
-            <p class="hint">What a visitor can begin with in one tap.</p>
+            <p class="hint">First messages that a visitor sends with one tap.</p>
             {[...starters, ""].slice(0, MAX_STARTERS).map((text, index) => (
               <Input
                 key={index}

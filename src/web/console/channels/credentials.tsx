@@ -31,7 +31,7 @@ export function credentialsIn(kind: Kind, { text }: Entered): Record<string, str
   return Object.fromEntries(entered.filter(([, value]) => value !== ""));
 }
 
-/** Replaces credentials. What is left empty stays. */
+/** Replaces credentials. An empty field keeps its credential. */
 export function CredentialsDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { id, kind, credentials = {} } = channel;

@@ -42,7 +42,7 @@ export function FirstMessage({ id, hint }: FirstMessageProps) {
   if (!may("chats:read")) return null;
   const send = async (chatId: string) => {
     const header = { "Idempotency-Key": crypto.randomUUID() };
-    // The operator is not a member, and writes as the first one.
+    // The operator is not a member, so the first member is the sender.
     const senderId = currentSession().type === "operator" ? firstMember?.id : undefined;
     const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
     sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;

@@ -44,7 +44,7 @@ function Create({ kind }: { kind: Kind }) {
   return (
     <Screen
       title={`New ${kind === "web" ? "web chat" : `${label} channel`}`}
-      intro={credentials.length > 0 ? "Nobody can read the credentials here afterward." : undefined}
+      intro={credentials.length > 0 ? "The console never shows the credentials again." : undefined}
       back={{ href: to("channels/new"), label: "Another kind" }}
     >
       <div class="narrow">

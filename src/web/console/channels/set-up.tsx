@@ -53,7 +53,7 @@ function WebSteps({ channel, onChannel }: ChannelProps) {
   const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
   return (
     <ol class="steps">
-      <Step title="Say where it may be shown" isDone={hasOrigins}>
+      <Step title="Choose the sites that may show it" isDone={hasOrigins}>
         <OriginsForm channel={channel} onChannel={onChannel} />
       </Step>
       <Step title="Put it on your site" isDone={null}>

@@ -7,7 +7,7 @@ import { say } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
 
 interface AssigneeProps {
-  /** The member whose chat it is; null for nobody. */
+  /** The chat's assignee; null for nobody. */
   id: string | null;
   members: readonly Pick<Member, "id" | "name">[];
   /** Null if the person may not assign it. */

@@ -200,8 +200,8 @@ function viewOf({ type, text, mediaUrl }: Message, extras: MessageExtras): Messa
 }
 
 /**
- * A file of ours or a contact's comes through the service. An address that a client gave an outbound message is a link
- * that is never loaded, as its host would learn who reads.
+ * An uploaded file or a contact's comes through the service. An address that a client gave an outbound message is shown
+ * as a link and never loaded, because its host would learn who reads.
  */
 function mediaOf(
   { mediaUrl, direction, chatId, id }: Message,

@@ -5,14 +5,14 @@ import type { Api } from "../api-client.ts";
 import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat-rows.ts";
 
 const PAGE = 50;
-/** So many rows are loaded again at once, if the reader had them. */
+/** The maximum number of rows that are loaded again at once, if the reader had them. */
 const MOST_AGAIN = 200;
 /** If more chats than this come into the list at once, they are not asked for one by one. */
 const MOST_ASKED = 5;
-/** Then the list is loaded again, at most so often. */
+/** The minimum time between two such reloads of the list. */
 const LOAD_EVERY_MS = 2_000;
 
-/** If so many rows came one by one since a page was loaded, the list is loaded again too. */
+/** The list is also reloaded once this many rows have come one by one since a page was loaded. */
 const MOST_ADDED = 200;
 
 /** Rows, and where the next ones begin; null if there are none. */
@@ -138,7 +138,7 @@ export class ChatListStore {
     this.error.value = null;
   }
 
-  /** Takes what happened. Only a chat is asked for whose row is not there, or can't be told from the event. */
+  /** Applies what happened. Requests only chats whose row is missing or can't be derived from the event. */
   take(events: FollowedEvent[]): void {
     for (const each of this.#meanwhile) each.push(...events);
     this.#apply(events);

@@ -195,7 +195,7 @@ interface RowProps extends Pick<RowsProps, "onDrag"> {
   view: View;
   isOpen: boolean;
   href: string;
-  /** The name of the member whose chat it is; null for nobody. */
+  /** The name of the chat's assignee; null for nobody. */
   assignee: string | null;
 }
 

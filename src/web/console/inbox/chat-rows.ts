@@ -14,7 +14,7 @@ export interface Filter {
   search: string;
 }
 
-/** The list of the chats that are nobody's, as the API names it. */
+/** The list of unassigned chats, as the API names it. */
 export const NOBODY = "none";
 
 /** The inbox as it is first. */

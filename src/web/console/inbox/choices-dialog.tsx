@@ -62,7 +62,7 @@ export function ChoicesDialog({ chat, text, onText, onSend }: ChoicesDialogProps
         <TextArea
           label="Choices"
           path="interactive"
-          hint="One a line, up to ten, with at most 24 characters each. A line that ends with an address is a link."
+          hint="One choice per line, up to 10, at most 24 characters each. End a line with a web address to make it a link."
           rows={4}
           value={lines.value}
           onInput={(event) => (lines.value = event.currentTarget.value)}

@@ -250,10 +250,10 @@ export class ConversationStore {
   }
 
   /**
-   * Gives the chat to a member, or frees it, unless somebody else has done so meanwhile: then the person decides again, by
-   * what is so now.
-   * @param ifAssigneeId whose the chat must be for that; by default, whose it is here
-   * @returns whether it was given
+   * Assigns the chat to a member, or unassigns it, unless somebody else did so meanwhile: then the person sees the new
+   * state and decides again.
+   * @param ifAssigneeId the assignee that the chat must have; by default, the one that it has here
+   * @returns whether it was assigned
    * @throws ParleyError
    */
   async assign(assigneeId: string | null, ifAssigneeId = this.chat.value?.assigneeId ?? null): Promise<boolean> {
@@ -269,8 +269,8 @@ export class ConversationStore {
   }
 
   /**
-   * Takes a chat that is nobody's for its writer. If somebody else has taken it meanwhile, it stays theirs.
-   * @param takesFor the id of the writer; null if the chat stays nobody's
+   * Assigns an unassigned chat to its writer. If somebody else has taken it meanwhile, it stays theirs.
+   * @param takesFor the id of the writer; null if the chat stays unassigned
    */
   async takeIfFree(takesFor: () => Promise<string | null>): Promise<void> {
     if (this.chat.value?.assigneeId !== null) return;

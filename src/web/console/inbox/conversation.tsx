@@ -97,7 +97,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     });
   };
   useShortcuts([
-    { keys: "r", label: "Write an answer, to the message that is chosen", run: answer },
+    { keys: "r", label: "Reply, to the selected message if there is one", run: answer },
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     ...(member && may("chats:write")

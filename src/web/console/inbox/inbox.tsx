@@ -16,7 +16,7 @@ import { useChats } from "./use-chats.ts";
 /** The filter stays while other screens are open. */
 const filters = new Map<string, Filter>();
 
-/** So many rows before the end of the list, the next page is loaded. */
+/** How many rows before the end of the list the next page is loaded. */
 const AHEAD = 10;
 
 /** All chats, and the open one beside them. */

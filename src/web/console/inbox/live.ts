@@ -15,9 +15,9 @@ export type Listener = (event: FollowedEvent | null, isLeading: boolean) => void
 /** People who may not read events, and all beyond the limit of streams, ask this often. */
 const POLL_MS = 3_000;
 const HIDDEN_POLL_MS = 30_000;
-/** The list of chats lags by at most so long, but under heavy load. */
+/** The maximum lag of the list of chats, except under heavy load. */
 const LIST_LAG_MS = 12_000;
-/** Where a stream was refused, it is tried again after so long. */
+/** The wait before a refused stream is tried again. */
 const STREAM_AGAIN_MS = 60_000;
 const COUNT_AFTER_MS = 1_500;
 const MOST_SHOWN = 99;
@@ -116,7 +116,7 @@ class Line {
     }
   }
 
-  /** No tab has a stream, so each asks by itself. */
+  /** No tab has a stream, so each tab polls. */
   #poll(): void {
     this.#isFollowing = false;
     if (this.#polling) return;
@@ -154,7 +154,7 @@ class Line {
     }
   }
 
-  /** One stream, which continues by itself, until it can't. */
+  /** One stream, which reconnects automatically until it can't. */
   async #stream(spread: (news: News) => void, signal: AbortSignal): Promise<void> {
     // A stream over a network that went away can seem open for a minute. A new one begins once the network is back.
     const line = new AbortController();

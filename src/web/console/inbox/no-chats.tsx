@@ -12,7 +12,7 @@ const NO_CHATS: Readonly<
   search: {
     icon: "search",
     title: "No matching chats",
-    text: "Search for words of a name, or for the beginning of an address.",
+    text: "Search for a word of the name, or for the beginning of the address.",
   },
   unanswered: {
     icon: "check",
@@ -22,9 +22,9 @@ const NO_CHATS: Readonly<
   assigned: {
     icon: "person",
     title: "No chats here",
-    text: "A chat is a member’s once it is assigned, at the top of the conversation or with the key a.",
+    text: "To assign a chat, use the menu at the top of a conversation or press A.",
   },
-  nobodys: { icon: "check", title: "Every chat is assigned", text: "Chats that are nobody’s appear here." },
+  nobodys: { icon: "check", title: "Every chat is assigned", text: "Unassigned chats appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
     icon: "inbox",

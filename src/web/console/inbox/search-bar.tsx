@@ -6,7 +6,7 @@ import { sayError } from "../parts/toast.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { leadTo } from "./lead-to.ts";
 
-/** The service searches for at least so many characters. */
+/** The minimum length of a search, as the service requires it. */
 const MIN_LENGTH = 2;
 const WAIT_MS = 250;
 

@@ -177,7 +177,7 @@ export class Sending {
     if (undone.length > 0) this.state.onUndone(undone);
     if (sent.parts.length > 0) return;
     sent.removeToast();
-    // Meanwhile another message may have gone out, which can be undone by itself.
+    // Another message may have gone out meanwhile. It has an undo of its own.
     if (this.#undoable === sent) this.#undoable = null;
   }
 
@@ -254,7 +254,7 @@ export class Sending {
     return left.length > 0 && left.every(({ mediaId }) => mediaId !== null);
   }
 
-  /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
+  /** Others wrote meanwhile, or will in a moment. Messages sent from here don't count. */
   async #onConflict(draft: Draft): Promise<void> {
     const before = this.#store.newestSeq();
     await this.#store.load();

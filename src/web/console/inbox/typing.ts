@@ -10,15 +10,15 @@ interface Typist {
   name: string | null;
 }
 
-/** Who writes, by the chat and who it is. */
+/** Who writes, by the chat and the writer. */
 export const typists = signal<ReadonlyMap<string, Typist>>(new Map());
 
 const SHOWN_MS = 6_000;
-/** The networks show it for about so long. */
+/** About how long the networks show a typing indicator. */
 const TELL_AGAIN_MS = 5_000;
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** Shows for six seconds that somebody writes, unless that is the person here. */
+/** Shows for six seconds that somebody writes, unless it is this person. */
 export function showTyping({ chatId, data: { by } }: TypingEvent): void {
   const { type, member } = currentSession();
   if (by.type === "operator" ? type === "operator" : by.type === "member" && by.id === member?.id) return;
@@ -43,7 +43,7 @@ export function typingTeller(api: Api, chatId: string): () => void {
     if (Date.now() < againAt) return;
     againAt = Date.now() + TELL_AGAIN_MS;
     api.POST("/chats/{id}/typing", { path: { id: chatId } }).catch((error: unknown) => {
-      // It is a courtesy: what can't be shown now is not told to the person who writes.
+      // It is a courtesy: the person who writes gets no notice if it can't be shown.
       if (error instanceof ParleyError && error.status === 409) againAt = Number.POSITIVE_INFINITY;
     });
   };

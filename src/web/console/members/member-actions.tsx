@@ -48,7 +48,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
         onChange();
       }}
     >
-      <p>Their sessions end at once, and their chats become nobody’s. Messages that they sent stay.</p>
+      <p>Their sessions end at once, and their chats are unassigned. Messages that they sent stay.</p>
     </Confirm>
   );
   return (

@@ -10,7 +10,7 @@ import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { MemberActions, MemberDialog } from "./member-actions.tsx";
 
-/** The service notes at most so often that a member is here. */
+/** The minimum time after which the service records again that a member is here. */
 const SEEN_MS = 3_600_000;
 
 /** The organization's people. */
@@ -61,8 +61,8 @@ function MemberRow({ member, isFirst, onChange }: RowProps) {
           <>
             {currentSession().member?.id === id && <Badge tone="good" label="You" />}
             {isFirst && (
-              <span title="Messages that name no sender have this one">
-                <Badge tone="quiet" label="Usual sender" />
+              <span title="The sender of messages that don’t name one">
+                <Badge tone="quiet" label="Default sender" />
               </span>
             )}
           </>

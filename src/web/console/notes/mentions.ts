@@ -19,7 +19,7 @@ export interface Query {
 const MAX_QUERY = 40;
 const WORD = /[\p{L}\p{N}_]/u;
 
-/** Splits a text at the mentions in it: an @ and a member's name. Of names that begin alike the longest one counts. */
+/** Splits a text at the mentions in it: an @ and a member's name. If several names match, the longest one counts. */
 export function piecesOf<M extends Named>(text: string, members: readonly M[]): Piece<M>[] {
   const longestFirst = members.toSorted((one, other) => other.name.length - one.name.length);
   const pieces: Piece<M>[] = [];
@@ -49,7 +49,7 @@ export function queryAt(text: string, caret: number): Query | null {
   return isQuery && !WORD.test(text[from - 1] ?? "") ? { from, words } : null;
 }
 
-/** The members whom the words can mean: those with a name of which a word begins so. */
+/** The members that the words can mean: those with a word of the name that begins like this. */
 export function matchesOf<M extends Named>(words: string, members: readonly M[], most: number): M[] {
   const wanted = words.toLowerCase();
   const begins = ({ name }: M) => {

@@ -32,7 +32,7 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
   const at = useSignal(0);
   const isBusy = useSignal(false);
   const failure = useSignal("");
-  /** Of two members with one name, the one that was chosen is meant. */
+  /** If two members have the same name, the chosen one is meant. */
   const chosen = useRef<Member[]>([]);
   /** The same note, sent again after its answer was lost, is stored once. */
   const attempt = useRef({ text: "", key: "" });

@@ -13,7 +13,7 @@ interface NoteLineProps {
   members: readonly Member[];
 }
 
-/** A note among the messages. It looks like none of them, and says who sees it. */
+/** A note among the messages. It looks different from them, and says who sees it. */
 export function NoteLine({ store, note, members }: NoteLineProps) {
   const { id, author, content, mentions, createdAt } = note;
   const at = Date.parse(createdAt);
@@ -21,7 +21,7 @@ export function NoteLine({ store, note, members }: NoteLineProps) {
   const mentioned = members.filter((member) => mentions.includes(member.id));
   const erase = (
     <Confirm title="Delete this note?" submit="Delete" done="Deleted" onSubmit={() => store.delete(id)}>
-      <p>Nothing of what it says is kept. This can’t be undone.</p>
+      <p>Its text is deleted permanently. This can’t be undone.</p>
     </Confirm>
   );
   return (

@@ -16,13 +16,13 @@ const MOST_SHOWN = 2;
 
 /**
  * Above the screen: what is broken, for those who can mend it, and the offer of notifications. While it is shown, the
- * person is told of what happens.
+ * person gets notifications.
  */
 export function Banners() {
   const place = usePlace();
   const { organization, to } = place;
   const isOffered = useSignal(may("events:read") && !readChoice());
-  /** What events of the organization were about, until each is told. */
+  /** What events of the organization were about, until each has its notification. */
   const untold = useRef(new Set<unknown>());
   const channels = useAll(may("channels:write") ? "channels" : null);
   const webhooks = useGet(mayManage() ? "/webhooks" : null, { query: { limit: MOST } });

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { currentSession } from "../session.ts";
 
-/** What a person wants to be told of, and whether with a sound. */
+/** Which notifications a person wants, and whether with a sound. */
 export interface Choice {
   /** `mine` has nobody's chats too. All but `none` have what a colleague sends the person: mentions and chats. */
   of: "all" | "mine" | "mentions" | "none";

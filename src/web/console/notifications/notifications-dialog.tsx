@@ -12,7 +12,7 @@ const CHOICES: Record<Choice["of"], string> = {
   none: "Nothing",
 };
 
-/** Asks what the person wants to be told of, and how. */
+/** Asks which notifications the person wants, and how. */
 export function NotificationsDialog() {
   const choice = useSignal(readChoice() ?? FIRST_CHOICE);
   const { of, hasSound } = choice.value;

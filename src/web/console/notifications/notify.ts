@@ -10,30 +10,30 @@ import { chime } from "./chime.ts";
 import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
 import { markRead, markUnread, unread, type Why } from "./unread.ts";
 
-/** The person is told at most this often. */
+/** The minimum time between two notifications. */
 const EVERY_MS = 4_000;
 /** A tab in which the person looks at a chat marks it as read within this time. */
 const LOOK_MS = 300;
-/** More chats than this are told in one notification. */
+/** More chats than this share one notification. */
 const MOST_AT_ONCE = 3;
 
 type Person = { id: string | null; name: string | null } | null;
 
-/** What the events say that are told. */
+/** The data of the events that cause notifications. */
 interface Told {
   assigneeId?: string | null;
   by?: Person;
   note?: { author: Person; mentions: string[] };
 }
 
-/** The chats that wait to be told of, by id and reason. `isOwn`: this tab led when it heard of it. */
+/** The chats that wait for a notification, by id and reason. `isOwn`: this tab led when it heard of it. */
 const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string, isOwn: boolean]>();
 const shown = new Map<string, Notification>();
 let toldAt = 0;
 
 /**
  * Tells the person of an event of a chat, as they chose. Only the tab that leads does. The others remember the event as
- * long as it may wait, because the one that leads may close before it has told.
+ * long as it may wait, because the leading tab may close before it notifies.
  * @param event null if events may have been missed
  */
 export function notify(place: Place, event: FollowedEvent | null, isLeading: boolean): void {
@@ -53,7 +53,7 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
     if (type === "chat.deleted") markRead(chatId);
     if (type === "chat.assigned" && assigneeId !== own) void wantedChat(place, chatId, "message");
   }
-  // Nobody is told of what they did themselves.
+  // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
   if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
@@ -67,7 +67,7 @@ async function tellWaiting({ organization, to }: Place): Promise<void> {
   if (!leading) return;
   toldAt = Date.now();
   for (const [place, id, why, text, isOwn] of now) {
-    // The tab that led before has told it.
+    // The tab that led before has shown it.
     if (!isOwn && unread.value.has(id)) continue;
     const chat = await wantedChat(place, id, why);
     if (!chat) continue;
@@ -80,7 +80,7 @@ async function tellWaiting({ organization, to }: Place): Promise<void> {
   else for (const [id, [title, text]] of left) show(id, title, text, to(`inbox/${id}`));
 }
 
-/** The chat, if the person wants to be told of it. Else it is not unread for this reason. */
+/** The chat, if the person wants notifications of it. Else it is not unread for this reason. */
 async function wantedChat({ api }: Place, id: string, why: Why): Promise<Chat | null> {
   const { of } = readChoice() ?? FIRST_CHOICE;
   try {
@@ -106,7 +106,7 @@ export function show(id: string, title: string, body: string, path: string): voi
   if (hasSound) chime();
   if (permission.value !== "granted") return;
   try {
-    // `silent`: the system has a sound of its own. `renotify`: a second message of a chat is told too.
+    // `silent`: the system has a sound of its own. `renotify`: a second message of a chat notifies too.
     const options = { body, tag: id, silent: true, renotify: true };
     const notification = new Notification(title, options);
     notification.onclick = () => {

@@ -13,7 +13,7 @@ interface FormFaults {
 export const FormFaultsContext = createContext<FormFaults>({ faults: [], shown: new Set() });
 
 /**
- * What the service refused of a field. The form shows it no second time.
+ * The faults that the service found in a field. The form does not repeat them.
  * @param path the field in the request: `contact.address`
  */
 export function useFaults(path: string | undefined): Fault[] {

@@ -61,7 +61,7 @@ export function useSignIn() {
 const TEXTS: Readonly<Record<string, string>> = {
   wrong_token: "This is not the operator’s token. It is the service’s ADMIN_TOKEN.",
   link_invalid: "This link no longer works. Ask for a new one.",
-  access_invalid: "Cloudflare Access has not signed you in. Is /console behind it?",
+  access_invalid: "Cloudflare Access has not signed you in. Check that it protects /console.",
   access_unknown: "No member has your email. Ask the operator or a colleague to add you.",
 };
 

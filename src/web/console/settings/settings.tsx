@@ -123,7 +123,7 @@ function Team() {
         Assign a chat to the member who answers it
       </Checkbox>
       <p class="hint">
-        Only in the console, and only a chat that is nobody’s.
+        Only in the console, and only if the chat is unassigned.
         {!may("members:write") && " To change it, you need the permission members:write."}
       </p>
     </section>

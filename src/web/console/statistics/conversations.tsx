@@ -47,7 +47,7 @@ const CLASSES: Record<ResponseClass, string> = {
 };
 const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
 const COLUMNS = ["Chats now", "Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
-/** So many requests are under way at once. */
+/** The maximum number of requests under way at once. */
 const AT_ONCE = 6;
 
 interface ConversationsProps {
@@ -178,8 +178,8 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
       <div class="between">
         <p class="quiet note">
           A member’s chats are those assigned to the member. A response time runs from the first message that nobody
-          answered to the first answer. A member’s numbers have what the member sent, and what came in while the chat
-          was the member’s.
+          answered to the first answer. A member’s numbers count what the member sent, and what came in while the chat
+          was assigned to the member.
         </p>
         <CsvButton
           name="Conversations"

@@ -41,7 +41,7 @@ export function Statistics() {
               action={<MainButton href={to("channels")}>Set up a channel</MainButton>}
               command="npx parley stats"
             >
-              Channels count deliveries, and keys requests.
+              Channels count deliveries, and keys count requests.
             </Empty>
           ) : (
             <>

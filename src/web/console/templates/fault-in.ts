@@ -1,6 +1,6 @@
 import { placeholdersOf } from "../../../chats/template.ts";
 
-/** A part of a template's text that looks like a placeholder and is none. */
+/** A part of a template's text that looks like a placeholder but is not a valid one. */
 export interface TemplateFault {
   text: string;
   isOpen: boolean;

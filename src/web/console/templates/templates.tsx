@@ -21,7 +21,7 @@ function TemplateList() {
   return (
     <ListScreen
       title="Templates"
-      intro="Texts for answers that you give often. Networks that approve templates deliver them at any time."
+      intro="Texts for replies that you send often. Networks that approve templates deliver them at any time."
       icon="template"
       pages={pages}
       create={may("templates:write") ? { label: "New template", opens: to(`templates/${NEW}`) } : null}

@@ -47,7 +47,9 @@ export function Attempts({ id, turn, onReload }: { id: string; turn: number; onR
       <Listed
         pages={pages}
         empty={
-          <p class="quiet">{chosen === "all" ? "No call yet. A ping makes the first one." : "No matching calls."}</p>
+          <p class="quiet">
+            {chosen === "all" ? "No calls yet. Send a ping to make the first one." : "No matching calls."}
+          </p>
         }
       >
         {(attempts) => (

@@ -47,7 +47,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
   return (
     <Screen
       title="A chat’s events"
-      intro="If an event of a chat is refused, the later ones wait."
+      intro="If your server refuses an event, the later ones of the chat wait."
       back={{ href: to(`webhooks/${id}`), label: "Webhook" }}
       actions={
         <>

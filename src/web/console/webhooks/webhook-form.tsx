@@ -76,7 +76,7 @@ function Fields({ shown }: { shown: Webhook | null }) {
       />
       <Boxes
         legend="Events"
-        hint="Choose none for all. A family such as message.* has all of its types."
+        hint="Leave empty for all events. A family such as message.* has all of its types."
         name="types"
         choices={[...EVENT_CHOICES, ...others].map((type) => ({ value: type, label: type }))}
         given={shown?.types ?? []}

@@ -27,7 +27,7 @@ export function WebhookList() {
       create={mayManage() ? { label: "New webhook", opens: add } : null}
       empty={{
         title: "No webhook yet",
-        text: "Your own program learns of each message within a second.",
+        text: "Your program gets each message within a second.",
         command: "npx parley webhooks create --url https://shop.example/parley",
       }}
     >

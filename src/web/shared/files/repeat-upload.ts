@@ -25,7 +25,7 @@ export type UploadOutcome =
 
 export type UploadFile = (call: UploadCall) => Promise<UploadOutcome>;
 
-/** After so many attempts in a row, a person decides whether to try again. */
+/** The number of attempts in a row after which a person decides whether to try again. */
 const MAX_TRIES = 5;
 
 /**

@@ -2,7 +2,7 @@ import { blockOf, blocksNear, type ListPart, partsOf, type Range, rangeOf } from
 
 /** How near to the end counts as being at the end, in pixels. */
 const AT_END = 80;
-/** So long after other lines were added, screen readers announce again what is added. */
+/** How long after other lines were added screen readers announce new ones again. */
 const SETTLE_MS = 300;
 
 /**

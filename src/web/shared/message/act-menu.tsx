@@ -7,7 +7,7 @@ const SMILE = "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18ZM8.5 14.5c1.8 2 5.2 2 7 0M9 9
 
 type Popup = typeof import("./act-popup.tsx").ActPopup;
 
-/** So many characters tell which message a button belongs to. */
+/** How many characters of a message name it in the label of a button. */
 const MAX_ABOUT = 80;
 
 interface ActMenuProps extends MessageActs {

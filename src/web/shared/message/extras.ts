@@ -8,9 +8,9 @@ export interface ShownChoice {
   description: string;
   /** The title of the part that it stands in. */
   section: string;
-  /** What a tap sends; null if the choice is no reply. */
+  /** What a tap sends; null if the choice is not a reply. */
   id: string | null;
-  /** Null if the choice is no link. */
+  /** Null if the choice is not a link. */
   url: string | null;
 }
 

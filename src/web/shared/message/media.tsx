@@ -12,7 +12,7 @@ export interface MediaView {
   /** The address that this page may load or open; null while there is none. */
   href: string | null;
   kind: FileKind;
-  /** What is known of a file of ours. */
+  /** What is known of an uploaded file. */
   file: ShownFile | undefined;
 }
 

@@ -145,7 +145,7 @@ export function showMessage(seq: number): void {
     ?.animate({ outline: [ring, isCalm ? ring : "3px solid transparent"] }, { duration: 1_500, easing: "ease-in" });
 }
 
-/** A linked picture is shown: the company chose it. A link must be https; a file of ours is at the service's own address. */
+/** A linked picture is shown: the company chose it. A link must be https; an uploaded file has our address. */
 function mediaOf({ mediaUrl, file, type }: Line["message"]): MediaView | null {
   if (!mediaUrl && !file) return null;
   // The file is on its way, and this page has it.

@@ -12,7 +12,7 @@ interface StagedProps {
   locale: string;
   /** Whether files are taken. */
   isOn: boolean;
-  /** Told whether files are being dragged over the page. */
+  /** Gets whether files are being dragged over the page. */
   onOver: (isOver: boolean) => void;
 }
 

@@ -10,7 +10,7 @@ import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../..
 import { type Answer, call, expectError } from "../../../support/harness.ts";
 
 stopTheClock();
-// Each contact has an object with its own file, so many of them are slow on a slow machine.
+// Each contact has an object with its own file. The many files here are slow on a slow machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** The number of messages in each chat of a channel, over all pages of the list. */

@@ -68,7 +68,7 @@ test("a widget and the page learn the channel's look, its hours, and changes of 
   expect(await factsOf(channelId)).toEqual({ ...facts, ...more });
   const settings = { title: null, hours: null, texts: { de: { send: "Los" } } };
   expect((await admin("PATCH", `/channels/${channelId}`, { settings })).status).toBe(200);
-  // Each isolate remembers a channel for some seconds.
+  // Each isolate remembers a channel for a few seconds.
   vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
   const now = { ...facts, ...more, title: "Acme support", isOpen: true, texts: settings.texts };
   expect(await factsOf(channelId)).toEqual(now);

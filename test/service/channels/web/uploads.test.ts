@@ -162,7 +162,7 @@ test("an address uploads 100 MiB an hour for all its visitors, and small files c
     left: 25 * MIB - 65_536,
   });
   expectError(await upload({ from: "192.0.2.9" }), 429, "rate_limited");
-  // What counts no more is deleted, as it has an address.
+  // What no longer counts is deleted, as it has an address.
   pass(HOUR + 600_000);
   await runAlarm(channel);
   expect((await upload({ from: "192.0.2.9" })).status).toBe(201);

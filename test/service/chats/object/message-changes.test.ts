@@ -131,7 +131,7 @@ test("the same reaction made again later holds against a removal that comes late
   expect(await at.reactions(at.theirs)).toMatchObject([{ emoji: "🎉" }]);
 });
 
-test("an edit of a message of ours, of an unknown one and of another chat's changes nothing", async () => {
+test("an edit of an outbound message, of an unknown one and of another chat's changes nothing", async () => {
   const [at, other] = [await chatWithBoth(), await chatWithBoth()];
   await other.receive("in2", "Other");
   for (const networkId of ["out1", "in2", "in", "key:x"]) {
@@ -223,7 +223,7 @@ test("a reaction that was taken back does not come back by an older call, and a 
   expect(await at.reactions(at.theirs)).toEqual([{ by: "contact", emoji: "👍", at: iso(T + 21_000) }]);
 });
 
-test("a contact reacts to a message of ours by the id of its part, and to none that the chat does not have", async () => {
+test("a contact reacts to an outbound message by the id of its part, and to no unknown one", async () => {
   const at = await chatWithBoth();
   expect(await at.react("👍", 1, "out1")).toBe("ok");
   expect(await at.reactions(at.ours)).toEqual([{ by: "contact", emoji: "👍", at: iso(T + 1_000) }]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Answer, admin, client, expectError, newKey, newOrganization } from "../../../support/harness.ts";
 
-/** A year to come: no alarm rings by itself, whenever this runs. */
+/** A year to come: no alarm rings on its own, whenever this runs. */
 const YEAR = new Date().getUTCFullYear() + 1;
 const START = Date.parse(`${YEAR}-11-15T12:00:00.250Z`);
 const SECOND = 1_000;

@@ -81,7 +81,7 @@ function hurryDeadlines(): void {
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => start(run, ms >= 5_000 ? 500 : ms));
 }
 
-test("a chat whose deletion hangs is given up after some seconds, and the alarm goes on with the others", async () => {
+test("a chat whose deletion hangs is given up after a few seconds, and the alarm goes on with the others", async () => {
   const { channelId, ids, object } = await placeWith(3);
   const [bad = ""] = ids;
   const mend = breakObjects("CHATS", "erase");

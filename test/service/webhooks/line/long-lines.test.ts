@@ -68,7 +68,7 @@ function changeLine({ kv }: DurableObjectStorage, webhookId: string, change: Par
   kv.put(`line ${webhookId}`, { ...line, ...change });
 }
 
-/** A chat with so many events, of which every other one is a received message, all sent to a webhook that is disabled. */
+/** A chat with this many events, every other one a received message, all sent to a webhook that is disabled. */
 async function longChat(events: number, settings: Parameters<typeof chatWithWebhook>[0] = {}) {
   const chat = await chatWithWebhook(settings);
   const { webhookId, object } = chat;
@@ -202,7 +202,7 @@ test("the events of a long chat that are too old are given up in short steps, an
 
 const OWN = 20_000;
 
-/** An organization with so many events of its own, sent to a webhook for some of them that is disabled. */
+/** An organization with this many events of its own, sent to a webhook for some of them that is disabled. */
 async function longOrganization() {
   const { organizationId, api, channelId } = await newOrganization();
   const webhookId = await addWebhook(organizationId, { types: ["chat.deleted"], channels: [channelId] });

@@ -36,7 +36,7 @@ function noticeLineOf(organizationId: string, webhookId: string): Promise<Stored
   );
 }
 
-/** Resolves when the two lines of a webhook have made so many attempts. */
+/** Resolves when the two lines of a webhook have made this many attempts. */
 const attempted = (organizationId: string, webhookId: string, count: number) =>
   until(async () => {
     const lines = [await lineOf(organizationId, webhookId), await noticeLineOf(organizationId, webhookId)];

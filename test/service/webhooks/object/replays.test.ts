@@ -18,7 +18,7 @@ const DAY = 86_400_000;
 const givenUp = { outcome: "given_up", httpStatus: 400, code: "http_400" } as const;
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
-/** A webhook for which so many chats gave up one event each. */
+/** A webhook for which this many chats gave up one event each. */
 async function webhookWithFailed(chats: number): Promise<TestWebhook> {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);

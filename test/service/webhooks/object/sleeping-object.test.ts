@@ -7,7 +7,7 @@ import { attemptOf, expectState, fakeOrganization, lineOf, newWebhook, type Test
 
 stopTheClock();
 
-/** Logs attempts that were accepted, within the object: so many calls from outside take seconds. */
+/** Logs attempts that were accepted, within the object: this many calls from outside take seconds. */
 function logAccepted({ object, webhookId }: TestWebhook, from: number, to: number): Promise<void> {
   return runInDurableObject(object(), async (instance: WebhookObject) => {
     for (let number = from; number <= to; number++) {

@@ -42,7 +42,7 @@ test("the last 1,000 attempts are kept, newest first, for one row each", async (
     attemptOf(number % 7, { number, outcome, httpStatus: outcome === "accepted" ? 200 : 503 });
   const count = 2_500;
   const writes = await objectWrites(webhook, () =>
-    // Calls within the object: so many from outside take seconds.
+    // Calls within the object: this many from outside take seconds.
     runInDurableObject(webhook.object(), async (object: WebhookObject) => {
       for (let number = 1; number <= count; number++) {
         await object.report(webhook.webhookId, attempt(number, number % 5 === 0 ? "retry" : "accepted"));

@@ -118,7 +118,7 @@ test("a webhook that fails is probed by one waiting line after another, and drai
   await expect.poll(() => waitingLines(webhook.object())).toEqual([]);
 });
 
-test("a line that asks in vain while it is woken keeps its row, because its number is another", async () => {
+test("a line that is refused while it is woken keeps its row, because its number is another", async () => {
   const webhook = await newWebhook();
   const answers: unknown[] = [];
   fakeLines({

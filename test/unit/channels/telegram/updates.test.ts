@@ -86,7 +86,7 @@ test.each<[string, object, object]>([
   expect((came(fields) as { media: object }).media).toEqual(media);
 });
 
-test("a sticker without an emoji, or with one that is none, is still one", () => {
+test("a sticker without an emoji, or with an invalid one, is still a sticker", () => {
   for (const emoji of [undefined, 5, "", "x".repeat(33)]) {
     expect(came({ sticker: { ...file, emoji } })).toMatchObject({ type: "IMAGE", sticker: { emoji: null } });
   }
@@ -115,7 +115,7 @@ test.each<[string, object]>([
   ["a place off the earth", { location: { latitude: 91, longitude: 0 } }],
   ["a place without a longitude", { location: { latitude: 1 } }],
   ["a contact without a number", { contact: { first_name: "Bob" } }],
-  ["a contact that is none", { contact: "Bob" }],
+  ["a contact that is not one", { contact: "Bob" }],
 ])("%s is described alone", (_, fields) => {
   const item = came(fields);
   expect(item).toMatchObject({ kind: "message", type: "TEXT" });
@@ -274,7 +274,7 @@ test("a reaction with very many emojis is read in one pass", () => {
   const update = { chat: withAnn, message_id: 5, user: ann, date: DATE, ...reactions };
   const start = performance.now();
   expect(read({ message_reaction: update }).items).toMatchObject([{ item: { emoji: "🔥" } }]);
-  // Compared in pairs, they take some seconds.
+  // Compared in pairs, they take a few seconds.
   expect(performance.now() - start).toBeLessThan(2_000);
 });
 

@@ -44,7 +44,7 @@ test.each(["channelId", "chatId", "messageId"] as const)("a link is of no other 
   expect(linkLeft([KEY], { ...FILE, [name]: `${FILE[name].slice(0, -1)}1` }, query, NOON)).toBeNull();
 });
 
-test("a link with any change is none", () => {
+test("a link with any change is not valid", () => {
   const query = queryOf(fileLink(KEY, ORIGIN, FILE, NOON)).toString();
   fc.assert(
     fc.property(fc.nat(query.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, char) => {

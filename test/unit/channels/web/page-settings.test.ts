@@ -34,7 +34,7 @@ test.each([
   [{ starters: Array(6).fill("Prices") }, "starters must have at most 5 entries"],
   [{ starters: ["x".repeat(81)] }, "starters.0 must have at most 80 characters"],
   [{ texts: { "no tag!": { send: "Go" } } }, "texts.no tag! must be a language tag, such as de or pt-BR"],
-  [{ texts: { de: { sned: "Los" } } }, "texts.de.sned is no text of the page"],
+  [{ texts: { de: { sned: "Los" } } }, "texts.de.sned is not a text of the page"],
   [{ texts: { de: { send: "x".repeat(501) } } }, "texts.de.send must have at most 500 characters"],
   [{ hideWhenClosed: "yes" }, "hideWhenClosed must be true or false"],
   [{ askContact: "always" }, "askContact must be one of never, afterFirst, whenClosed"],

@@ -97,7 +97,7 @@ test.each<Partial<Message>>([
   expect(shownOf(message(field))).toMatchObject(field);
 });
 
-test("a file of ours is shown by a link, and an address that the company gave as it is", () => {
+test("an uploaded file is shown by a link, and an address that the company gave as it is", () => {
   const media = { contentType: "image/png", size: 5 };
   const mediaUrl = "https://parley.test/api/v1/chats/cht_g000000000000000/messages/msg_g000000000000000/media";
   expect(shownOf(message({ media, mediaUrl }))).toMatchObject({

@@ -10,9 +10,9 @@ test.each<[string, string, string[]]>([
   ["a list", "[]", ["body not understood"]],
   ["another object", '{"object":"page","entry":[]}', ["body not understood"]],
   ["no entries", '{"object":"whatsapp_business_account"}', ["body not understood"]],
-  ["an entry that is none", '{"object":"whatsapp_business_account","entry":[1]}', ["entry not understood"]],
+  ["an entry that is not one", '{"object":"whatsapp_business_account","entry":[1]}', ["entry not understood"]],
   [
-    "a change that is none",
+    "a change that is not one",
     '{"object":"whatsapp_business_account","entry":[{"changes":["x"]}]}',
     ["change not understood"],
   ],
@@ -31,15 +31,15 @@ test.each<[string, string, string[]]>([
 });
 
 test.each<[string, object, string]>([
-  ["a message that is none", { messages: ["Hi"] }, "message not understood"],
+  ["a message that is not one", { messages: ["Hi"] }, "message not understood"],
   ["a message without an id", { messages: [{ from: PHONE, type: "text" }] }, "message not understood"],
   ["a message without a type", { messages: [{ from: PHONE, id: "wamid.1" }] }, "message not understood"],
   ["a message from nobody", { messages: [{ id: "wamid.1", type: "text" }] }, "message without a sender"],
   ["a sender that is no address", { messages: [came({ from: "<b>", type: "text" })] }, "message without a sender"],
-  ["a status that is none", { statuses: [7] }, "status not understood"],
+  ["a status that is not one", { statuses: [7] }, "status not understood"],
   ["a status without an id", { statuses: [{ status: "sent" }] }, "status not understood"],
   ["a status of the future", { statuses: [status({ status: "framed" })] }, "status framed ignored"],
-  ["a contact that is none", { contacts: ["Ann"] }, "contact not understood"],
+  ["a contact that is not one", { contacts: ["Ann"] }, "contact not understood"],
   ["an error of the account", { errors: [{ code: 130429, title: "Rate limit hit" }] }, "error 130429"],
 ])("%s leaves a note and does not hold up the rest", async (_name, value, note) => {
   const good = { messages: [came({ id: "wamid.2", type: "text", text: { body: "Hi" } })] };

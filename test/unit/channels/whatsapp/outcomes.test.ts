@@ -57,7 +57,7 @@ test.each<[code: number, wish: string | undefined, ms: number]>([
   [131064, "7200", 7_200_000],
   [134101, undefined, 600_000],
   [134101, "30", 600_000],
-])("the code %i, which Meta lifts by itself, makes the message wait; Retry-After %j, %i ms", async (code, wish, ms) => {
+])("the code %i, which Meta lifts later, makes the message wait; Retry-After %j, %i ms", async (code, wish, ms) => {
   fakeNetwork(refused(code, {}, wish === undefined ? {} : { "Retry-After": wish }));
   expect(await send()).toMatchObject({ outcome: "retry", code: `network_${code}`, afterMs: ms, wholeChannel: false });
 });
@@ -83,7 +83,7 @@ test("the code 131047 has an error code of the service", async () => {
 });
 
 test.each([131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069])(
-  "the template error %i has a word of ours",
+  "the template error %i has the service's own code",
   async (code) => {
     fakeNetwork(refused(code, { message: "Mismatch" }));
     expect(await send()).toEqual({ outcome: "failed", code: "template_rejected", message: "Mismatch", parts: [] });

@@ -159,7 +159,7 @@ test.each<[ServerReactionMessage["reaction"] | { emoji: null; message_id: string
   });
 });
 
-test("an emoji that is none takes no reaction back: it is described", async () => {
+test("an invalid emoji takes no reaction back: it is described", async () => {
   for (const emoji of [5, "x".repeat(33), "\n"]) {
     const item = await read({ type: "reaction", reaction: { message_id: "wamid.ours", emoji } });
     expect(item).toMatchObject({ kind: "message", type: "TEXT" });
@@ -210,11 +210,11 @@ test.each<[string, object, string]>([
     "edit not understood",
   ],
   ["an edit of a text without a text", edited({ type: "text", text: {} }), "edit not understood"],
-  ["an edit of media that is none", edited({ type: "image", image: "x" }), "edit not understood"],
+  ["an edit of media that is not one", edited({ type: "image", image: "x" }), "edit not understood"],
   ["an edit without content", edited(undefined), "edit not understood"],
-  ["an edit that is none", { type: "edit", edit: 5 }, "edit not understood"],
+  ["an edit that is not one", { type: "edit", edit: 5 }, "edit not understood"],
   ["a deletion of nothing", { type: "revoke", revoke: {} }, "revoke not understood"],
-  ["a deletion that is none", { type: "revoke" }, "revoke not understood"],
+  ["a deletion that is not one", { type: "revoke" }, "revoke not understood"],
   ["a deletion by nobody", { type: "revoke", from: undefined }, "message without a sender"],
 ])("%s leaves a note, and does not hold up the rest", async (_, fields, note) => {
   const good = came({ id: "wamid.2", type: "text", text: { body: "Hi" } });

@@ -213,7 +213,7 @@ test("a part sent in an earlier attempt is not sent again", async () => {
 });
 
 test.each<[string, { wa_id?: string; user_id?: string }, string[]]>([
-  ["its own address is none", { wa_id: "4915112345678" }, []],
+  ["its own address is not new", { wa_id: "4915112345678" }, []],
   ["a wa_id that differs from the number is one", { wa_id: "491511234567" }, ["491511234567"]],
   ["a user id is one", { wa_id: "4915112345678", user_id: "DE.134912086" }, ["DE.134912086"]],
   ["both are", { wa_id: "491511234567", user_id: "DE.134912086" }, ["491511234567", "DE.134912086"]],

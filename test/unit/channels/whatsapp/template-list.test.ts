@@ -121,7 +121,7 @@ test.each<[string, unknown[]]>([
       { type: "BUTTONS", buttons: [{ type: "URL", text: "a" }] },
     ],
   ],
-  ["a component that is none", [{ type: "BODY", text: "a" }, null]],
+  ["a component that is not one", [{ type: "BODY", text: "a" }, null]],
   ["21 components", [{ type: "BODY", text: "a" }, ...Array(20).fill({ type: "A" })]],
   [
     "more than 8 KiB",

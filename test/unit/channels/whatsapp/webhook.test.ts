@@ -128,7 +128,7 @@ test.each<[string, object, string]>([
   ],
   ["a welcome", { type: "request_welcome" }, "[Request welcome]"],
   ["a kind of the future", { type: "hologram", hologram: { id: 1 } }, "[Hologram]"],
-  ["a kind whose name is none", { type: "<b>x</b>" }, "[Message]"],
+  ["a kind whose name is not valid", { type: "<b>x</b>" }, "[Message]"],
   ["a kind that is named as a prototype", { type: "__proto__" }, "[Message]"],
   ["a kind that is named as a method", { type: "constructor" }, "[Constructor]"],
   ["a text without its body", { type: "text" }, "[Text]"],

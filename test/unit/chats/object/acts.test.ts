@@ -119,7 +119,11 @@ test.each<[ActOutcome, unknown, unknown[]]>([
   [{ outcome: "not_shown" }, { outcome: "ok", shown: false }, [["probe", false, true]]],
   [
     { outcome: "failed", code: "network_400", message: "No" },
-    { outcome: "refused", code: "refused_by_network", text: "The network refused it: No" },
+    {
+      outcome: "refused",
+      code: "refused_by_network",
+      text: "The network rejected the request: No. Change it before you try again",
+    },
     [["probe", true, undefined]],
   ],
   [

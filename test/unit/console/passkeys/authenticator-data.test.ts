@@ -48,7 +48,7 @@ test("a new credential has an id and a key, also with extensions behind it", () 
   expect(readNewCredential(new Uint8Array([...made, ...extensions]))).toEqual(credential);
 });
 
-test("data that is cut at any place has no credential, and below 37 bytes is none", () => {
+test("data that is cut at any place has no credential, and below 37 bytes is not valid", () => {
   for (let length = 0; length < made.length; length++) {
     const cut = made.slice(0, length);
     expect(readNewCredential(cut), String(length)).toBeNull();

@@ -124,7 +124,7 @@ test("a rest that began after now does not matter: the clock was set back", asyn
   expect(bad.count).toBe(2);
 });
 
-test("a part that works again rests no more: an alarm that passed it over would ring again at once", async () => {
+test("a part that works again no longer rests: an alarm that passed it over would ring again at once", async () => {
   const { clock, stored, due, bad } = objectWith({ bad: new QuickPart() });
   bad.error = new Error("Broken");
   await due.ring();

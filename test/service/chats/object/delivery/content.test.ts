@@ -112,7 +112,7 @@ test("buttons that WhatsApp refuses after the media make the message FAILED", as
   expect(await chat.message(id)).toMatchObject({ status: "FAILED", error: { code: "network_131009" } });
 });
 
-test("a reply quotes the first part of a message of ours", async () => {
+test("a reply quotes the first part of an outbound message", async () => {
   const calls = fakeNetworks(inTurn(acceptAs("wamid.photo"), acceptAs("wamid.text")));
   const chat = await conversation("whatsapp");
   const { id } = await send(chat.api, chat.chatId, LONG);

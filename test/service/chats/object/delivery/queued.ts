@@ -3,7 +3,7 @@ import { conversation, type Kind } from "./conversation.ts";
 
 export const MINUTE = 60_000;
 
-/** A time, so many milliseconds from now. */
+/** A time, this many milliseconds from now. */
 export function inFuture(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }

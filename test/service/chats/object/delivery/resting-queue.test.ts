@@ -6,7 +6,7 @@ import { conversation, pass, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
 
-test("a failure of ours holds up no message that is sent after it passed", async () => {
+test("a fault of the service holds up no message that is sent after it passed", async () => {
   const calls = fakeNetworks(inTurn(refuse(500, "Internal error"), accept));
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId, { content: "Waits" });

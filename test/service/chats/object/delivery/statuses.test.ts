@@ -183,7 +183,7 @@ test("a status without our ids finds its message by any address of the contact, 
 test.each([
   ["of an unknown message", { biz_opaque_callback_data: "CHAT.msg_gAAAAAAAAAAAAAAA" }],
   ["of an unknown chat", { biz_opaque_callback_data: "cht_gAAAAAAAAAAAAAAA.msg_gAAAAAAAAAAAAAAA" }],
-  ["of no chat of ours", { biz_opaque_callback_data: "not.ours", id: "wamid.foreign" }],
+  ["of an unknown chat", { biz_opaque_callback_data: "not.ours", id: "wamid.foreign" }],
   ["without our ids, of an unknown id", { biz_opaque_callback_data: undefined, id: "wamid.foreign" }],
   ["without our ids, of an unknown recipient", { biz_opaque_callback_data: undefined, recipient_id: "1999" }],
 ])("a status %s is acknowledged and changes nothing", async (_name, fields) => {

@@ -63,7 +63,7 @@ test("an R2 that says nothing ends a redaction with a 503, and holds up nothing 
   const start = setTimeout;
   vi.stubGlobal("setTimeout", (run: () => void, ms: number) => {
     if (ms !== R2_DEADLINE_MS) return start(run, ms);
-    // It looks by itself, because a timer belongs to the object that began it.
+    // It polls, because a timer belongs to the object that began it.
     const looks = setInterval(() => {
       if (!isLate) return;
       clearInterval(looks);

@@ -11,7 +11,7 @@ const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:sen
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 
-/** A time, so many milliseconds from now. */
+/** A time, this many milliseconds from now. */
 export function inFuture(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }

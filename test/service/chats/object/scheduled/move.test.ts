@@ -106,7 +106,7 @@ test("a message can get another expiry, and lose it", async () => {
   expect((await events()).map(({ type }) => type)).toEqual(["chat.created", ...Array(3).fill("message.scheduled")]);
 });
 
-test("a moved message is an event, and one that does not change is none", async () => {
+test("a moved message is an event, and one that does not change is not", async () => {
   const { schedule, patch, events, message } = await scheduledPlace();
   const scheduled = await schedule(MINUTE);
   const scheduledAt = inFuture(DAY);

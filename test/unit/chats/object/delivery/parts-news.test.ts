@@ -51,7 +51,7 @@ test.each<[string, Known, boolean]>([
   ["if no copy can have been sent", message({ lost: [0] }, { isOpen: false }), false],
   ["before any attempt", message({}, { isOpen: false }), false],
   ["after the message is done", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
-])("a status with an unknown id is stored or belongs to no message of ours: %s", (_when, known, isKept) => {
+])("a status with an unknown id is stored or belongs to no outbound message: %s", (_when, known, isKept) => {
   expect(applyNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
 });
 

@@ -86,7 +86,7 @@ test("after a cursor are the oldest of the newer messages", () => {
   );
 });
 
-/** What happens between two reads: so many messages arrive, and so many of the oldest are deleted. */
+/** What happens between two reads: this many messages arrive, and this many of the oldest are deleted. */
 const changes = fc.array(fc.record({ arrived: fc.nat(9), deleted: fc.nat(9) }), { maxLength: 5 });
 
 function changed({ floor, newest }: SeqBounds, change: { arrived: number; deleted: number } | undefined): SeqBounds {

@@ -50,7 +50,7 @@ test("whoever waits as long as told is let in, and of all let in no 61 lie withi
   );
 });
 
-test("frames of ours are read, and what else stands in them is dropped", () => {
+test("known frames are read, and unknown fields are dropped", () => {
   const frames = [
     { type: "message", id: "x".repeat(64), content: "" },
     { type: "delivered", seq: 0 },
@@ -64,7 +64,7 @@ test("frames of ours are read, and what else stands in them is dropped", () => {
   for (const frame of frames) expect(readFrame(JSON.stringify({ ...frame, extra: 1 }))).toEqual(frame);
 });
 
-test("no text throws, and what is read is one of ours", () => {
+test("no text throws, and what is read is a known frame", () => {
   const texts = fc.oneof(fc.string({ unit: "binary" }), fc.json());
   fc.assert(
     fc.property(texts, (text) => {
