@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { admin, created, expectError, expectFaults, newChannel, newChat } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { filesOf } from "../chats/object/files/fixtures.ts";
-import { fakeMeta, listed, syncedOrganization } from "./waba.ts";
+import { fakeMeta, listed, newContact, sentTo, syncedOrganization } from "./waba.ts";
 
 const withHeader = (name: string, format: string) =>
   listed(name, {
@@ -22,17 +22,15 @@ async function chatOf(kind: "whatsapp" | "telegram" | "web") {
   expect((await organization.sync()).status).toBe(200);
   const { api, organizationId, channelId: own } = organization;
   const channelId = kind === "whatsapp" ? own : await newChannel(organizationId, kind);
-  const chat = await newChat(api, channelId, kind === "web" ? undefined : "4915112345678");
+  const contact = newContact();
+  const chat = await newChat(api, channelId, kind === "web" ? undefined : contact);
   const rows = await organization.list();
   const post = (name: string, header: object, body: object = {}, headers: Record<string, string> = {}) => {
     const { id: templateId } = rows.find((row: { name: string }) => row.name === name);
     const send = { content: "-", templateId, variables: { 1: "Ada" }, template: { header }, ...body };
     return api("POST", `/chats/${chat.id}/messages`, send, headers);
   };
-  const sent = async (count: number) => {
-    await vi.waitUntil(() => meta.messages.length >= count);
-    return meta.messages;
-  };
+  const sent = (count: number) => sentTo(meta, contact, count);
   return { ...organization, meta, chat, post, sent, files: filesOf(organizationId, chat.id) };
 }
 

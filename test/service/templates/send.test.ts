@@ -4,7 +4,7 @@ import { admin, created, expectError, expectFaults, newChannel, newChat, newTemp
 import { objectWrites } from "../../support/object-writes.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { metadata, signed } from "../inbound/webhook-calls.ts";
-import { fakeMeta, listed, syncedOrganization } from "./waba.ts";
+import { fakeMeta, listed, newContact, sentTo, syncedOrganization } from "./waba.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -40,16 +40,14 @@ async function chatOf(kind: "whatsapp" | "telegram" | "web", ...templates: objec
   expect((await organization.sync()).status).toBe(200);
   const { api, organizationId, channelId: own } = organization;
   const channelId = kind === "whatsapp" ? own : await newChannel(organizationId, kind);
-  const chat = await newChat(api, channelId, kind === "web" ? undefined : "4915112345678");
+  const contact = newContact();
+  const chat = await newChat(api, channelId, kind === "web" ? undefined : contact);
   const rows = await organization.list();
   const idOf = (name: string) => rows.find((row: { name: string }) => row.name === name).id as string;
   const post = (name: string, body: object = {}, headers: Record<string, string> = {}) =>
     api("POST", `/chats/${chat.id}/messages`, { content: "-", templateId: idOf(name), ...body }, headers);
-  const sentCalls = async (count: number) => {
-    await vi.waitUntil(() => meta.messages.length >= count);
-    return meta.messages;
-  };
-  return { ...organization, meta, chat, channelId, idOf, post, sentCalls };
+  const sentCalls = (count: number) => sentTo(meta, contact, count);
+  return { ...organization, meta, chat, channelId, contact, idOf, post, sentCalls };
 }
 
 test("a whole template reaches WhatsApp, and its message shows its values and what can be tapped", async () => {
@@ -85,10 +83,10 @@ test("a whole template reaches WhatsApp, and its message shows its values and wh
 });
 
 test("a tap on a template's button is a tap like any other", async () => {
-  const { api, chat, channelId, post } = await chatOf("whatsapp", WHOLE);
+  const { api, chat, channelId, contact, post } = await chatOf("whatsapp", WHOLE);
   const { message } = created(await post("order", { variables: { 1: "Ada" }, template: VALUES }));
   const tap = { type: "button", button: { payload: `${message.id}:1`, text: "Cancel" } };
-  const from = { id: "wamid.tap", from: "4915112345678", timestamp: "1790000000" };
+  const from = { id: "wamid.tap", from: contact, timestamp: "1790000000" };
   const value = { ...metadata(CREDENTIALS.whatsapp.phoneNumberId), messages: [{ ...from, ...tap }] };
   const body = { object: "whatsapp_business_account", entry: [{ id: "1", changes: [{ field: "messages", value }] }] };
   const answer = await signed({ id: channelId }, JSON.stringify(body), CREDENTIALS.whatsapp.appSecret);
@@ -185,13 +183,13 @@ test("a template that the network paused counts after 10 seconds, and a message 
 test.each(["paused", "held_for_quality_assessment"])(
   "a template that Meta answers with %s is SENT, and template_rejected once Meta drops it",
   async (message_status) => {
-    const { api, channelId, chat, meta, post } = await chatOf("whatsapp", WHOLE);
+    const { api, channelId, chat, contact, meta, post } = await chatOf("whatsapp", WHOLE);
     meta.refusal = () => Response.json({ messages: [{ id: "wamid.held", message_status }] });
     const { message } = created(await post("order", { variables: { 1: "Ada" }, template: VALUES }));
     const read = async () => (await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body.message;
     await vi.waitUntil(async () => (await read()).status === "SENT");
     const errors = [{ code: 132_015, title: "Template is Paused" }];
-    const dropped = { id: "wamid.held", status: "failed", timestamp: "1790000000", recipient_id: "4915112345678" };
+    const dropped = { id: "wamid.held", status: "failed", timestamp: "1790000000", recipient_id: contact };
     const status = { ...dropped, biz_opaque_callback_data: `${chat.id}.${message.id}`, errors };
     const value = { ...metadata(CREDENTIALS.whatsapp.phoneNumberId), statuses: [status] };
     const body = { object: "whatsapp_business_account", entry: [{ id: "1", changes: [{ field: "messages", value }] }] };

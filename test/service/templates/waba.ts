@@ -67,6 +67,20 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
   return state;
 }
 
+let contacts = 0;
+
+/** The number of a contact that no other test has: a message of the test before may leave during this one. */
+export function newContact(): string {
+  return `4915112345${++contacts + 100}`;
+}
+
+/** The messages to a contact, once there are `count`. */
+export async function sentTo(meta: ReturnType<typeof fakeMeta>, contact: string, count: number): Promise<Fields[]> {
+  const sent = () => meta.messages.filter(({ to, chat_id }) => String(to ?? chat_id) === contact);
+  await vi.waitUntil(() => sent().length >= count);
+  return sent();
+}
+
 /** An organization with a WhatsApp channel whose account is known, and a way to sync it. */
 export async function syncedOrganization(settings: Fields = {}) {
   const organization = await newOrganization(settings);
