@@ -6,6 +6,7 @@ import type { Chat } from "../../src/chats/chat.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { lookInto } from "./canaries.ts";
 import { compareToDocuments } from "./documents.ts";
+import { madeHere } from "./running-test.ts";
 import { CREDENTIALS } from "./world/factories.ts";
 
 /** A parsed response, as a failed assertion prints it. */
@@ -94,6 +95,7 @@ export async function newOrganization(settings: Record<string, unknown> = {}) {
     }),
   );
   const organizationId: string = made.organization.id;
+  madeHere(organizationId);
   const channelId = await newChannel(organizationId, "web");
   const { key, secret } = await newKey(organizationId);
   return { organizationId, ownerId: made.member.id as string, channelId, keyId: key.id as string, api: client(secret) };
@@ -121,6 +123,7 @@ let contacts = 0;
 
 /** Creates a chat with a new contact. */
 export async function newChat(api: Client, channelId: string, address = `contact-${++contacts}`): Promise<Chat> {
+  madeHere(address);
   return created(await api("POST", "/chats", { channelId, contact: { address } })).chat;
 }
 

@@ -4,6 +4,7 @@ import { vi } from "vitest";
 import * as worker from "../../src/index.ts";
 import { beginFile, disturb } from "../jitter/runtime.ts";
 import { watchForSecrets } from "./canaries.ts";
+import { followTests } from "./running-test.ts";
 import { keepWorkerInPlace } from "./worker-in-place.ts";
 
 declare global {
@@ -25,6 +26,7 @@ if (globalThis.testFile === undefined) {
 }
 globalThis.testFile = (globalThis.testFile ?? 0) + 1;
 keepWorkerInPlace();
+followTests();
 await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();

@@ -62,11 +62,13 @@ test("somebody writes: the stream tells who, without id and cursor, and continue
 });
 
 test("of several who write at once in a chat, each is told, once in 5 seconds", async () => {
-  const { api, secret, chat, organizationId } = await newListenerWithChat();
+  const { api, secret: listeners, chat, organizationId } = await newListenerWithChat();
   const [ann, ben] = [await newKey(organizationId, { name: "Ann" }), await newKey(organizationId, { name: "Ben" })];
-  const stream = await listening(secret);
+  const stream = await listening(listeners);
   const write = async () => {
-    for (const key of [ann, ben]) await client(key.secret)("POST", `/chats/${chat.id}/typing`);
+    for (const { secret } of [ann, ben]) {
+      expect((await client(secret)("POST", `/chats/${chat.id}/typing`)).status).toBe(200);
+    }
   };
   const writer = async () => (await stream.next())?.data.data.by?.name;
   for (let round = 0; round < 2; round++) {

@@ -4,6 +4,7 @@ import type { webhooks } from "../../../src/db/schema.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
+import { isOfEarlierTest } from "../../support/running-test.ts";
 import { insertWebhook } from "./object/fixtures.ts";
 
 /** A call that reached a webhook. */
@@ -30,6 +31,7 @@ export function fakeReceiver(
       return network ? network(input, init) : Promise.reject(new Error("no network"));
     const text = String(init.body as string);
     const call = { url: input, headers: new Headers(init.headers), text, event: JSON.parse(text), at: Date.now() };
+    if (isOfEarlierTest(call.event.organizationId)) return new Response("ok");
     calls.push(call);
     return reply(call, calls.length);
   });
