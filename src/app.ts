@@ -17,9 +17,9 @@ import { separateConsole } from "./http/separate-console.ts";
 import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
-import { causeOf } from "./log.ts";
 import { ownManagementRoutes } from "./management/own-routes.ts";
 import { adminRoutes } from "./management/routes.ts";
+import { causeOf } from "./platform/log.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 

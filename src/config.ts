@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { type Before, before } from "./http/before.ts";
 import { unavailable } from "./http/errors.ts";
-import "./http/fields.ts"; // sets the texts of zod's errors
+import "./model/field.ts"; // sets the texts of zod's errors
+import { SECRET_KEY } from "./model/secret-key.ts";
 import { perIsolate } from "./platform/per-isolate.ts";
-import { SECRET_KEY } from "./secrets/key-form.ts";
 
 /** Treats an empty variable as absent: the `.dev.vars` examples list all variables, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {

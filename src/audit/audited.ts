@@ -7,11 +7,7 @@ import { rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, type Region, templates, webhooks } from "../db/schema.ts";
 import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
 import { isSearch, readQuery } from "../http/validation.ts";
-import { type IdPrefix, isId, isMessageId, jurisdictionOf, newId, newSortableId } from "../ids.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import { type Actor, noOrganization, OPERATOR } from "../keys/scope.ts";
-import { warnIfFails } from "../log.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
 import {
   ACTOR_ROWS_A_DAY,
   type ActEnd,
@@ -21,8 +17,12 @@ import {
   type NewAct,
   ORGANIZATION_ROWS_A_DAY,
   withinRow,
-} from "./act.ts";
-import { type AuditAction, actionSpec } from "./actions.ts";
+} from "../model/audit.ts";
+import { type AuditAction, actionSpec } from "../model/audit-action.ts";
+import { type IdPrefix, isId, isMessageId, jurisdictionOf, newId, newSortableId } from "../model/id.ts";
+import { type Actor, noOrganization, OPERATOR } from "../model/scope.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import { warnIfFails } from "../platform/log.ts";
 import { tellAct } from "./waiting-acts.ts";
 
 /** An act of a request. */

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { queryText } from "../http/fields.ts";
 import { beforeQuery, type WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { timeOfId } from "../ids.ts";
+import type { Act } from "../model/audit.ts";
+import { ACTION_NAMES } from "../model/audit-action.ts";
+import { queryText } from "../model/field.ts";
+import { timeOfId } from "../model/id.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { Act } from "./act.ts";
-import { ACTION_NAMES } from "./actions.ts";
 import { tellWaitingActs } from "./waiting-acts.ts";
 
 const MAX_ID = 64;

@@ -7,12 +7,12 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Directory, directory } from "../db/client.ts";
 import { waitingActs } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { causeOf } from "../log.ts";
+import type { EndedAct, NewAct } from "../model/audit.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { settleEach } from "../platform/concurrency.ts";
 import { inTime } from "../platform/deadline.ts";
-import type { EndedAct, NewAct } from "./act.ts";
+import { causeOf } from "../platform/log.ts";
 
 /** How many rows of an organization wait at most. Beyond them an act leaves only its line in the service's log. */
 export const MAX_WAITING_ACTS = 1_000;

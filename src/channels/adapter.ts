@@ -7,15 +7,9 @@
  */
 
 import type { AddressVariable } from "../config.ts";
-import type {
-  FilledParts,
-  ListedTemplate,
-  TemplateKey,
-  TemplateParameter,
-  TemplateState,
-} from "../templates/components.ts";
-import type { ContactCard, Interactive, Location, Tap } from "./content.ts";
-import type { FilesPort, MediaSource, MediaType, OutboundFile } from "./files.ts";
+import type { ContactCard, Interactive, Location, Tap } from "../model/content.ts";
+import type { FilesPort, MediaSource, MediaType, OutboundFile } from "../model/message-file.ts";
+import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "../model/template.ts";
 import type { ChannelSpec } from "./spec.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;

@@ -1,4 +1,4 @@
-import { type OpenFile, sentNameOf } from "./files.ts";
+import { type OpenFile, sentNameOf } from "../model/message-file.ts";
 
 /** A form on its way out. `contentType` belongs into the request's headers; the runtime adds the length. */
 export interface MultipartForm {

@@ -1,4 +1,3 @@
-import type { PartRefusal } from "./adapter.ts";
 import {
   type FilesPort,
   MEDIA_AWAY,
@@ -6,7 +5,8 @@ import {
   MEDIA_INTERRUPTED,
   type OpenFile,
   type OutboundFile,
-} from "./files.ts";
+} from "../model/message-file.ts";
+import type { PartRefusal } from "./adapter.ts";
 import { type MultipartForm, multipartForm } from "./multipart.ts";
 
 /** A form to post: where, its texts, and one of our files in `field`. */

@@ -1,5 +1,5 @@
-import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../chats/content.ts";
-import { type ContactCard, isEmoji, type Location, type Tap } from "./content.ts";
+import { type ContactCard, isEmoji, type Location, type Tap } from "../model/content.ts";
+import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../model/content-schema.ts";
 
 /** What networks tell of a contact's message, within the API's limits. A value of another type counts as absent. */
 

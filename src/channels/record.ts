@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import { directory, isOutage } from "../db/client.ts";
 import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
-import { isId } from "../ids.ts";
+import { isId } from "../model/id.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { isRecent } from "../platform/clock.ts";

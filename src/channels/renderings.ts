@@ -1,4 +1,4 @@
-import type { RenderingOf } from "./content.ts";
+import type { RenderingOf } from "../model/content.ts";
 import type { NetworkKind } from "./descriptions.ts";
 import { telegramRendering } from "./telegram/rendering.ts";
 import { whatsappRendering } from "./whatsapp/rendering.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import type { FileInfo } from "../files/file.ts";
-import { atMost, optional, REQUIRED } from "../http/fields.ts";
-import type { RenderingOf } from "./content.ts";
-import type { MediaType } from "./files.ts";
+import type { RenderingOf } from "../model/content.ts";
+import { atMost, optional, REQUIRED } from "../model/field.ts";
+import type { FileInfo } from "../model/file.ts";
+import type { MediaType } from "../model/message-file.ts";
 import type { PageSettings } from "./web/page-settings.ts";
 import type { Uploads } from "./web/uploads.ts";
 

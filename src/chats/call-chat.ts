@@ -1,9 +1,9 @@
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { isId } from "../ids.ts";
+import type { AsOwner, ChatIdentity, Unknown } from "../model/chat-calls.ts";
+import { isId } from "../model/id.ts";
 import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
-import type { AsOwner, ChatIdentity, Unknown } from "./rpc.ts";
 
 /** The organization for which a chat is called. */
 export interface Owner {

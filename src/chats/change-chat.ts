@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { hasMember } from "../db/has-member.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { bodyId } from "../http/fields.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import { type Chat, contactNameField } from "../model/chat.ts";
+import type { AsOwner, ChangeAnswer } from "../model/chat-calls.ts";
+import { bodyId } from "../model/field.ts";
+import { metadataPatch } from "../model/message.ts";
 import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
-import { type Chat, contactNameField } from "./chat.ts";
 import { readChat } from "./get-chat.ts";
-import { metadataPatch } from "./message.ts";
-import type { AsOwner, ChangeAnswer } from "./rpc.ts";
 
 /**
  * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is null),

@@ -1,11 +1,11 @@
 import type * as z from "zod/mini";
 import { ApiError } from "../http/errors.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import type { ResendRequest, ShownHistory } from "../model/chat-calls.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import type { resendBody } from "../model/message.ts";
+import { timeFaults } from "../model/message-times.ts";
 import { callChat } from "./call-chat.ts";
-import type { resendBody } from "./message.ts";
-import { timeFaults } from "./message-times.ts";
-import type { ResendRequest, ShownHistory } from "./rpc.ts";
 import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate } from "./senders-and-templates.ts";
 

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { JsonWithETag } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { KeyVariables } from "../keys/guard.ts";
-import type { Permission } from "../keys/permissions.ts";
+import type { Permission } from "../model/permission.ts";
 
 /** A read that started before the key was checked. Its result is used only if the key is accepted. */
 interface ReadAheadVariables {

@@ -4,13 +4,13 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { optional, requiredText } from "../http/fields.ts";
+import { type Chat, contactNameField } from "../model/chat.ts";
+import { optional, requiredText } from "../model/field.ts";
+import { metadata } from "../model/message.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { Owner } from "./call-chat.ts";
-import { type Chat, contactNameField } from "./chat.ts";
-import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
 
 type Channel = NewChat["channel"];

@@ -1,8 +1,8 @@
 import { ApiError } from "../http/errors.ts";
+import { type Chat, withActivity } from "../model/chat.ts";
+import type { Queue } from "../model/chat-calls.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callChat, type Owner } from "./call-chat.ts";
-import { type Chat, withActivity } from "./chat.ts";
-import type { Queue } from "./rpc.ts";
 
 /**
  * A chat and the state of its queue. Its activity comes from the chat's object, because the organization's object lags

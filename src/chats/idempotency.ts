@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { fault } from "../http/validation.ts";
-import { extraOf, type SendBody, typeOf } from "./message.ts";
-import type { Variables } from "./template.ts";
+import { extraOf, type SendBody, typeOf } from "../model/message.ts";
+import type { Variables } from "../model/placeholder.ts";
 
 export const MAX_IDEMPOTENCY_KEY = 255;
 

@@ -1,20 +1,20 @@
 import * as z from "zod/mini";
 import { MESSAGE_TYPES } from "../channels/adapter.ts";
 import { type JsonWithETag, withETag } from "../http/etag.ts";
-import { atMost, notEmpty } from "../http/fields.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import type { MessageFilter } from "../model/chat-calls.ts";
+import { atMost, notEmpty } from "../model/field.ts";
+import { folded } from "../model/folding.ts";
+import { DIRECTIONS, MESSAGE_STATUSES } from "../model/message.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
-import { folded } from "../platform/folding.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsContext } from "./context.ts";
-import { DIRECTIONS, MESSAGE_STATUSES } from "./message.ts";
 import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
-import type { MessageFilter } from "./rpc.ts";
 
 const MIN_SEARCH = 2;
 export const MAX_SEARCH = 100;

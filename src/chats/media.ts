@@ -4,9 +4,9 @@ import type { LinkedFile } from "../channels/web/file-link.ts";
 import { bucketOf, fileKey } from "../files/bucket.ts";
 import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-calls.ts";
 import { type ChatStub, callChat, nullIfNotFound } from "./call-chat.ts";
-import type { AsOwner, FileMedia, NetworkMedia } from "./rpc.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { ApiError } from "../http/errors.ts";
-import { instant } from "../http/fields.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import { instant } from "../model/field.ts";
+import { timeFaults } from "../model/message-times.ts";
 import { callChat } from "./call-chat.ts";
-import { timeFaults } from "./message-times.ts";
 
 /** The body of `PATCH /chats/{id}/messages/{messageId}`. Absent times don't change. Null is now, or never. */
 export const messagePatch = z.object({ scheduledAt: z.nullish(instant), expiresAt: z.nullish(instant) });

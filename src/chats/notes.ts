@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { membersWith } from "../db/members-with.ts";
 import { ApiError, type Fault } from "../http/errors.ts";
-import { bodyId, optional, queryText, requiredText } from "../http/fields.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import { bodyId, optional, queryText, requiredText } from "../model/field.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import { MAX_CONTENT } from "../model/message.ts";
 import { callChat } from "./call-chat.ts";
 import { noteFingerprintOf, noteHashOf } from "./idempotency.ts";
-import { MAX_CONTENT } from "./message.ts";
 
 export const MAX_MENTIONS = 10;
 

@@ -1,9 +1,9 @@
 import type { ChannelKind } from "../channels/descriptions.ts";
 import { webChatId } from "../channels/web/chat-id.ts";
 import type { Metadata, Region } from "../db/schema.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import type { OpenAnswer } from "../model/organization-calls.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { OpenAnswer } from "../organizations/rpc.ts";
 
 /** A request for the chat of a contact's address. */
 export interface NewChat {

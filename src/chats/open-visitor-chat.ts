@@ -1,7 +1,7 @@
 import type { Visitor } from "../channels/web/visitor.ts";
+import type { ChatIdentity } from "../model/chat-calls.ts";
 import { callObject } from "../platform/call-object.ts";
 import { openChat } from "./open-chat.ts";
-import type { ChatIdentity } from "./rpc.ts";
 
 export type OpenedChat =
   | { outcome: "opened"; identity: ChatIdentity }

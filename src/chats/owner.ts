@@ -1,5 +1,5 @@
 import { ApiError } from "../http/errors.ts";
-import { isId } from "../ids.ts";
+import { isId } from "../model/id.ts";
 import { callObject } from "../platform/call-object.ts";
 
 /**

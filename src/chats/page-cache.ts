@@ -1,5 +1,5 @@
 import { type JsonWithETag, withETag } from "../http/etag.ts";
-import type { ListAnswer } from "./rpc.ts";
+import type { ListAnswer } from "../model/chat-calls.ts";
 
 type CachedPage = JsonWithETag & { version: string };
 

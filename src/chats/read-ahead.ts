@@ -1,7 +1,7 @@
 import type { JsonWithETag } from "../http/etag.ts";
 import { isSearch } from "../http/validation.ts";
-import type { Caller } from "../keys/caller.ts";
 import type { WellFormedKey } from "../keys/well-formed-key.ts";
+import type { Caller } from "../model/caller.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";

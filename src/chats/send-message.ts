@@ -1,15 +1,15 @@
 import { ApiError } from "../http/errors.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-calls.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import { extraOf, type SendBody, typeOf } from "../model/message.ts";
+import { timeFaults } from "../model/message-times.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
-import { extraOf, type SendBody, typeOf } from "./message.ts";
-import { timeFaults } from "./message-times.ts";
 import { preparedTemplate } from "./prepare-template.ts";
-import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
 

@@ -1,5 +1,5 @@
-import type { Caller } from "../keys/caller.ts";
-import type { RefusedDraft } from "./rpc.ts";
+import type { Caller } from "../model/caller.ts";
+import type { RefusedDraft } from "../model/chat-calls.ts";
 
 interface Sender {
   senderId: string;

@@ -1,17 +1,17 @@
 import * as z from "zod/mini";
 import { plainType } from "../channels/network-response.ts";
 import { bucketOf, fileKey } from "../files/bucket.ts";
-import { plainFileName } from "../files/file-name.ts";
-import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../files/limits.ts";
 import { beginUpload } from "../files/store-file.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { atMost, notBlankIfGiven, optional, wellFormed } from "../http/fields.ts";
 import { fault, refuseEncoding } from "../http/validation.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller } from "../model/caller.ts";
+import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
+import { atMost, notBlankIfGiven, optional, wellFormed } from "../model/field.ts";
+import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../model/file-limits.ts";
+import { plainFileName } from "../model/file-name.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
 import { callChat } from "./call-chat.ts";
 import { idempotencyHashOf } from "./idempotency.ts";
-import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "./rpc.ts";
 
 /** The query of `POST /chats/{id}/media`. */
 export const uploadQuery = z.object({

@@ -2,10 +2,10 @@ import type { Visitor } from "../channels/web/visitor.ts";
 import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
+import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
 import { callObject } from "../platform/call-object.ts";
 import { callChat } from "./call-chat.ts";
 import { openVisitorChat } from "./open-visitor-chat.ts";
-import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "./rpc.ts";
 import { storeUpload, type UploadRequest } from "./upload-media.ts";
 
 /**

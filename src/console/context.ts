@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import type { Claims } from "./claims.ts";
+import type { Claims } from "../model/session.ts";
 import type { Person } from "./people.ts";
 
 /** The context of the console's routes. `claims` and `person` are set below `/console/api` alone. */

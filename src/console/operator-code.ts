@@ -1,4 +1,4 @@
-import { randomBase62 } from "../ids.ts";
+import { randomBase62 } from "../model/id.ts";
 import { macOf } from "../secrets/mac.ts";
 
 /**

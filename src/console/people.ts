@@ -1,7 +1,7 @@
+import type { MemberRecord } from "../model/organization-calls.ts";
+import type { Claims } from "../model/session.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { MemberRecord } from "../organizations/rpc.ts";
 import { isOperatorEmail, lowerCase, personOfAccess } from "./access.ts";
-import type { Claims } from "./claims.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";
 
 /** Who is signed in. */

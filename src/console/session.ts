@@ -4,9 +4,9 @@ import type { CookieOptions } from "hono/utils/cookie";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
+import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "../model/session.ts";
+import { causeOf } from "../platform/log.ts";
 import { macOf } from "../secrets/mac.ts";
-import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type { Permission } from "../keys/permissions.ts";
+import type { Permission } from "../model/permission.ts";
 import { directory } from "./client.ts";
 import { members } from "./schema.ts";
 

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-or
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ApiError, type ErrorCode } from "../http/errors.ts";
 import { type Pagination, pagination } from "../http/pagination.ts";
-import { noOrganization, type Scope } from "../keys/scope.ts";
+import { noOrganization, type Scope } from "../model/scope.ts";
 import type { Directory } from "./client.ts";
 import { organizations } from "./schema.ts";
 

@@ -3,10 +3,10 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "driz
 import type { ChannelKind } from "../channels/descriptions.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { PublicKey } from "../console/passkeys/public-key.ts";
-import type { Jurisdiction } from "../ids.ts";
-import type { Permission } from "../keys/permissions.ts";
-import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../templates/components.ts";
-import type { Payload } from "../webhooks/rpc.ts";
+import type { Jurisdiction } from "../model/id.ts";
+import type { Permission } from "../model/permission.ts";
+import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../model/template.ts";
+import type { Payload } from "../model/webhook.ts";
 
 /**
  * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in

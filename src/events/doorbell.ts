@@ -1,7 +1,7 @@
 import type { Owner } from "../chats/call-chat.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
+import { MAX_SESSION_STREAMS, REPLACED } from "../model/organization-calls.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import { MAX_SESSION_STREAMS, REPLACED } from "../organizations/rpc.ts";
 import type { Doorbell } from "./follow.ts";
 
 /** Whose events a doorbell rings for, and whether it belongs to a stream. */

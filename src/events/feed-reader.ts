@@ -1,10 +1,10 @@
 import { ApiError } from "../http/errors.ts";
-import type { FeedAnswer, FeedPointer } from "../organizations/rpc.ts";
+import type { EventType } from "../model/event.ts";
+import { matches } from "../model/event-filter.ts";
+import type { FeedAnswer, FeedPointer } from "../model/organization-calls.ts";
+import type { WebhookFilter } from "../model/webhook.ts";
 import { MAX_CONCURRENT } from "../platform/concurrency.ts";
-import type { WebhookFilter } from "../webhooks/rpc.ts";
 import { type Cursor, writeCursor } from "./cursor.ts";
-import type { EventType } from "./event.ts";
-import { matches } from "./filter.ts";
 import { HOLD_MS } from "./held-up.ts";
 import type { EventPage, EventReader, ReadEvent } from "./reader.ts";
 

@@ -1,13 +1,13 @@
 import { callChat, type Owner } from "../chats/call-chat.ts";
-import type { EventsAsked } from "../chats/rpc.ts";
 import { ApiError } from "../http/errors.ts";
-import { causeOf } from "../log.ts";
+import type { EventsAsked } from "../model/chat-calls.ts";
+import { type EventFact, parseEventId } from "../model/event.ts";
+import { renderEvent, unreadableEvent } from "../model/event-render.ts";
 import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
 import { answerWithin } from "../platform/call-object.ts";
+import { causeOf } from "../platform/log.ts";
 import type { ChatEventsPort } from "./chat-reader.ts";
-import { type EventFact, parseEventId } from "./event.ts";
 import type { FeedFilter, FeedPort, LoggedEvent, NumberRange } from "./feed-reader.ts";
-import { renderEvent, unreadableEvent } from "./render.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 

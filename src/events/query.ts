@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { queryInteger, queryText } from "../http/fields.ts";
 import { positionParameters } from "../http/pagination.ts";
-import { isId } from "../ids.ts";
+import { TYPING } from "../model/event.ts";
+import { TYPE_PATTERNS } from "../model/event-filter.ts";
+import { queryInteger, queryText } from "../model/field.ts";
+import { isId } from "../model/id.ts";
 import { MAX_CURSOR } from "./cursor.ts";
-import { TYPING } from "./event.ts";
 import type { FeedFilter } from "./feed-reader.ts";
-import { TYPE_PATTERNS } from "./filter.ts";
 
 /** How long a poll may wait, in seconds. */
 export const MAX_WAIT = 30;

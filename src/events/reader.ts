@@ -1,4 +1,4 @@
-import type { ListedType } from "./event.ts";
+import type { ListedType } from "../model/event.ts";
 
 /** An event as it was read. */
 export interface ReadEvent {

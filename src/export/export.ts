@@ -1,13 +1,13 @@
 import { callChat } from "../chats/call-chat.ts";
-import type { ExportAnswer, Unknown } from "../chats/rpc.ts";
 import { readOrganization } from "../db/active-organization.ts";
 import type { Region } from "../db/schema.ts";
 import { HELD_RETRY_SECONDS, HOLD_MS } from "../events/held-up.ts";
 import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
-import { causeOf } from "../log.ts";
+import type { ExportAnswer, Unknown } from "../model/chat-calls.ts";
+import type { ExportedChat } from "../model/organization-calls.ts";
 import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
-import type { ExportedChat } from "../organizations/rpc.ts";
 import { answerWithin } from "../platform/call-object.ts";
+import { causeOf } from "../platform/log.ts";
 import {
   type ChatPlace,
   type ExportPlace,

@@ -2,12 +2,12 @@ import { Hono } from "hono";
 import * as z from "zod/mini";
 import type { ActEnv } from "../audit/audited.ts";
 import type { ErrorCode } from "../http/errors.ts";
-import { queryText } from "../http/fields.ts";
 import { fault } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import { noOrganization } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { queryText } from "../model/field.ts";
+import { noOrganization } from "../model/scope.ts";
+import { causeOf } from "../platform/log.ts";
 import { MAX_EXPORT_CURSOR, readExportCursor } from "./cursor.ts";
 import { exportParts } from "./export.ts";
 

@@ -1,7 +1,7 @@
 import { unavailable } from "../http/errors.ts";
-import { jurisdictionOf } from "../ids.ts";
+import { R2_DEADLINE_MS } from "../model/file-limits.ts";
+import { jurisdictionOf } from "../model/id.ts";
 import { answerWithin } from "../platform/call-object.ts";
-import { R2_DEADLINE_MS } from "./limits.ts";
 
 /** The files of one life of a chat. A web chat that was erased and begun anew has the same id, and another life. */
 export interface ChatLife {

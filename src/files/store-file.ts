@@ -1,8 +1,8 @@
 import { ApiError, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
+import type { FileInfo } from "../model/file.ts";
 import { answerOfR2 } from "./bucket.ts";
 import { isMeasured, sidesOf } from "./dimensions.ts";
-import type { FileInfo } from "./file.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
 /** The most that is in memory of an upload: a photo's dimensions can come after a long EXIF block. */

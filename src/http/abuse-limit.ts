@@ -4,8 +4,8 @@
  * refused from memory.
  */
 import type { HonoRequest, MiddlewareHandler } from "hono";
-import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { causeOf } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { clientNetwork } from "./client-network.ts";
 import { ApiError, type ErrorReply, errorResponse } from "./errors.ts";

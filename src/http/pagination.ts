@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { queryInteger, queryText } from "./fields.ts";
+import { queryInteger, queryText } from "../model/field.ts";
 import { fault } from "./validation.ts";
 
 const page = z.optional(queryInteger(1, 999_999_999_999_999));

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { configured } from "../config.ts";
-import { causeOf } from "../log.ts";
+import { causeOf } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { allHeaders, hasAllHeaders, type ResponseHeaders } from "./response.ts";
 

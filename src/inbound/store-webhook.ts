@@ -2,8 +2,8 @@ import type { Adapter, InboundItem, ParsedWebhook } from "../channels/adapter.ts
 import type { ChannelRecord } from "../channels/record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { causeOf } from "../log.ts";
 import { doEach } from "../platform/concurrency.ts";
+import { causeOf } from "../platform/log.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 

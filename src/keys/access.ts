@@ -1,7 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { every } from "hono/combine";
 import type * as z from "zod/mini";
-import { type AuditAction, actionSpec } from "../audit/actions.ts";
 import {
   type ActEnv,
   type ActorAccess,
@@ -12,10 +11,11 @@ import {
 } from "../audit/audited.ts";
 import { allOf, type Before, before } from "../http/before.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { type AuditAction, actionSpec } from "../model/audit-action.ts";
+import type { DailyNeed, Need, Permission, ReadNeed } from "../model/permission.ts";
+import { OPERATOR } from "../model/scope.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 import type { AdminEnv } from "./operator-guard.ts";
-import type { DailyNeed, Need, Permission, ReadNeed } from "./permissions.ts";
-import { OPERATOR } from "./scope.ts";
 
 /** What differs between the operator's routes and those of an organization's keys. */
 export interface Access extends ActorAccess {

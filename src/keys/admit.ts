@@ -1,13 +1,13 @@
 import { clientNetwork } from "../http/client-network.ts";
+import type { Caller } from "../model/caller.ts";
+import type { Admission, WindowState } from "../model/key-calls.ts";
+import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import type { Caller } from "./caller.ts";
-import type { Need } from "./permissions.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
-import type { Admission, WindowState } from "./rpc.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that needs admission. */

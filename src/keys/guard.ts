@@ -5,11 +5,18 @@ import { bearerToken } from "../http/bearer.ts";
 import { type Before, before } from "../http/before.ts";
 import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import type { Caller } from "../model/caller.ts";
+import type { WindowState } from "../model/key-calls.ts";
+import {
+  allow,
+  type Need,
+  neededPermissions,
+  needsOnlyOne,
+  type Permission,
+  type ReadNeed,
+} from "../model/permission.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
-import type { Caller } from "./caller.ts";
-import { allow, type Need, neededPermissions, needsOnlyOne, type Permission, type ReadNeed } from "./permissions.ts";
-import type { WindowState } from "./rpc.ts";
 import { rememberedKey, type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a person with a session of the console may do in one organization. It takes the place of a key. */

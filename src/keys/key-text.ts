@@ -1,4 +1,4 @@
-import { randomBase62, toBase62 } from "../ids.ts";
+import { randomBase62, toBase62 } from "../model/id.ts";
 
 /**
  * An API key's text: `ply_`, the 16 characters of its id after `key_`, 32 random base62 characters, and a checksum: 6

@@ -1,9 +1,9 @@
-import { warnIfFails } from "../log.ts";
+import type { Counts } from "../model/counts.ts";
+import type { RefusalReason } from "../model/key-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
-import type { Counts } from "../platform/counts.ts";
+import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import type { RefusalReason } from "./rpc.ts";
 
 /** Longer than a refusal is cached, so that the next call of a client that keeps trying carries the counts. */
 const REPORT_AFTER_MS = 2_000;

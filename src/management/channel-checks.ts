@@ -3,7 +3,7 @@ import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
+import { causeOf } from "../platform/log.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import { type ChannelView, numbersOf } from "./channels.ts";
 

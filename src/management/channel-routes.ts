@@ -9,8 +9,8 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import { neededPermissions } from "../keys/permissions.ts";
-import type { Actor } from "../keys/scope.ts";
+import { neededPermissions } from "../model/permission.ts";
+import type { Actor } from "../model/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { checkChannel } from "./channel-checks.ts";
 import {

@@ -15,12 +15,12 @@ import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, organizations, signIns, templates, waitingActs, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { isId } from "../ids.ts";
-import type { Scope } from "../keys/scope.ts";
-import { causeOf } from "../log.ts";
+import { isId } from "../model/id.ts";
+import type { Scope } from "../model/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { answerWithin, callObject } from "../platform/call-object.ts";
 import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
+import { causeOf } from "../platform/log.ts";
 import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 

@@ -3,8 +3,8 @@ import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { isBound, type Lack, type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
-import type { Actor } from "../keys/scope.ts";
+import { isBound, type Lack, type Power, whyBeyond, whyLacking } from "../model/escalation.ts";
+import type { Actor } from "../model/scope.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 type Member = typeof members.$inferSelect;

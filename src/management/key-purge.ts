@@ -1,10 +1,10 @@
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { answerWithin, callObject } from "../platform/call-object.ts";
 import { settleEach } from "../platform/concurrency.ts";
+import { causeOf } from "../platform/log.ts";
 
 /** No month is longer, so the quota of such a key no longer counts. */
 const KEPT_MS = 31 * 86_400_000;

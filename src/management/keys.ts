@@ -8,12 +8,12 @@ import { insertIf, insertIfActive, isWithin, rowOf } from "../db/rows.ts";
 import { apiKeys, organizations } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { changeKeys } from "../keys/change.ts";
-import { whyBeyond } from "../keys/escalation.ts";
-import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { neededUntil } from "../keys/last-manager.ts";
-import { DEFAULT_PERMISSIONS } from "../keys/permissions.ts";
-import type { Actor, Scope } from "../keys/scope.ts";
+import { whyBeyond } from "../model/escalation.ts";
+import { presentKey } from "../model/key-record.ts";
+import { DEFAULT_PERMISSIONS } from "../model/permission.ts";
+import type { Actor, Scope } from "../model/scope.ts";
 import { callObject } from "../platform/call-object.ts";
 import {
   type Authority,

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { MAX_ORIGINS, MOST_ORIGINS } from "../channels/web/spec.ts";
 import type { ChannelLimits, Limits, Region, SelfService } from "../db/schema.ts";
-import { warnIfFails } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { warnIfFails } from "../platform/log.ts";
 import { ROW_CEILINGS } from "./row-kinds.ts";
 
 const chats = z.nullish(z.int().check(z.gte(0), z.lte(1_000_000_000)));

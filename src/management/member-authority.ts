@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import type { Permission } from "../keys/permissions.ts";
+import type { Permission } from "../model/permission.ts";
 import type { Authority } from "./key-authority.ts";
 
 type Member = typeof members.$inferSelect;

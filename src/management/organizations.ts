@@ -5,14 +5,14 @@ import { type Directory, directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { optional, requiredText } from "../http/fields.ts";
-import { newId } from "../ids.ts";
-import { PRESETS } from "../keys/presets.ts";
-import { noOrganization, OPERATOR, type Scope } from "../keys/scope.ts";
-import { warnIfFails } from "../log.ts";
+import { optional, requiredText } from "../model/field.ts";
+import { newId } from "../model/id.ts";
+import { isoTime } from "../model/iso-time.ts";
+import { PRESETS } from "../model/permission-presets.ts";
+import { pick } from "../model/pick.ts";
+import { noOrganization, OPERATOR, type Scope } from "../model/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import { isoTime } from "../platform/iso-time.ts";
-import { pick } from "../platform/pick.ts";
+import { warnIfFails } from "../platform/log.ts";
 import {
   limitsBody,
   mergeLimits,

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { optional } from "../http/fields.ts";
+import { optional } from "../model/field.ts";
 
 export const MAX_OVERLAP_SECONDS = 30 * 86_400;
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableName, gt, type SQL } from "drizzle-orm";
 import { type Directory, directory } from "../db/client.ts";
 import { channels, webhooks } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
+import { causeOf } from "../platform/log.ts";
 import { open, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
 import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
 import { isAsRead } from "./channels.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ApiError } from "../http/errors.ts";
-import type { Actor } from "../keys/scope.ts";
+import type { Actor } from "../model/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 
 export const MAX_RETENTION_DAYS = 3_650;

@@ -3,7 +3,7 @@ import { type Directory, directory } from "../db/client.ts";
 import { insertIf } from "../db/rows.ts";
 import { channels, members, organizations, templates } from "../db/schema.ts";
 import { ApiError, type ErrorCode } from "../http/errors.ts";
-import { noOrganization, type Scope } from "../keys/scope.ts";
+import { noOrganization, type Scope } from "../model/scope.ts";
 import { ROW_CEILINGS, type RowKind } from "./row-kinds.ts";
 
 const KINDS = {

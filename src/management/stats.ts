@@ -2,14 +2,20 @@ import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { listRows, rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, organizations } from "../db/schema.ts";
-import { atMost, notEmpty } from "../http/fields.ts";
 import { pageQuery, pagination } from "../http/pagination.ts";
-import { noOrganization, type Scope } from "../keys/scope.ts";
+import type { Counts } from "../model/counts.ts";
+import { atMost, notEmpty } from "../model/field.ts";
+import { isoTimeOrNull } from "../model/iso-time.ts";
+import type {
+  AssignedChats,
+  AttemptCounts,
+  ChannelCounts,
+  ChannelNumbers,
+  KeyNumbers,
+} from "../model/organization-calls.ts";
+import { pick } from "../model/pick.ts";
+import { noOrganization, type Scope } from "../model/scope.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { AssignedChats, AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../organizations/rpc.ts";
-import type { Counts } from "../platform/counts.ts";
-import { isoTimeOrNull } from "../platform/iso-time.ts";
-import { pick } from "../platform/pick.ts";
 import { presentHealth } from "./channels.ts";
 
 /** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */

@@ -4,7 +4,7 @@ import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, rejectedText, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import type { Scope } from "../keys/scope.ts";
+import type { Scope } from "../model/scope.ts";
 import { type SyncCounts, syncTemplates } from "../templates/sync.ts";
 
 /**

@@ -1,16 +1,16 @@
 import { and, eq, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { newIdOf, type RequestAct } from "../audit/audited.ts";
-import { MAX_CONTENT } from "../chats/message.ts";
-import { placeholdersOf } from "../chats/template.ts";
 import { directory } from "../db/client.ts";
 import { isWithin, rowOf } from "../db/rows.ts";
 import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { requiredText } from "../http/fields.ts";
-import type { Scope } from "../keys/scope.ts";
-import { isoTime } from "../platform/iso-time.ts";
-import { pick } from "../platform/pick.ts";
+import { requiredText } from "../model/field.ts";
+import { isoTime } from "../model/iso-time.ts";
+import { MAX_CONTENT } from "../model/message.ts";
+import { pick } from "../model/pick.ts";
+import { placeholdersOf } from "../model/placeholder.ts";
+import type { Scope } from "../model/scope.ts";
 import { insertWithRoom } from "./row-ceilings.ts";
 
 type Template = typeof templates.$inferSelect;

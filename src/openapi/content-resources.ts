@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { RENDERINGS } from "../channels/content.ts";
+import { RENDERINGS } from "../model/content.ts";
 import { count, oneOf, text, textOrNull, time, timeIfSet } from "./typed-schema.ts";
 
 /** The fields of a message that say more than text and media. Each is absent if the message has none. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { MESSAGE_STATUSES } from "../chats/message.ts";
-import type { ListedType } from "../events/event.ts";
-import { DISABLED_REASONS } from "../webhooks/rpc.ts";
+import type { ListedType } from "../model/event.ts";
+import { MESSAGE_STATUSES } from "../model/message.ts";
+import { DISABLED_REASONS } from "../model/webhook.ts";
 import { callerName, chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType, TYPING } from "../events/event.ts";
-import { TYPE_PATTERNS } from "../events/filter.ts";
 import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
-import type { ShownTyping } from "../events/typing.ts";
-import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/rpc.ts";
+import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType, TYPING } from "../model/event.ts";
+import { TYPE_PATTERNS } from "../model/event-filter.ts";
+import { MAX_STREAM_MS, MAX_STREAMS } from "../model/organization-calls.ts";
+import type { ShownTyping } from "../model/typing.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";

@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
-import { PERMISSIONS } from "../keys/permissions.ts";
-import { PRESETS } from "../keys/presets.ts";
 import { ROW_CEILINGS } from "../management/row-kinds.ts";
+import { PERMISSIONS } from "../model/permission.ts";
+import { PRESETS } from "../model/permission-presets.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import { notBlank, notBlankIfGiven } from "../http/fields.ts";
+import { notBlank, notBlankIfGiven } from "../model/field.ts";
 
 /** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export interface JsonSchema {

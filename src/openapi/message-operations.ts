@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { resendBody } from "../chats/message.ts";
-import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
-import type { ShownHistory } from "../chats/rpc.ts";
+import type { ShownHistory } from "../model/chat-calls.ts";
+import { resendBody } from "../model/message.ts";
+import { MAX_AHEAD_DAYS } from "../model/message-times.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";

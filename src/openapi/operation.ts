@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import { ACTIONS } from "../audit/actions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
-import { type Need, neededPermissions, needsOnlyOne } from "../keys/permissions.ts";
+import { ACTIONS } from "../model/audit-action.ts";
+import { type Need, neededPermissions, needsOnlyOne } from "../model/permission.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";

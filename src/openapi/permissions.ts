@@ -1,8 +1,8 @@
 import { chatRoutes } from "../chats/routes.ts";
 import { eventRoutes } from "../events/routes.ts";
-import type { Need } from "../keys/permissions.ts";
 import { ownKeyRoutes } from "../keys/routes.ts";
 import { ownManagementRoutes } from "../management/own-routes.ts";
+import type { Need } from "../model/permission.ts";
 
 /** What each route of keys needs, from its permission line, by `get /chats/{id}`. */
 const NEEDS = new Map<string, Need | null>();

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { FAILURES, NETWORKS, type NetworkKind } from "../channels/descriptions.ts";
-import { MEDIA_GONE } from "../channels/files.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import type * as directory from "../chats/chat.ts";
-import * as messages from "../chats/message.ts";
 import type { Note } from "../chats/object/note.ts";
 import type * as pages from "../http/pagination.ts";
-import type { presentKey } from "../keys/key-record.ts";
-import { PERMISSIONS } from "../keys/permissions.ts";
 import type { readUsage } from "../management/keys.ts";
+import type * as directory from "../model/chat.ts";
+import type { presentKey } from "../model/key-record.ts";
+import * as messages from "../model/message.ts";
+import { MEDIA_GONE } from "../model/message-file.ts";
+import { PERMISSIONS } from "../model/permission.ts";
 import { contentFields } from "./content-resources.ts";
 import {
   count,

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
 import { messagePatch } from "../chats/move-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
+import { MAX_AHEAD_DAYS } from "../model/message-times.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { EVENT_TYPES } from "../events/event.ts";
 import type * as pages from "../http/pagination.ts";
+import { EVENT_TYPES } from "../model/event.ts";
+import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../model/webhook.ts";
 import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
-import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../webhooks/rpc.ts";
 import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(

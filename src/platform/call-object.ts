@@ -1,7 +1,7 @@
 import { isOutage } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
-import { type Jurisdiction, jurisdictionOf } from "../ids.ts";
+import { type Jurisdiction, jurisdictionOf } from "../model/id.ts";
 import { SYSTEM_CLOCK } from "./clock.ts";
 import { inTime } from "./deadline.ts";
 

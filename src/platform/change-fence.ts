@@ -1,5 +1,5 @@
 import { unavailable } from "../http/errors.ts";
-import { warnIfFails } from "../log.ts";
+import { warnIfFails } from "./log.ts";
 
 /** A change that nobody ended is over after this time. */
 const ENDS_AFTER_MS = 60_000;

@@ -1,4 +1,4 @@
-import { fillTemplate, placeholdersOf } from "../chats/template.ts";
+import { fillTemplate, placeholdersOf } from "../model/placeholder.ts";
 import type {
   FilledButton,
   FilledParts,
@@ -6,7 +6,7 @@ import type {
   TemplateComponent,
   TemplateParameter,
   TemplateParts,
-} from "./components.ts";
+} from "../model/template.ts";
 
 /** Of a code that a button copies. */
 const MAX_CODE = 15;

@@ -6,10 +6,10 @@ import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { insertion } from "../db/rows.ts";
 import { templates } from "../db/schema.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
 import { hasRoomForRow } from "../management/row-ceilings.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import type { ListedTemplate, StoredTemplateState } from "../model/template.ts";
 import { isRecent } from "../platform/clock.ts";
-import type { ListedTemplate, StoredTemplateState } from "./components.ts";
 
 type TemplateRow = typeof templates.$inferSelect;
 

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { EVENT_TYPES } from "../events/event.ts";
-import { TYPE_PATTERNS } from "../events/filter.ts";
-import { atMost, instant, notBlankIfGiven, notEmpty, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { ATTEMPT_OUTCOMES, PAYLOADS, type ReplayRequest } from "./rpc.ts";
-import { MAX_WEBHOOK_URL } from "./url.ts";
+import { EVENT_TYPES } from "../model/event.ts";
+import { TYPE_PATTERNS } from "../model/event-filter.ts";
+import { atMost, instant, notBlankIfGiven, notEmpty, optional, requiredText, wellFormed } from "../model/field.ts";
+import { ATTEMPT_OUTCOMES, PAYLOADS, type ReplayRequest } from "../model/webhook.ts";
+import { MAX_WEBHOOK_URL } from "../model/webhook-url.ts";
 
 /** The settings of a new webhook. */
 export const WEBHOOK_DEFAULTS = { payload: "full", perSecond: 50, concurrency: 20 } as const;

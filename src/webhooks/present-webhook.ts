@@ -1,6 +1,6 @@
-import { isoTime, isoTimeOrNull } from "../platform/iso-time.ts";
-import { pick } from "../platform/pick.ts";
-import type { LineDescription, LoggedAttempt, WebhookDescription } from "./rpc.ts";
+import { isoTime, isoTimeOrNull } from "../model/iso-time.ts";
+import { pick } from "../model/pick.ts";
+import type { LineDescription, LoggedAttempt, WebhookDescription } from "../model/webhook.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
 
 /** A webhook at `now`, as the API shows it, without its secret. */

@@ -1,16 +1,16 @@
 import type * as z from "zod/mini";
 import type { RequestAct } from "../audit/audited.ts";
 import { callChat } from "../chats/call-chat.ts";
-import type { EventType } from "../events/event.ts";
 import { findEvent } from "../events/ports.ts";
 import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { isId } from "../ids.ts";
+import type { EventType } from "../model/event.ts";
+import { isId } from "../model/id.ts";
+import type { LineDescription, ReplayProgress, ReplayRequest } from "../model/webhook.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
 import { presentAttempt, presentLine } from "./present-webhook.ts";
-import type { LineDescription, ReplayProgress, ReplayRequest } from "./rpc.ts";
 import { findActiveWebhook, findWebhook, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
 

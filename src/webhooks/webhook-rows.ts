@@ -4,10 +4,10 @@ import { rowOf } from "../db/rows.ts";
 import { channels, webhooks } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { isId } from "../ids.ts";
-import type { Actor, Scope } from "../keys/scope.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
 import { retryOnConflict } from "../management/retry-on-conflict.ts";
+import { isId } from "../model/id.ts";
+import type { Actor, Scope } from "../model/scope.ts";
 import { callsHostMore, checkHost, fitsHost } from "./host-ceiling.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;

@@ -14,18 +14,18 @@ import { organizations, webhooks } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import type { afterQuery, WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { noOrganization } from "../keys/scope.ts";
-import { warnIfFails } from "../log.ts";
 import { lastingAuthority } from "../management/key-authority.ts";
 import { retryOnConflict } from "../management/retry-on-conflict.ts";
+import { noOrganization } from "../model/scope.ts";
+import { newWebhookSecret } from "../model/webhook-signature.ts";
+import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
+import { warnIfFails } from "../platform/log.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch } from "./fields.ts";
 import { callsHostMore, checkHost } from "./host-ceiling.ts";
 import { presentWebhook } from "./present-webhook.ts";
-import { newWebhookSecret } from "./signature.ts";
-import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "./url.ts";
 import {
   checkChannels,
   checkUrlIsFree,

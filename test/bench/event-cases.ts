@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { PERMISSIONS } from "../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
 import { type Endpoint, webhookReceiver } from "../support/webhook-receiver.ts";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { type Answer, wanted, worldAt } from "../support/world/world.ts";

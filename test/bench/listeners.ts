@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
-import { PERMISSIONS } from "../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
 import { buildWeb } from "../../src/web/build.ts";
 import { launchBrowser } from "../browser/browser.ts";
 import { type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { caller, type World, worldAt } from "../support/world/world.ts";
 import { Place } from "./fixtures.ts";

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { PERMISSIONS } from "../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
   type Channel,
   createChannel,

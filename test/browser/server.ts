@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { causeOf } from "../../src/log.ts";
+import { causeOf } from "../../src/platform/log.ts";
 import { type TelegramServer, telegramServer } from "../support/telegram-server.ts";
 import { DevServer } from "../support/world/dev-server.ts";
 import { unpackBrowser } from "./browser.ts";

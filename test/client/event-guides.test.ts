@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { newWebhookSecret, signatureHeaders } from "../../src/webhooks/signature.ts";
+import { newWebhookSecret, signatureHeaders } from "../../src/model/webhook-signature.ts";
 import { lastingPort } from "../support/world/lasting-port.ts";
 import { checkTypes, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TYPE_PATTERNS } from "../../src/events/filter.ts";
+import { TYPE_PATTERNS } from "../../src/model/event-filter.ts";
 import { EVENT_CHOICES } from "../../src/web/console/webhooks/webhook-state.ts";
 
 test("a webhook can get each family of events", () => {

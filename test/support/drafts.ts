@@ -1,5 +1,5 @@
-import type { ChatIdentity, Draft } from "../../src/chats/rpc.ts";
-import { newId } from "../../src/ids.ts";
+import type { ChatIdentity, Draft } from "../../src/model/chat-calls.ts";
+import { newId } from "../../src/model/id.ts";
 
 /** A draft that says nothing besides text and media. */
 type PlainDraft = Omit<Draft, "extra"> & { extra?: undefined };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { newId } from "../../src/ids.ts";
+import { newId } from "../../src/model/id.ts";
 import { median, quantile } from "../bench/statistics.ts";
 import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { startService } from "../support/world/service.ts";

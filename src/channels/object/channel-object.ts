@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import { warnIfFails } from "../../log.ts";
 import { answerWithin, callObject } from "../../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { warnIfFails } from "../../platform/log.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { syncTemplates } from "../../templates/sync.ts";

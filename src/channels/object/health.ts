@@ -1,5 +1,5 @@
+import type { ChannelHealth } from "../../model/organization-calls.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
-import type { ChannelHealth } from "../../organizations/rpc.ts";
 import { answerWithin } from "../../platform/call-object.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { Breaker } from "./breaker.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { FilesPort } from "../../model/message-file.ts";
 import type { Network, PartRefusal } from "../adapter.ts";
-import type { FilesPort } from "../files.ts";
 import { lenient } from "../lenient.ts";
 import { parseJson, readText } from "../network-response.ts";
 import { postFile } from "../post-file.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { FilesPort } from "../../model/message-file.ts";
 import type { Credentials, Network, PartOutcome } from "../adapter.ts";
-import type { FilesPort } from "../files.ts";
 import { call, callWithFile } from "./call.ts";
 import { refusalOfAnswer } from "./errors.ts";
 import { messageNumberOf, networkIdOf } from "./network-id.ts";

@@ -1,4 +1,4 @@
-import type { RenderingOf } from "../content.ts";
+import type { RenderingOf } from "../../model/content.ts";
 
 /** How Telegram shows choices: buttons below the message. It asks for a location only in a private chat. */
 export const telegramRendering: RenderingOf = ({ choices }, { address }) => {

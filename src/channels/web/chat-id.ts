@@ -1,4 +1,4 @@
-import { toBase62 } from "../../ids.ts";
+import { toBase62 } from "../../model/id.ts";
 
 const LENGTH = 15;
 

@@ -1,5 +1,5 @@
-import type { FileInfo } from "../../files/file.ts";
-import type { MediaType } from "../files.ts";
+import type { FileInfo } from "../../model/file.ts";
+import type { MediaType } from "../../model/message-file.ts";
 
 /**
  * The pictures that every browser shows. Sound alone is often in a container of videos: what a browser records, for

@@ -1,4 +1,4 @@
-import { toBase62 } from "../../ids.ts";
+import { toBase62 } from "../../model/id.ts";
 import { webSpec } from "./spec.ts";
 
 /** The socket's only subprotocol. The header lists it together with the visitor's claim. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost } from "../../http/fields.ts";
+import { atMost } from "../../model/field.ts";
 import { WEEKDAYS } from "./opening.ts";
 
 const MAX_RANGES = 5;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { httpsUrl } from "../../chats/send-values.ts";
-import { atMost, notBlankIfGiven, optional, wellFormed } from "../../http/fields.ts";
+import { atMost, notBlankIfGiven, optional, wellFormed } from "../../model/field.ts";
+import { httpsUrl } from "../../model/send-values.ts";
 import { openingHours } from "./opening-hours.ts";
 import { TEXT_KEYS } from "./text-keys.ts";
 

@@ -1,5 +1,5 @@
-import type { Message, TappedChoice } from "../../chats/message.ts";
-import { type Interactive, tapData } from "../content.ts";
+import { type Interactive, tapData } from "../../model/content.ts";
+import type { Message, TappedChoice } from "../../model/message.ts";
 
 /** A message as its visitor sees it, without the company's internal fields. */
 export type VisitorMessage = Pick<

@@ -1,4 +1,4 @@
-import { toBase62 } from "../../ids.ts";
+import { toBase62 } from "../../model/id.ts";
 import type { ChannelRecord } from "../record.ts";
 import { isAllowedOrigin } from "./origin.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { atMost, optional } from "../../http/fields.ts";
-import { type Choices, hasDetails, type Rendering } from "../content.ts";
+import { type Choices, hasDetails, type Rendering } from "../../model/content.ts";
+import { atMost, optional } from "../../model/field.ts";
 import type { ChannelSpec } from "../spec.ts";
 import { takenByPage } from "./file-limits.ts";
 import { pageSettings } from "./page-settings.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { FilesPort } from "../../model/message-file.ts";
 import type { Credentials, Network, PartOutcome, PartRefusal } from "../adapter.ts";
-import type { FilesPort } from "../files.ts";
 import { lenient } from "../lenient.ts";
 import { type Answered, notAccepted, readMetaAnswer } from "./answer.ts";
 import { isAboutMedia, refusalByStatus } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { hasDetails, type RenderingOf } from "../content.ts";
+import { hasDetails, type RenderingOf } from "../../model/content.ts";
 
 const MAX_BUTTONS = 3;
 const MAX_BUTTON = 20;

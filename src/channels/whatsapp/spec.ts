@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { optional } from "../../http/fields.ts";
+import { optional } from "../../model/field.ts";
 import { credential, networkSettings, secret } from "../spec.ts";
 import { takenByWhatsApp } from "./file-limits.ts";
 import { whatsappRendering } from "./rendering.ts";

@@ -1,11 +1,6 @@
 import * as z from "zod/mini";
-import { placeholdersOf } from "../../chats/template.ts";
-import {
-  BUTTON_TYPES,
-  HEADER_FORMATS,
-  type TemplateButton,
-  type TemplateComponent,
-} from "../../templates/components.ts";
+import { placeholdersOf } from "../../model/placeholder.ts";
+import { BUTTON_TYPES, HEADER_FORMATS, type TemplateButton, type TemplateComponent } from "../../model/template.ts";
 import type { TemplateInList } from "../adapter.ts";
 import { lenient, textField } from "../lenient.ts";
 

@@ -1,7 +1,7 @@
-import type { FilledButton, FilledParts, TemplateParameter } from "../../templates/components.ts";
+import { tapData } from "../../model/content.ts";
+import { type OutboundFile, sentNameOf } from "../../model/message-file.ts";
+import type { FilledButton, FilledParts, TemplateParameter } from "../../model/template.ts";
 import type { OutboundTemplate } from "../adapter.ts";
-import { tapData } from "../content.ts";
-import { type OutboundFile, sentNameOf } from "../files.ts";
 
 /** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { FilesPort, OutboundFile } from "../../model/message-file.ts";
 import type { Credentials, Network, PartRefusal } from "../adapter.ts";
-import type { FilesPort, OutboundFile } from "../files.ts";
 import { postFile } from "../post-file.ts";
 import { notAccepted, readMetaAnswer } from "./answer.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";

@@ -1,9 +1,9 @@
 import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
 import { rejectedText } from "../../http/errors.ts";
+import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../../model/chat-calls.ts";
+import type { Message } from "../../model/message.ts";
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
-import type { Message } from "../message.ts";
-import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
 import { isFull } from "./log/limits.ts";

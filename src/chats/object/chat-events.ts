@@ -1,11 +1,11 @@
-import { type EventFact, type EventOrigin, lifeDigits } from "../../events/event.ts";
-import { matches } from "../../events/filter.ts";
-import { renderEvent, showsChat, unplacedId } from "../../events/render.ts";
+import { type Chat, type ChatActivity, withActivity } from "../../model/chat.ts";
+import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-calls.ts";
+import { type EventFact, type EventOrigin, lifeDigits } from "../../model/event.ts";
+import { matches } from "../../model/event-filter.ts";
+import { renderEvent, showsChat, unplacedId } from "../../model/event-render.ts";
+import type { ShownMessage } from "../../model/message.ts";
+import type { Payload } from "../../model/webhook.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
-import type { Payload } from "../../webhooks/rpc.ts";
-import { type Chat, type ChatActivity, withActivity } from "../chat.ts";
-import type { ShownMessage } from "../message.ts";
-import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../rpc.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const MAX_EVENTS = 100;

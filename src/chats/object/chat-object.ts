@@ -1,8 +1,8 @@
 import type { Visitor } from "../../channels/web/visitor.ts";
 import type { ListPosition } from "../../http/pagination.ts";
+import type * as rpc from "../../model/chat-calls.ts";
+import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-calls.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
-import type * as rpc from "../rpc.ts";
-import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
 import { EventfulObject } from "./eventful-object.ts";

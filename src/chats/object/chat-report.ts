@@ -1,15 +1,15 @@
 import type { Outcome } from "../../channels/adapter.ts";
+import type { ChatActivity } from "../../model/chat.ts";
+import type { ChatIdentity, ChatRetention } from "../../model/chat-calls.ts";
+import { withMembers } from "../../model/conversation-counts.ts";
+import { addCounts } from "../../model/counts.ts";
+import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization-calls.ts";
+import type { WebhookList } from "../../model/webhook.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
-import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../organizations/rpc.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
-import { addCounts } from "../../platform/counts.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { WebhookList } from "../../webhooks/rpc.ts";
-import type { ChatActivity } from "../chat.ts";
-import { withMembers } from "../conversation-counts.ts";
-import type { ChatIdentity, ChatRetention } from "../rpc.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 

@@ -1,6 +1,6 @@
-import type { ChatActivity, ChatDetails, LastMessage } from "../chat.ts";
-import { type ConversationNews, countMessage } from "../conversation-counts.ts";
-import type { Message } from "../message.ts";
+import type { ChatActivity, ChatDetails, LastMessage } from "../../model/chat.ts";
+import { type ConversationNews, countMessage } from "../../model/conversation-counts.ts";
+import type { Message } from "../../model/message.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;

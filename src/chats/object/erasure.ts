@@ -1,9 +1,9 @@
-import { causeOf } from "../../log.ts";
+import type { ChatIdentity } from "../../model/chat-calls.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { answerWithin } from "../../platform/call-object.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { ChatIdentity } from "../rpc.ts";
 import { deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 

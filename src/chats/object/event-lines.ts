@@ -1,10 +1,16 @@
-import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "../../events/event.ts";
-import { matches } from "../../events/filter.ts";
+import type {
+  ChatIdentity,
+  RetryEventAnswer,
+  SkipEventAnswer,
+  Unknown,
+  WebhookLineAnswer,
+} from "../../model/chat-calls.ts";
+import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "../../model/event.ts";
+import { matches } from "../../model/event-filter.ts";
+import type { WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
-import type { WebhookFilter } from "../../webhooks/rpc.ts";
-import type { ChatIdentity, RetryEventAnswer, SkipEventAnswer, Unknown, WebhookLineAnswer } from "../rpc.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import type { KnownWebhooks } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import type { EventRange } from "../../webhooks/rpc.ts";
-import type * as rpc from "../rpc.ts";
-import type { AsOwner } from "../rpc.ts";
+import type * as rpc from "../../model/chat-calls.ts";
+import type { AsOwner } from "../../model/chat-calls.ts";
+import type { EventRange } from "../../model/webhook.ts";
 import type { ChatParts } from "./chat-parts.ts";
 
 /** A Durable Object with a chat's events, and the calls of those who read them and of webhooks that get them. */

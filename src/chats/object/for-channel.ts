@@ -1,12 +1,12 @@
 import { isMediaType } from "../../channels/adapter.ts";
-import type { Interactive } from "../../channels/content.ts";
 import type { ChannelKind } from "../../channels/descriptions.ts";
-import type { MediaType } from "../../channels/files.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import { webSpec } from "../../channels/web/spec.ts";
-import type { FileInfo } from "../../files/file.ts";
+import type { ChatIdentity, Draft, Prepared } from "../../model/chat-calls.ts";
+import type { Interactive } from "../../model/content.ts";
+import type { FileInfo } from "../../model/file.ts";
+import type { MediaType } from "../../model/message-file.ts";
 import { quickRepliesOf, templateAsText } from "../../templates/object/as-text.ts";
-import type { ChatIdentity, Draft, Prepared } from "../rpc.ts";
 import type { AcceptedDraft } from "./log/new-message.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Message } from "../message.ts";
-import type { Draft, SendAnswer } from "../rpc.ts";
+import type { Draft, SendAnswer } from "../../model/chat-calls.ts";
+import type { Message } from "../../model/message.ts";
 
 /**
  * The answer to a used idempotency key. After a redaction there is no fingerprint to compare, so the key returns the

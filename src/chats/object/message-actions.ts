@@ -1,4 +1,3 @@
-import { extraOf, type Message, type ShownMessage } from "../message.ts";
 import type {
   AttemptsAnswer,
   CancelAnswer,
@@ -12,7 +11,8 @@ import type {
   SendAnswer,
   Unknown,
   UsedTemplate,
-} from "../rpc.ts";
+} from "../../model/chat-calls.ts";
+import { extraOf, type Message, type ShownMessage } from "../../model/message.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { isFileMedia } from "./files/chat-files.ts";

@@ -1,6 +1,6 @@
+import type { MessageChange, MessageChangeAnswer, Unknown } from "../../model/chat-calls.ts";
+import type { Message, Reaction } from "../../model/message.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import type { Message, Reaction } from "../message.ts";
-import type { MessageChange, MessageChangeAnswer, Unknown } from "../rpc.ts";
 import type { NewEvent } from "./log/event-log.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";

@@ -1,4 +1,4 @@
-import type { Message, ShownMessage } from "../message.ts";
+import type { Message, ShownMessage } from "../../model/message.ts";
 
 /** A message's new status, and when it got it (Unix milliseconds). */
 export interface StatusChange {

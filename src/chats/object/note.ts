@@ -1,5 +1,5 @@
-import { pick } from "../../platform/pick.ts";
-import type { CallerName } from "../rpc.ts";
+import type { CallerName } from "../../model/chat-calls.ts";
+import { pick } from "../../model/pick.ts";
 
 /** What the company's people write to each other about a chat. It is not a message: no network or contact gets it. */
 export interface Note {

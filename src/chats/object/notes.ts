@@ -6,7 +6,7 @@ import type {
   NoteDraft,
   NotesAnswer,
   Unknown,
-} from "../rpc.ts";
+} from "../../model/chat-calls.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { MAX_NOTES, type Note, withoutContent } from "./note.ts";

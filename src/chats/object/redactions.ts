@@ -1,6 +1,6 @@
+import type { RedactAnswer, Unknown } from "../../model/chat-calls.ts";
+import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { Message } from "../message.ts";
-import type { RedactAnswer, Unknown } from "../rpc.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";

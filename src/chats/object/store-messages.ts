@@ -1,9 +1,6 @@
 import { isMediaType } from "../../channels/adapter.ts";
-import { typeOfFile } from "../../channels/files.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import { webSpec } from "../../channels/web/spec.ts";
-import { pick } from "../../platform/pick.ts";
-import type { Message } from "../message.ts";
 import type {
   ChatIdentity,
   Draft,
@@ -14,7 +11,10 @@ import type {
   SendAnswer,
   Unknown,
   UsedTemplate,
-} from "../rpc.ts";
+} from "../../model/chat-calls.ts";
+import type { Message } from "../../model/message.ts";
+import { typeOfFile } from "../../model/message-file.ts";
+import { pick } from "../../model/pick.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";

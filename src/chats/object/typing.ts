@@ -1,7 +1,7 @@
-import { type TypingBy, typingNews } from "../../events/typing.ts";
+import type { ChatIdentity } from "../../model/chat-calls.ts";
+import { type TypingBy, typingNews } from "../../model/typing.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { isRecent } from "../../platform/clock.ts";
-import type { ChatIdentity } from "../rpc.ts";
 import type { Adoption } from "./identity.ts";
 
 /** Minimum time between two typing events of one writer. */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import { PERMISSIONS } from "../../keys/permissions.ts";
+import { PERMISSIONS } from "../../model/permission.ts";
 import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
 import { createDemoMessages, type DemoCall } from "./demo-messages.ts";
 import { createDemoConversations } from "./demo-visitors.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ApiError } from "../../http/errors.ts";
-import { atMost, optional } from "../../http/fields.ts";
 import { consoleOrigin } from "../../http/hosts.ts";
+import { atMost, optional } from "../../model/field.ts";
 import {
   authenticatorDataIn,
   type NewCredential,

@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import { directory } from "../../db/client.ts";
 import { organizations, passkeys } from "../../db/schema.ts";
 import { ApiError } from "../../http/errors.ts";
-import type { Subject } from "../claims.ts";
+import type { Subject } from "../../model/session.ts";
 import { keepSignIn } from "../sign-in-links.ts";
 import { useOf } from "../used-codes.ts";
 import { type ConsolePlace, checkSignIn, Refusal, type signInAnswer } from "./ceremony.ts";

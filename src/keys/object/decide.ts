@@ -1,5 +1,5 @@
-import { allow, type Need } from "../permissions.ts";
-import type { KeyRules, RefusalReason, WindowState } from "../rpc.ts";
+import type { KeyRules, RefusalReason, WindowState } from "../../model/key-calls.ts";
+import { allow, type Need } from "../../model/permission.ts";
 import { type Counters, countUnits, type Reservation, remainingQuota, rollOver, windowState } from "./limits.ts";
 
 export interface AdmissionCheck {

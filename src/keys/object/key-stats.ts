@@ -1,10 +1,10 @@
-import { causeOf } from "../../log.ts";
+import { addCounts } from "../../model/counts.ts";
+import type { RequestCounts } from "../../model/key-calls.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { answerWithin } from "../../platform/call-object.ts";
-import { addCounts } from "../../platform/counts.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { RequestCounts } from "../rpc.ts";
 
 /** A key's numbers as its object stores them. */
 export type StoredStats = RequestCounts & { keyId: string; organizationId: string };

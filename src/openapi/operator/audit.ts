@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../audit/act.ts";
 import { auditQuery, type presentEntry } from "../../audit/list-entries.ts";
+import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../model/audit.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";

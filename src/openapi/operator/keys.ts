@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ErrorCode } from "../../http/errors.ts";
-import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../keys/permissions.ts";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../management/key-settings.ts";
+import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../model/permission.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";

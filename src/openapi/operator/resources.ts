@@ -4,9 +4,7 @@ import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import { WEEKDAYS } from "../../channels/web/opening.ts";
 import { ASK_CONTACT } from "../../channels/web/page-settings.ts";
 import { UPLOADS } from "../../channels/web/uploads.ts";
-import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
-import { PERMISSIONS } from "../../keys/permissions.ts";
 import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../management/channel-checks.ts";
 import type { presentChannel } from "../../management/channels.ts";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
@@ -18,8 +16,10 @@ import type { Resealed } from "../../management/reseal.ts";
 import type { channelStats, keyStats, memberStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
+import type { Queue } from "../../model/chat-calls.ts";
+import { PERMISSIONS } from "../../model/permission.ts";
 
-import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../templates/components.ts";
+import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../model/template.ts";
 import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "../typed-schema.ts";
 
 const chats = z.number().nullable().describe("The maximum number of chats. Null: no limit");

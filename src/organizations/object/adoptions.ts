@@ -1,5 +1,5 @@
+import type { KnownChannel } from "../../model/organization-calls.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { KnownChannel } from "../rpc.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
 import { Retries } from "./retries.ts";

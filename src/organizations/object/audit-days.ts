@@ -1,5 +1,5 @@
-import { ACTOR_ROWS_A_DAY, type FullAudit, ORGANIZATION_ROWS_A_DAY } from "../../audit/act.ts";
-import type { Principal } from "../../keys/caller.ts";
+import { ACTOR_ROWS_A_DAY, type FullAudit, ORGANIZATION_ROWS_A_DAY } from "../../model/audit.ts";
+import type { Principal } from "../../model/caller.ts";
 
 const DAY_MS = 86_400_000;
 /** Stands for the organization in the table. */

@@ -7,9 +7,9 @@ import {
   type EndedAct,
   mergedBy,
   type NewAct,
-} from "../../audit/act.ts";
-import { startOfIds, timeOfId } from "../../ids.ts";
-import type { Principal } from "../../keys/caller.ts";
+} from "../../model/audit.ts";
+import type { Principal } from "../../model/caller.ts";
+import { startOfIds, timeOfId } from "../../model/id.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import { AuditDays } from "./audit-days.ts";

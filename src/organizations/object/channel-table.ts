@@ -1,9 +1,15 @@
 import type { ChannelKind } from "../../channels/descriptions.ts";
-import type { ChatRetention } from "../../chats/rpc.ts";
 import type { Limits } from "../../db/schema.ts";
-import { addCounts } from "../../platform/counts.ts";
-import { addToHistory, type History } from "../history.ts";
-import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../rpc.ts";
+import type { ChatRetention } from "../../model/chat-calls.ts";
+import { addCounts } from "../../model/counts.ts";
+import { addToHistory, type History } from "../../model/history.ts";
+import type {
+  ChannelCounts,
+  ChannelHealth,
+  ChannelNumbers,
+  KnownChannel,
+  Waiting,
+} from "../../model/organization-calls.ts";
 
 /** A channel's row in D1. */
 interface DirectoryChannel {

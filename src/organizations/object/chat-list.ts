@@ -1,7 +1,13 @@
-import type { ListAnswer } from "../../chats/rpc.ts";
 import { pagination } from "../../http/pagination.ts";
-import { parseContactPlace, parseSearch, printContactPlace } from "../contact-search.ts";
-import type { ChatFilter, ChatPosition, ExportedChat, KnownChannel, WaitingPosition } from "../rpc.ts";
+import type { ListAnswer } from "../../model/chat-calls.ts";
+import { parseContactPlace, parseSearch, printContactPlace } from "../../model/contact-search.ts";
+import type {
+  ChatFilter,
+  ChatPosition,
+  ExportedChat,
+  KnownChannel,
+  WaitingPosition,
+} from "../../model/organization-calls.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";

@@ -1,4 +1,3 @@
-import { ShortSteps } from "../../platform/object/short-steps.ts";
 import {
   ALL_CHATS,
   type ContactSearch,
@@ -9,7 +8,8 @@ import {
   prefixOf,
   TERM_KINDS,
   type Term,
-} from "../contact-search.ts";
+} from "../../model/contact-search.ts";
+import { ShortSteps } from "../../platform/object/short-steps.ts";
 import { type ContactColumns, type ContactTable, contactOf } from "./contact-table.ts";
 
 /** The most rows that one page reads. */

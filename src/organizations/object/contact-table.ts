@@ -1,6 +1,6 @@
-import { FOLDING_VERSION } from "../../platform/folding.ts";
+import { type Contact, TERM_KINDS, type Term, termsOf } from "../../model/contact-search.ts";
+import { FOLDING_VERSION } from "../../model/folding.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import { type Contact, TERM_KINDS, type Term, termsOf } from "../contact-search.ts";
 
 /** The columns of a chat that are about its contact. `others`: further addresses as JSON. */
 export type ContactColumns = {

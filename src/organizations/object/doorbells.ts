@@ -1,6 +1,6 @@
-import { causeOf } from "../../log.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, REPLACED } from "../../model/organization-calls.ts";
 import { isRecent } from "../../platform/clock.ts";
-import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, REPLACED } from "../rpc.ts";
+import { causeOf } from "../../platform/log.ts";
 
 /**
  * Who opened a doorbell. `stream`: a live stream, whose `id` stays the same when its doorbell is opened again. `poll`: a

@@ -1,9 +1,9 @@
-import { type EventFact, type EventType, ownChannelId } from "../../events/event.ts";
-import { randomBase62 } from "../../ids.ts";
-import { causeOf } from "../../log.ts";
+import { type EventFact, type EventType, ownChannelId } from "../../model/event.ts";
+import { randomBase62 } from "../../model/id.ts";
+import type { EventBurst, FeedAnswer, FeedPointer } from "../../model/organization-calls.ts";
 import { isRecent } from "../../platform/clock.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { EventBurst, FeedAnswer, FeedPointer } from "../rpc.ts";
 import { FEED_LIMITS, FeedTables, KEPT_MS } from "./feed-tables.ts";
 import { factOf, type OwnRow } from "./own-events.ts";
 

@@ -1,7 +1,7 @@
-import type { RequestCounts } from "../../keys/rpc.ts";
-import { type Counts, subtractCounts } from "../../platform/counts.ts";
-import { addToHistory, type History } from "../history.ts";
-import type { KeyNumbers } from "../rpc.ts";
+import { type Counts, subtractCounts } from "../../model/counts.ts";
+import { addToHistory, type History } from "../../model/history.ts";
+import type { RequestCounts } from "../../model/key-calls.ts";
+import type { KeyNumbers } from "../../model/organization-calls.ts";
 
 /** The counts of an organization's keys. */
 export class KeyTable {

@@ -1,7 +1,7 @@
-import type { MemberCounts } from "../../chats/conversation-counts.ts";
-import { type Counts, subtractCounts } from "../../platform/counts.ts";
-import { addToHistory, type History } from "../history.ts";
-import type { AssignedChats } from "../rpc.ts";
+import type { MemberCounts } from "../../model/conversation-counts.ts";
+import { type Counts, subtractCounts } from "../../model/counts.ts";
+import { addToHistory, type History } from "../../model/history.ts";
+import type { AssignedChats } from "../../model/organization-calls.ts";
 
 /** Whose chat it is, and since when its contact waits for an answer. */
 interface Assignment {

@@ -1,11 +1,11 @@
 import { and, eq, isNull } from "drizzle-orm";
-import { MEMBER_LASTS_MS } from "../../console/claims.ts";
 import { directory, isOutage } from "../../db/client.ts";
 import { members, organizations } from "../../db/schema.ts";
-import { causeOf } from "../../log.ts";
+import type { MemberRecord } from "../../model/organization-calls.ts";
+import { MEMBER_LASTS_MS } from "../../model/session.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import { OpenChanges } from "../../platform/change-fence.ts";
-import type { MemberRecord } from "../rpc.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { Existence } from "./existence.ts";
 
 /** A session of a member. Times are Unix milliseconds. */

@@ -1,9 +1,8 @@
-import type { Chat } from "../../chats/chat.ts";
-import type { ChatIdentity, ListAnswer } from "../../chats/rpc.ts";
-import type { EventFact, EventType } from "../../events/event.ts";
-import type { RequestCounts } from "../../keys/rpc.ts";
-import type { EventRange } from "../../webhooks/rpc.ts";
-import type { History } from "../history.ts";
+import type { Chat } from "../../model/chat.ts";
+import type { ChatIdentity, ListAnswer } from "../../model/chat-calls.ts";
+import type { EventFact, EventType } from "../../model/event.ts";
+import type { History } from "../../model/history.ts";
+import type { RequestCounts } from "../../model/key-calls.ts";
 import type {
   ChannelHealth,
   ChatFilter,
@@ -17,7 +16,8 @@ import type {
   OrganizationNumbers,
   ReportAnswer,
   WaitingPosition,
-} from "../rpc.ts";
+} from "../../model/organization-calls.ts";
+import type { EventRange } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
 import { openForContact } from "./opening.ts";

@@ -1,6 +1,6 @@
-import { EVENT_TYPES, type EventFact, type EventType } from "../../events/event.ts";
-import { matches } from "../../events/filter.ts";
-import type { EventRange, WebhookFilter } from "../../webhooks/rpc.ts";
+import { EVENT_TYPES, type EventFact, type EventType } from "../../model/event.ts";
+import { matches } from "../../model/event-filter.ts";
+import type { EventRange, WebhookFilter } from "../../model/webhook.ts";
 
 /** A row of `own_events`. */
 export type OwnRow = { n: number; type: EventType; note: string; at: number };

@@ -1,5 +1,5 @@
+import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import type { EventRange, WebhookList } from "../../webhooks/rpc.ts";
 import { isNoticeLine, type OwnLineHost, OwnPart } from "./own-part.ts";
 
 /**

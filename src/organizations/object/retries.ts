@@ -1,7 +1,7 @@
-import { causeOf } from "../../log.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import { answerWithin } from "../../platform/call-object.ts";
 import { type Failed, settleEach } from "../../platform/concurrency.ts";
+import { causeOf } from "../../platform/log.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** What an organization's object does with its chats' objects in the background. */

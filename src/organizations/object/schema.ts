@@ -1,4 +1,4 @@
-import { FOLDING_VERSION } from "../../platform/folding.ts";
+import { FOLDING_VERSION } from "../../model/folding.ts";
 
 /**
  * The schema of an organization's object, in steps. An object runs the steps that it has not run yet, and keeps its data.

@@ -1,7 +1,7 @@
 import type { Limits } from "../../db/schema.ts";
-import { warnIfFails } from "../../log.ts";
-import type { WebhookList } from "../../webhooks/rpc.ts";
-import type { KnownChannel } from "../rpc.ts";
+import type { KnownChannel } from "../../model/organization-calls.ts";
+import type { WebhookList } from "../../model/webhook.ts";
+import { warnIfFails } from "../../platform/log.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { readConfiguration } from "./configuration.ts";
 

@@ -1,7 +1,7 @@
-import { causeOf } from "../../log.ts";
 import { type Backoff, doublingMs } from "../backoff.ts";
 import { type Clock, SYSTEM_CLOCK } from "../clock.ts";
 import { inTime } from "../deadline.ts";
+import { causeOf } from "../log.ts";
 import { earliest, type StandingAlarm } from "./alarm.ts";
 import { ChangeSignal } from "./change-signal.ts";
 

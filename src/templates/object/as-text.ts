@@ -1,5 +1,5 @@
-import type { Choices } from "../../channels/content.ts";
-import type { FilledParts } from "../components.ts";
+import type { Choices } from "../../model/content.ts";
+import type { FilledParts } from "../../model/template.ts";
 
 /**
  * A template for a channel without templates: its header, body and footer as text, its quick replies as choices, and its

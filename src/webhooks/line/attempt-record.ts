@@ -1,5 +1,5 @@
-import type { EventFact } from "../../events/event.ts";
-import type { WebhookAttempt } from "../rpc.ts";
+import type { EventFact } from "../../model/event.ts";
+import type { WebhookAttempt } from "../../model/webhook.ts";
 import type { CallResult } from "./call-webhook.ts";
 
 /** The event of an attempt, and the line that sends it. */

@@ -1,9 +1,9 @@
-import type { EventFact } from "../../events/event.ts";
 import { retryAfterMs } from "../../http/retry-after.ts";
-import { causeOf } from "../../log.ts";
+import type { EventFact } from "../../model/event.ts";
+import type { Payload, WebhookPermitAnswer } from "../../model/webhook.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
-import type { Payload, WebhookPermitAnswer } from "../rpc.ts";
+import { causeOf } from "../../platform/log.ts";
 import { type CallFailure, type Judgment, judgeAnswer } from "./retry.ts";
 
 /** The whole call, with its answer's body. */

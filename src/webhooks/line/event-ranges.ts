@@ -1,4 +1,4 @@
-import type { EventRange } from "../rpc.ts";
+import type { EventRange } from "../../model/webhook.ts";
 
 /** Ranges in ascending order. Those that touch or overlap are one. */
 export function joinedRanges(ranges: EventRange[]): EventRange[] {

@@ -1,5 +1,4 @@
-import type { EventFact } from "../../events/event.ts";
-import type { Logger } from "../../log.ts";
+import type { EventFact } from "../../model/event.ts";
 import type {
   EventRange,
   ReplayLeft,
@@ -7,7 +6,8 @@ import type {
   WebhookFilter,
   WebhookPermitAnswer,
   WebhookPermitRequest,
-} from "../rpc.ts";
+} from "../../model/webhook.ts";
+import type { Logger } from "../../platform/log.ts";
 import type { CallHost } from "./call-webhook.ts";
 
 /** The calls that a line makes to its webhook's object. Each rejects if the object does not answer. */

@@ -1,5 +1,5 @@
-import type { EventFact } from "../../events/event.ts";
-import type { WebhookFilter } from "../rpc.ts";
+import type { EventFact } from "../../model/event.ts";
+import type { WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
 import { type Next, type StoredLine, withFilter } from "./line.ts";
 import { PendingEvents, type SEARCH } from "./pending-events.ts";

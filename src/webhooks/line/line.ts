@@ -1,5 +1,4 @@
-import type { EventFact } from "../../events/event.ts";
-import { backoffMs } from "../../platform/backoff.ts";
+import type { EventFact } from "../../model/event.ts";
 import type {
   AttemptOutcome,
   EventRange,
@@ -7,7 +6,8 @@ import type {
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
-} from "../rpc.ts";
+} from "../../model/webhook.ts";
+import { backoffMs } from "../../platform/backoff.ts";
 import { joinedRanges, rangesAfter } from "./event-ranges.ts";
 import { type Judgment, nextTry } from "./retry.ts";
 

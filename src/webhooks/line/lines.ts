@@ -1,5 +1,5 @@
-import { causeOf } from "../../log.ts";
-import type { EventRange, LineDescription, WebhookList } from "../rpc.ts";
+import type { EventRange, LineDescription, WebhookList } from "../../model/webhook.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { LineHost } from "./host.ts";
 import { lineKey } from "./kept-line.ts";
 import { newLine, type StoredLine } from "./line.ts";

@@ -1,6 +1,6 @@
+import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { EventRange, WebhookList } from "../rpc.ts";
 import type { LineHost } from "./host.ts";
 import { Lines } from "./lines.ts";
 

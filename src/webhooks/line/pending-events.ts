@@ -1,5 +1,5 @@
-import type { EventFact } from "../../events/event.ts";
-import type { EventRange, WebhookFilter } from "../rpc.ts";
+import type { EventFact } from "../../model/event.ts";
+import type { EventRange, WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
 import { type Next, nextWork, type Replay, replayWork, type StoredLine, withReplaySearched } from "./line.ts";
 

@@ -1,6 +1,4 @@
-import type { EventFact } from "../../events/event.ts";
-import { causeOf } from "../../log.ts";
-import { type Backoff, doublingMs } from "../../platform/backoff.ts";
+import type { EventFact } from "../../model/event.ts";
 import type {
   EventRange,
   LineDescription,
@@ -8,7 +6,9 @@ import type {
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
-} from "../rpc.ts";
+} from "../../model/webhook.ts";
+import { type Backoff, doublingMs } from "../../platform/backoff.ts";
+import { causeOf } from "../../platform/log.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";

@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from "../rpc.ts";
+import type { WebhookAttempt } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
 import type { KeptLine } from "./kept-line.ts";
 import { afterReport } from "./line.ts";

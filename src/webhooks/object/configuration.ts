@@ -2,10 +2,10 @@ import { and, eq, isNull } from "drizzle-orm";
 import { directory, isOutage } from "../../db/client.ts";
 import { webhooks } from "../../db/schema.ts";
 import { unavailable } from "../../http/errors.ts";
+import { pick } from "../../model/pick.ts";
+import type { Payload, WebhookFilter } from "../../model/webhook.ts";
 import { isRecent } from "../../platform/clock.ts";
-import { pick } from "../../platform/pick.ts";
 import { open, sealingKeys } from "../../secrets/sealing.ts";
-import type { Payload, WebhookFilter } from "../rpc.ts";
 
 /** A webhook's configuration with opened secrets. */
 export interface WebhookConfig {

@@ -1,7 +1,7 @@
+import type { WebhookAttempt } from "../../model/webhook.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { reportedClass } from "../line/retry.ts";
-import type { WebhookAttempt } from "../rpc.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import type { KnownWebhook } from "./known-webhook.ts";

@@ -1,4 +1,4 @@
-import type { EventRange } from "../rpc.ts";
+import type { EventRange } from "../../model/webhook.ts";
 
 /** Given-up events of a line, in ascending order. */
 export interface FailedRange {

@@ -1,4 +1,4 @@
-import type { ReplayLeft } from "../rpc.ts";
+import type { ReplayLeft } from "../../model/webhook.ts";
 
 /** What the lines of the last replay had not sent when their chats were deleted. Nobody will send these events. */
 export class GoneLines {

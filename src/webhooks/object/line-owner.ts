@@ -1,6 +1,6 @@
+import type { EventRange } from "../../model/webhook.ts";
 import { callOrganization } from "../../organizations/call-organization.ts";
 import { callObject } from "../../platform/call-object.ts";
-import type { EventRange } from "../rpc.ts";
 
 /** The methods of the objects with lines: chats, and organizations for their own events. */
 interface LineOwner {

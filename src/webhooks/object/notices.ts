@@ -1,8 +1,8 @@
-import type { EndedAct } from "../../audit/act.ts";
-import { causeOf } from "../../log.ts";
+import type { EndedAct } from "../../model/audit.ts";
 import { type Backoff, doublingMs } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
+import { causeOf } from "../../platform/log.ts";
 import type { Notice } from "./state.ts";
 
 /** When a notice that the organization did not take is sent again. */

@@ -1,7 +1,4 @@
-import type { EndedAct } from "../../audit/act.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { ChangeSignal } from "../../platform/object/change-signal.ts";
-import type { DuePart } from "../../platform/object/due-work.ts";
+import type { EndedAct } from "../../model/audit.ts";
 import type {
   DisabledReason,
   PingRefusal,
@@ -9,7 +6,10 @@ import type {
   WebhookDescription,
   WebhookPermitAnswer,
   WebhookPermitRequest,
-} from "../rpc.ts";
+} from "../../model/webhook.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { ChangeSignal } from "../../platform/object/change-signal.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { WebhookConfig } from "./configuration.ts";
 import { EndedAttempts } from "./ended-attempts.ts";

@@ -1,7 +1,7 @@
-import type { Event } from "../../events/event.ts";
+import type { Event } from "../../model/event.ts";
+import type { Payload, WebhookAttempt } from "../../model/webhook.ts";
 import { attemptRecord } from "../line/attempt-record.ts";
 import { type CallHost, callWebhook } from "../line/call-webhook.ts";
-import type { Payload, WebhookAttempt } from "../rpc.ts";
 
 /** What a ping calls. */
 export interface PingTarget {

@@ -1,5 +1,5 @@
+import type { PingRefusal } from "../../model/webhook.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { PingRefusal } from "../rpc.ts";
 import { MAX_HOLD_MS, takeStart } from "./pace.ts";
 import type { Slots } from "./slots.ts";
 import type { WebhookState } from "./state.ts";

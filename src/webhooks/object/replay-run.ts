@@ -1,11 +1,11 @@
 import { unavailable } from "../../http/errors.ts";
-import { causeOf } from "../../log.ts";
+import type { EventRange } from "../../model/webhook.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { doEach, MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import { inTime, withDeadline } from "../../platform/deadline.ts";
+import { causeOf } from "../../platform/log.ts";
 import { joinedRanges } from "../line/event-ranges.ts";
-import type { EventRange } from "../rpc.ts";
 import type { FailedRange } from "./failed-events.ts";
 import type { GoneLines } from "./gone-lines.ts";
 import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";

@@ -1,6 +1,6 @@
-import { parseEventId } from "../../events/event.ts";
+import { parseEventId } from "../../model/event.ts";
+import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "../../model/webhook.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "../rpc.ts";
 import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
 
 /** How many events of a replay have ended, and how many were accepted. */

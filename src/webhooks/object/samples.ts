@@ -1,8 +1,8 @@
 import { withoutContent } from "../../chats/object/note.ts";
-import { type Event, type EventFact, type EventType, lifeDigits } from "../../events/event.ts";
-import { renderEvent, showsChat } from "../../events/render.ts";
+import { type Event, type EventFact, type EventType, lifeDigits } from "../../model/event.ts";
+import { renderEvent, showsChat } from "../../model/event-render.ts";
+import type { Payload } from "../../model/webhook.ts";
 import { examples } from "../../openapi/examples.ts";
-import type { Payload } from "../rpc.ts";
 
 const { chat, message, note } = examples;
 const scheduledAt = "2026-11-21T09:00:00.000Z";

@@ -1,6 +1,6 @@
-import { isoTime } from "../../platform/iso-time.ts";
+import { isoTime } from "../../model/iso-time.ts";
+import type { DisabledReason, WebhookStateName } from "../../model/webhook.ts";
 import type { AnswerClass } from "../line/retry.ts";
-import type { DisabledReason, WebhookStateName } from "../rpc.ts";
 import { afterProbe, type ProbePlan, planProbes } from "./probes.ts";
 
 /**

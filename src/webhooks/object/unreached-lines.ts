@@ -1,6 +1,6 @@
+import type { EventRange } from "../../model/webhook.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { EventRange } from "../rpc.ts";
 
 /** A line that did not take its events, with the first of them. */
 export interface UnreachedLine {

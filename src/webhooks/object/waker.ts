@@ -1,8 +1,8 @@
-import { causeOf } from "../../log.ts";
 import { type Backoff, doublingMs } from "../../platform/backoff.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
+import { causeOf } from "../../platform/log.ts";
 import { MAX_HOLD_MS, slotsOf, wakeLinesFrom } from "./pace.ts";
 import type { Slots } from "./slots.ts";
 import type { WebhookState } from "./state.ts";

@@ -1,13 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import type { EndedAct } from "../../audit/act.ts";
-import type { EventType } from "../../events/event.ts";
-import { jurisdictionOf, newId } from "../../ids.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
-import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import { StandingAlarm } from "../../platform/object/alarm.ts";
-import { DueWork } from "../../platform/object/due-work.ts";
-import { prepareSchema } from "../../platform/object/schema-steps.ts";
-import { linePorts } from "../line/ports.ts";
+import type { EndedAct } from "../../model/audit.ts";
+import type { EventType } from "../../model/event.ts";
+import { jurisdictionOf, newId } from "../../model/id.ts";
 import type {
   AttemptFilter,
   AttemptPage,
@@ -22,7 +16,13 @@ import type {
   WebhookDescription,
   WebhookPermitAnswer,
   WebhookPermitRequest,
-} from "../rpc.ts";
+} from "../../model/webhook.ts";
+import { callOrganization } from "../../organizations/call-organization.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { DueWork } from "../../platform/object/due-work.ts";
+import { prepareSchema } from "../../platform/object/schema-steps.ts";
+import { linePorts } from "../line/ports.ts";
 import { AttemptLog } from "./attempt-log.ts";
 import { type WebhookConfig, WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";

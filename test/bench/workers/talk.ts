@@ -1,7 +1,7 @@
 import { inboundMessage, outboundMessage } from "../../../src/chats/object/log/new-message.ts";
 import type { NewMessage } from "../../../src/chats/object/log/rows.ts";
-import type { FileMedia } from "../../../src/chats/rpc.ts";
-import { newId } from "../../../src/ids.ts";
+import type { FileMedia } from "../../../src/model/chat-calls.ts";
+import { newId } from "../../../src/model/id.ts";
 import { type Messages, TALK_STEP_MS, type Talk } from "../filling.ts";
 
 /** Messages that a side writes one after the other. */

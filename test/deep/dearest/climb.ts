@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import type { Random } from "../../support/random.ts";
 import {
   type Channel,

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 
 /** What the requests of a run are about. */
 export interface DearPlace {

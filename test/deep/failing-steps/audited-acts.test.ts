@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
-import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/audit/actions.ts";
+import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/model/audit-action.ts";
 import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/audit/acts.ts";
 import { type Answer, admin } from "../../support/harness.ts";
 import { quietly } from "./fixtures.ts";

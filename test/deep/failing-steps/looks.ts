@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { unwatched } from "./steps.ts";
 
 /** The stored data of a chat's object: its messages, and whether its alarm is set. */

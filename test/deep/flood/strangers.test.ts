@@ -1,9 +1,9 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newId, randomBase62 } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
+import { newId, randomBase62 } from "../../../src/model/id.ts";
 import { countRoundTrips, NAMESPACES } from "../../support/faults.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect } from "../../support/sockets.ts";

@@ -1,6 +1,6 @@
-import { type IdPrefix, newId, randomBase62 } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { type IdPrefix, newId, randomBase62 } from "../../../src/model/id.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import {
   type Channel,
   CREDENTIALS,

@@ -7,7 +7,6 @@ import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
-import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { messagePatch } from "../../../src/chats/move-message.ts";
 import { noteBody, notesQuery } from "../../../src/chats/notes.ts";
 import { uploadQuery } from "../../../src/chats/upload-media.ts";
@@ -24,6 +23,7 @@ import { overlapBody } from "../../../src/management/overlap.ts";
 import { statsQuery } from "../../../src/management/stats.ts";
 import { historyQuery } from "../../../src/management/stats-history.ts";
 import { newTemplateBody, templatePatch } from "../../../src/management/templates.ts";
+import { resendBody, sendBody } from "../../../src/model/message.ts";
 import {
   attemptsQuery,
   enableBody,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { type BotMessage, type TelegramServer, telegramServer } from "../../support/telegram-server.ts";
 import { type TakenMessage, type WhatsAppServer, whatsappServer } from "../../support/whatsapp-server.ts";
 import { DevServer } from "../../support/world/dev-server.ts";

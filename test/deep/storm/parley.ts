@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import type { Endpoint } from "../../support/webhook-receiver.ts";
 import type { DevServer } from "../../support/world/dev-server.ts";
 import {

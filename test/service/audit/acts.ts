@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import type { AuditAction } from "../../../src/audit/actions.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import type { AuditAction } from "../../../src/model/audit-action.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,

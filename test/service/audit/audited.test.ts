@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
-import { ACTION_NAMES, actionSpec } from "../../../src/audit/actions.ts";
+import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
 import { ACTORS, ACTS, type ActorName, type Everything, everything } from "./acts.ts";

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/audit/act.ts";
-import { newSortableId } from "../../../src/ids.ts";
+import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/model/audit.ts";
+import { newSortableId } from "../../../src/model/id.ts";
 import { admin, client, created, expectError, newChat, newKey } from "../../support/harness.ts";
 import { newManager } from "../management/manager.ts";
 import { endedEntries } from "./ended-entries.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ACTION_NAMES, actionSpec } from "../../../src/audit/actions.ts";
 import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
+import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, breakStatements, replaceMethod } from "../../support/faults.ts";
 import { type Answer, admin, client, expectError, newKey } from "../../support/harness.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { database, directory, isOutage } from "../../../src/db/client.ts";
 import { organizations } from "../../../src/db/schema.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { breakDirectory, OUTAGES, outageError } from "../../support/faults.ts";
 
 type Fetch = () => Promise<Response>;

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { countHops } from "../../support/faults.ts";
 import { type Client, call, newChat, newOrganization, send } from "../../support/harness.ts";

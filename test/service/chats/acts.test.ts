@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import {
   admin,

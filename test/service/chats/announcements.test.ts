@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { ChatParts } from "../../../src/chats/object/chat-parts.ts";
-import type { ChatIdentity } from "../../../src/chats/rpc.ts";
-import { newId } from "../../../src/ids.ts";
+import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import { newId } from "../../../src/model/id.ts";
 
 /** The parts of a chat that was adopted in another turn, on the storage of an object that is deleted afterward. */
 async function withParts(work: (parts: ChatParts, storage: DurableObjectStorage) => Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
+import type { Chat } from "../../../src/model/chat.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { aroundCall, breakObject, countCalls } from "../../support/faults.ts";
 import {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { rowsRead } from "../../support/rows-read.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
+import type { Chat } from "../../../src/model/chat.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 import { report, writeAsContact } from "./inbound.ts";

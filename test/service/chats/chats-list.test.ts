@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
-import { newId } from "../../../src/ids.ts";
+import type { Chat } from "../../../src/model/chat.ts";
+import { newId } from "../../../src/model/id.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import {
   type Answer,

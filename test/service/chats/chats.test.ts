@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { expectError, expectFaults, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
 

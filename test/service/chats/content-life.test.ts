@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { workIsDone } from "../../support/alarms.ts";
 import {
   admin,

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import type { Message } from "../../../src/chats/message.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 

@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
-import { messageId } from "../../../src/ids.ts";
+import { messageId } from "../../../src/model/id.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import type { Answer } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { admin, created, expectError, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, refuse, type Script, status } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { expectFaults, newChat, newOrganization, send } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
 import { writeAsContact } from "./inbound.ts";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { foldingSteps } from "../../support/folding-steps.ts";
 import {
   type Answer,

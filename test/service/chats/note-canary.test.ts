@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { directoryText } from "../../support/canaries.ts";
 import {

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { AsOwner, Draft } from "../../../src/chats/rpc.ts";
 import { sendMessage } from "../../../src/chats/send-message.ts";
-import type { Caller } from "../../../src/keys/caller.ts";
+import type { Caller } from "../../../src/model/caller.ts";
+import type { AsOwner, Draft } from "../../../src/model/chat-calls.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { crash } from "./object/delivery/conversation.ts";

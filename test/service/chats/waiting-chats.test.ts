@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
+import type { Chat } from "../../../src/model/chat.ts";
 import { printPlace } from "../../../src/organizations/object/waiting-list.ts";
 import {
   type Answer,

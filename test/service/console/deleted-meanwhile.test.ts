@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { browser, signIn, signInMember } from "../../support/console.ts";
 import { admin, expectError, newOrganization } from "../../support/harness.ts";
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
-import { newId } from "../../../src/ids.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { newId } from "../../../src/model/id.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { browser, cookieOf, signIn, signInMember } from "../../support/console.ts";
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { signIn } from "../../support/console.ts";
 import { call } from "../../support/harness.ts";
 

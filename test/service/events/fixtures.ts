@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, onTestFinished, vi } from "vitest";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";

@@ -1,9 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
-import type { Message } from "../../../src/chats/message.ts";
-import { messageId } from "../../../src/ids.ts";
+import type { Chat } from "../../../src/model/chat.ts";
+import { messageId } from "../../../src/model/id.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 
 /** A line of an export. */

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { readExportCursor } from "../../../src/export/cursor.ts";
 import { exportParts } from "../../../src/export/export.ts";
-import { messageId } from "../../../src/ids.ts";
+import { messageId } from "../../../src/model/id.ts";
 import { admin } from "../../support/harness.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { retainedPlace } from "../chats/object/retention/fixtures.ts";

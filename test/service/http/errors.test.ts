@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { newId } from "../../../src/model/id.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {
   type Answer,

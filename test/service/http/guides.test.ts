@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
 import { app } from "../../../src/app.ts";
-import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/audit/act.ts";
 import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
@@ -13,15 +12,6 @@ import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../sr
 import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
 import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
 import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
-import {
-  MAX_CONTENT,
-  MAX_KEY,
-  MAX_METADATA_BYTES,
-  MAX_PAIRS,
-  MAX_VALUE,
-  sendBody,
-} from "../../../src/chats/message.ts";
-import { MAX_AHEAD_DAYS } from "../../../src/chats/message-times.ts";
 import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
 import { MAX_UNUSED_FILES } from "../../../src/chats/object/files/limits.ts";
@@ -38,30 +28,40 @@ import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-ro
 import { MAX_PASSKEYS } from "../../../src/console/passkeys/passkeys.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
-import { MAX_FILE_BYTES } from "../../../src/files/limits.ts";
 import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
 import { MAX_PAGE } from "../../../src/http/pagination.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
 import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
-import { PRESETS } from "../../../src/keys/presets.ts";
 import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/management/key-ceilings.ts";
 import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/management/key-settings.ts";
 import { MAX_SHOWN } from "../../../src/management/left-behind.ts";
 import { MAX_OVERLAP_SECONDS } from "../../../src/management/overlap.ts";
 import { MAX_RETENTION_DAYS } from "../../../src/management/retention.ts";
 import { ROW_CEILINGS } from "../../../src/management/row-kinds.ts";
+import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/model/audit.ts";
+import { MAX_FILE_BYTES } from "../../../src/model/file-limits.ts";
+import {
+  MAX_CONTENT,
+  MAX_KEY,
+  MAX_METADATA_BYTES,
+  MAX_PAIRS,
+  MAX_VALUE,
+  sendBody,
+} from "../../../src/model/message.ts";
+import { MAX_AHEAD_DAYS } from "../../../src/model/message-times.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/model/organization-calls.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
+import { PRESETS } from "../../../src/model/permission-presets.ts";
+import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";
 import { MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";
 import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/object/feed-tables.ts";
 import { MAX_ENDED } from "../../../src/organizations/object/member-records.ts";
-import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/organizations/rpc.ts";
 import { MAX_FILTERS, MAX_WEBHOOK_OVERLAP_SECONDS, WEBHOOK_MOST } from "../../../src/webhooks/fields.ts";
 import { HOST_CEILING } from "../../../src/webhooks/host-ceiling.ts";
 import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/line/call-webhook.ts";
 import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line/line.ts";
 import { KEPT_ATTEMPTS } from "../../../src/webhooks/object/attempt-log.ts";
-import { MAX_WEBHOOK_URL } from "../../../src/webhooks/url.ts";
 import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EVENT_TYPES } from "../../../src/events/event.ts";
+import { EVENT_TYPES } from "../../../src/model/event.ts";
 import { sampleEvent } from "../../../src/webhooks/object/samples.ts";
 import { faultsOfSchema } from "../../support/documents.ts";
 import { client, newChat, newKey, newOrganization } from "../../support/harness.ts";

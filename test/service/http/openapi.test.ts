@@ -4,7 +4,7 @@ import manifest from "../../../package.json?raw";
 import { app } from "../../../src/app.ts";
 import guide from "../../../src/docs/sending.md?raw";
 import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { documents } from "../../../src/openapi/documents.ts";
 import { UNMATCHED_CODES } from "../../../src/openapi/errors.ts";
 import { compareToDocuments, DOCUMENTS, type Exchange, type OpenApi, operationsOf } from "../../support/documents.ts";

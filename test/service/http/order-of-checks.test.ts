@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 
 const ALLOWED = { "CF-Connecting-IP": "192.0.2.1" };

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { admin, call, client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { COUNTED_TOGETHER } from "../../../src/http/abuse-limit.ts";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { type Answer, admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect, visit } from "../../support/sockets.ts";

@@ -3,16 +3,16 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
 import { requestLog } from "../../../src/http/request-log.ts";
-import { newId } from "../../../src/ids.ts";
 import { authenticate } from "../../../src/keys/guard.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { newId } from "../../../src/model/id.ts";
 import {
   type Need,
   neededPermissions,
   needsOnlyOne,
   PERMISSIONS,
   type Permission,
-} from "../../../src/keys/permissions.ts";
+} from "../../../src/model/permission.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
 

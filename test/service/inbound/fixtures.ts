@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
-import type { Message } from "../../../src/chats/message.ts";
+import type { Chat } from "../../../src/model/chat.ts";
+import type { Message } from "../../../src/model/message.ts";
 import { type Client, newOrganization } from "../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
 

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { newId } from "../../../src/model/id.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { admin, call, client, created, expectError, newKey, newOrganization } from "../../support/harness.ts";
 

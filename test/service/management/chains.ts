@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { addressMatcher } from "../../../src/keys/allowlist.ts";
-import { PERMISSIONS, type Permission } from "../../../src/keys/permissions.ts";
+import { addressMatcher } from "../../../src/model/allowlist.ts";
+import { PERMISSIONS, type Permission } from "../../../src/model/permission.ts";
 import { type Answer, admin, call, created, newKey } from "../../support/harness.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { admin, type Client, client, newKey, newOrganization } from "../../support/harness.ts";
 
 export interface Manager {

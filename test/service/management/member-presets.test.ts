@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
-import { PRESETS } from "../../../src/keys/presets.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
+import { PRESETS } from "../../../src/model/permission-presets.ts";
 import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 
 const { agent: AGENT, viewer: VIEWER } = PRESETS;

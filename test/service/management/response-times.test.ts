@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { browser, signInMember } from "../../support/console.ts";
 import { breakObjects } from "../../support/faults.ts";

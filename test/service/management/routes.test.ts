@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
-import { type IdPrefix, newId } from "../../../src/ids.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { type IdPrefix, newId } from "../../../src/model/id.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import {
   admin,
   call,

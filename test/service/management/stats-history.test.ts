@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { newId } from "../../../src/model/id.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { admin, client, expectError, newKey, newOrganization, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
+import type { Chat } from "../../../src/model/chat.ts";
 import { type Answer, admin, expectFaults, newChannel, newOrganization } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
 import { add, finder, idsOf, object, place, termsIn } from "./object/contacts.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import {
   admin,
   client,

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import type { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import type { PERMISSIONS } from "../../../src/model/permission.ts";
 import { client, created, newKey, newOrganization } from "../../support/harness.ts";
 
 /** What a key needs to configure webhooks. */

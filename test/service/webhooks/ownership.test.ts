@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, created, expectError, newOrganization, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { eventId } from "../../../src/events/event.ts";
-import { TYPE_PATTERNS } from "../../../src/events/filter.ts";
-import { newId } from "../../../src/ids.ts";
+import { eventId } from "../../../src/model/event.ts";
+import { TYPE_PATTERNS } from "../../../src/model/event-filter.ts";
+import { newId } from "../../../src/model/id.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {
   admin,

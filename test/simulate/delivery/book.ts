@@ -1,6 +1,6 @@
-import { expiryOf, type Message } from "../../../src/chats/message.ts";
 import type { Delivery, DeliveryError } from "../../../src/chats/object/delivery/retry.ts";
-import type { StatusNews } from "../../../src/chats/rpc.ts";
+import type { StatusNews } from "../../../src/model/chat-calls.ts";
+import { expiryOf, type Message } from "../../../src/model/message.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 
 /** A stored message and the state of its delivery. */

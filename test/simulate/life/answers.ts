@@ -1,4 +1,3 @@
-import type { ShownMessage } from "../../../src/chats/message.ts";
 import type {
   Draft,
   InboundDraft,
@@ -6,7 +5,8 @@ import type {
   MoveBody,
   ResendRequest,
   SendAnswer,
-} from "../../../src/chats/rpc.ts";
+} from "../../../src/model/chat-calls.ts";
+import type { ShownMessage } from "../../../src/model/message.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";

@@ -1,5 +1,5 @@
-import type { SendBody, ShownMessage } from "../../../src/chats/message.ts";
-import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/chats/rpc.ts";
+import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/model/chat-calls.ts";
+import type { SendBody, ShownMessage } from "../../../src/model/message.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, INBOUND, networkIdsOf, type Row } from "./book.ts";

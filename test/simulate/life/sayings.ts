@@ -1,5 +1,5 @@
-import type { SendBody } from "../../../src/chats/message.ts";
-import type { InboundExtra } from "../../../src/chats/rpc.ts";
+import type { InboundExtra } from "../../../src/model/chat-calls.ts";
+import type { SendBody } from "../../../src/model/message.ts";
 import type { LifeWorld } from "./rules.ts";
 
 /** Makes a word that occurs once in a run. */

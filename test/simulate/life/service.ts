@@ -6,5 +6,5 @@ export { moveMessage } from "../../../src/chats/move-message.ts";
 export { ChatObject } from "../../../src/chats/object/chat-object.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";
 export { uploadMedia } from "../../../src/chats/upload-media.ts";
-export { newId } from "../../../src/ids.ts";
+export { newId } from "../../../src/model/id.ts";
 export { platform } from "../objects/globals.ts";

@@ -1,6 +1,6 @@
-import type { SendBody } from "../../../src/chats/message.ts";
-import type { ChatIdentity } from "../../../src/chats/rpc.ts";
-import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { SendBody } from "../../../src/model/message.ts";
+import type { ChatReport } from "../../../src/model/organization-calls.ts";
 import { Calls } from "../objects/calls.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import { SimulatedObject } from "../objects/object.ts";

@@ -1,6 +1,6 @@
 import { type VisitorMessage, visitorMessage } from "../../../src/channels/web/render.ts";
-import type { Message } from "../../../src/chats/message.ts";
 import type { ServerFrame } from "../../../src/chats/object/visitors/frames.ts";
+import type { Message } from "../../../src/model/message.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";
 import type { Book } from "./book.ts";
 import { isBlank } from "./content-judge.ts";

@@ -1,4 +1,4 @@
-import type { SendBody } from "../../../src/chats/message.ts";
+import type { SendBody } from "../../../src/model/message.ts";
 import type { LengthSink } from "../objects/fixed-length-stream.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";

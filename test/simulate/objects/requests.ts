@@ -1,4 +1,4 @@
-import type { Caller } from "../../../src/keys/caller.ts";
+import type { Caller } from "../../../src/model/caller.ts";
 import { Party, type PlatformWorld } from "./party.ts";
 
 export const ORGANIZATION_ID = "org_g000000000000000";

@@ -1,4 +1,4 @@
-import type { LastMessage } from "../../../src/chats/chat.ts";
+import type { LastMessage } from "../../../src/model/chat.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";

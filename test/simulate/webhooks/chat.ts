@@ -1,11 +1,11 @@
 import type { EventLog } from "../../../src/chats/object/log/event-log.ts";
 import type { MessageLog } from "../../../src/chats/object/log/message-log.ts";
-import type { ChatIdentity } from "../../../src/chats/rpc.ts";
-import type { EventType } from "../../../src/events/event.ts";
+import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { EventType } from "../../../src/model/event.ts";
+import type { EventRange, WebhookFilter } from "../../../src/model/webhook.ts";
 import type { LineHost } from "../../../src/webhooks/line/host.ts";
 import type { Lines } from "../../../src/webhooks/line/lines.ts";
 import type { LinesObject } from "../../../src/webhooks/line/object-lines.ts";
-import type { EventRange, WebhookFilter } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";
 import type { Receivers } from "./receivers.ts";

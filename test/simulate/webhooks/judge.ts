@@ -1,5 +1,5 @@
+import type { WebhookAttempt } from "../../../src/model/webhook.ts";
 import type { StoredLine } from "../../../src/webhooks/line/line.ts";
-import type { WebhookAttempt } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import { type BookedLine, LinesBook } from "./lines-book.ts";

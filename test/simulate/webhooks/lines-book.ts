@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from "../../../src/webhooks/rpc.ts";
+import type { WebhookAttempt } from "../../../src/model/webhook.ts";
 
 /** How an event of a line ended. */
 export type End = "accepted" | "given up";

@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from "../../../src/webhooks/rpc.ts";
+import type { WebhookAttempt } from "../../../src/model/webhook.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { KEPT_ATTEMPTS } from "./load-service.ts";
 import type { WebhookWorld } from "./rules.ts";

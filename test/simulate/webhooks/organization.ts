@@ -1,5 +1,5 @@
-import type { ChatReport, FeedPointer, ReportAnswer } from "../../../src/organizations/rpc.ts";
-import type { WebhookFilter, WebhookList } from "../../../src/webhooks/rpc.ts";
+import type { ChatReport, FeedPointer, ReportAnswer } from "../../../src/model/organization-calls.ts";
+import type { WebhookFilter, WebhookList } from "../../../src/model/webhook.ts";
 import type { Directory } from "../objects/calls.ts";
 
 interface KnownChat {

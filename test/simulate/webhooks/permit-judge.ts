@@ -1,6 +1,6 @@
+import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/model/webhook.ts";
 import { reportedClass } from "../../../src/webhooks/line/retry.ts";
 import type { WebhookState } from "../../../src/webhooks/object/state.ts";
-import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/webhooks/rpc.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Result } from "../objects/party.ts";
 import type { LinesBook } from "./lines-book.ts";

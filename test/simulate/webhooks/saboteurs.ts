@@ -43,7 +43,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "return now >= probeAt;",
   },
   "an event's id has no life": {
-    file: "src/events/event.ts",
+    file: "src/model/event.ts",
     right: "export function eventId(ownerId: string, life: string, number: number): string {",
     wrong: `export function eventId(ownerId: string, itsLife: string, number: number): string {
   const life = "0".repeat(itsLife.length);`,

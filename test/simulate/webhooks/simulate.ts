@@ -1,4 +1,4 @@
-import type { WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
+import type { WebhookPermitAnswer } from "../../../src/model/webhook.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";

@@ -1,6 +1,6 @@
 import type { Adapter, Credentials, Network, Outbound } from "../../../src/channels/adapter.ts";
-import type { FilesPort, OutboundFile } from "../../../src/channels/files.ts";
 import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
+import type { FilesPort, OutboundFile } from "../../../src/model/message-file.ts";
 
 /** Makes messages to send to an address, texts unless told otherwise; `text` is `content` unless it is given. */
 export function outboundTo(address: string): (fields?: Partial<Outbound>) => Outbound {

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Adapter, Outbound } from "../../../src/channels/adapter.ts";
-import type { Choice, Choices } from "../../../src/channels/content.ts";
 import { telegram } from "../../../src/channels/telegram/adapter.ts";
 import { visitorMessage } from "../../../src/channels/web/render.ts";
 import { webSpec } from "../../../src/channels/web/spec.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
 import type { WhatsAppPart } from "../../../src/channels/whatsapp/render.ts";
+import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
+import type { Choice, Choices } from "../../../src/model/content.ts";
 import {
   choicesBody,
   combinationFaults,
@@ -25,9 +26,8 @@ import {
   MAX_PLACE_TEXT,
   MAX_SECTION,
   MAX_TITLE,
-} from "../../../src/chats/content.ts";
-import { MAX_CONTENT, type Message } from "../../../src/chats/message.ts";
-import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
+} from "../../../src/model/content-schema.ts";
+import { MAX_CONTENT, type Message } from "../../../src/model/message.ts";
 import { faultsOfTelegram, faultsOfWhatsApp, textsIn } from "../../support/network-limits.ts";
 import { NO_FILES, outboundTo } from "./outbound.ts";
 

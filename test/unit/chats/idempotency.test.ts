@@ -3,8 +3,8 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { fingerprintOf, idempotencyHashOf, readIdempotencyKey } from "../../../src/chats/idempotency.ts";
-import { sendBody } from "../../../src/chats/message.ts";
 import type { ApiError } from "../../../src/http/errors.ts";
+import { sendBody } from "../../../src/model/message.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCursor } from "../../../src/events/cursor.ts";
-import type { EventType } from "../../../src/events/event.ts";
 import { cursorAt, type FeedFilter, type FeedPort, FeedReader } from "../../../src/events/feed-reader.ts";
-import { matches } from "../../../src/events/filter.ts";
 import { ApiError } from "../../../src/http/errors.ts";
-import type { FeedPointer } from "../../../src/organizations/rpc.ts";
+import type { EventType } from "../../../src/model/event.ts";
+import { matches } from "../../../src/model/event-filter.ts";
+import type { FeedPointer } from "../../../src/model/organization-calls.ts";
 
 const LIFE = "0Vx3kQ2a";
 const ALL: FeedFilter = { types: null, channels: null };

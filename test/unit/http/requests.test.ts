@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
 import { pagination, positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
-import { causeOf } from "../../../src/log.ts";
+import { causeOf } from "../../../src/platform/log.ts";
 
 const HEADERS = { isSecure: false, own: {} };
 

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
-import { sendBody } from "../../../src/chats/message.ts";
 import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
-import { optional, queryInteger, queryText, requiredText } from "../../../src/http/fields.ts";
 import { afterQuery, beforeQuery, pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { fault, isSearch, validBody, validQuery } from "../../../src/http/validation.ts";
+import { optional, queryInteger, queryText, requiredText } from "../../../src/model/field.ts";
+import { sendBody } from "../../../src/model/message.ts";
 
 const HEADERS = { isSecure: false, own: {} };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../src/ids.ts";
 import { hashOf, keyIdOf, newKeyText } from "../../../src/keys/key-text.ts";
+import { newId } from "../../../src/model/id.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { neededUntil } from "../../../src/keys/last-manager.ts";
-import type { Permission } from "../../../src/keys/permissions.ts";
+import type { Permission } from "../../../src/model/permission.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = 3_600_000;

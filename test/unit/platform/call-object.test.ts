@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newId } from "../../../src/ids.ts";
+import { newId } from "../../../src/model/id.ts";
 import { callObject } from "../../../src/platform/call-object.ts";
 
 type Namespace = DurableObjectNamespace<Rpc.DurableObjectBranded>;

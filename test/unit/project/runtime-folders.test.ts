@@ -20,7 +20,7 @@ const PROGRAMS = /^src\/(cli|client|openapi|web)\//;
 const SHARED = new RegExp(
   `^src/(?:${[
     "(?:db|http|platform|secrets)/.*",
-    "(?:config|ids|log)\\.ts",
+    "config\\.ts",
     "channels/(?:telegram|whatsapp)/.*",
     "channels/(?:post-file|record|registry)\\.ts",
     "channels/web/(?:file-link|render)\\.ts",
@@ -129,7 +129,7 @@ test("what only Durable Objects use stands below object/", () => {
 });
 
 /** Where each file may run in an object; the guide says so of the folder or the name. */
-const IN_BOTH = /^src\/(?:platform\/|channels\/(?:telegram|whatsapp)\/|.*rpc\.ts$)/;
+const IN_BOTH = /^src\/(?:model|platform|channels\/(?:telegram|whatsapp))\//;
 
 /** What stands beside object/ and runs in objects too. */
 function shared(modules: Modules): string[] {

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { templateObject } from "../../../src/channels/whatsapp/template.ts";
-import { fillParts } from "../../../src/templates/check.ts";
 import type {
   TemplateButton,
   TemplateComponent,
   TemplateParameter,
   TemplateParts,
-} from "../../../src/templates/components.ts";
+} from "../../../src/model/template.ts";
+import { fillParts } from "../../../src/templates/check.ts";
 import { templateAsText } from "../../../src/templates/object/as-text.ts";
 import { faultsOfWhatsApp } from "../../support/network-limits.ts";
 

@@ -1,8 +1,8 @@
 import type { Credentials, Outbound, Outcome } from "../../../channels/adapter.ts";
-import type { FilesPort } from "../../../channels/files.ts";
+import type { Message } from "../../../model/message.ts";
+import type { FilesPort } from "../../../model/message-file.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
-import type { Message } from "../../message.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { isSameAttempt, known, partsKept } from "./head.ts";
 import { type FileStore, fileOfMedia, type MessageFiles } from "./message-files.ts";

@@ -1,4 +1,4 @@
-import type { Message } from "../../message.ts";
+import type { Message } from "../../../model/message.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { StatusChange } from "../message-status.ts";
 import type { StoredParts } from "./parts.ts";

@@ -1,8 +1,8 @@
 import type { Outcome } from "../../../channels/adapter.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
+import type { StatusNews } from "../../../model/chat-calls.ts";
+import { expiryOf, type Message } from "../../../model/message.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
-import { expiryOf, type Message } from "../../message.ts";
-import type { StatusNews } from "../../rpc.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { INTERRUPTED, withPast } from "./attempt-history.ts";
 import { MESSAGE_REFUSED } from "./channel-reports.ts";

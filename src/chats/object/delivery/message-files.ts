@@ -1,6 +1,6 @@
-import type { FilesPort, OutboundFile } from "../../../channels/files.ts";
+import type { Media } from "../../../model/chat-calls.ts";
+import type { FilesPort, OutboundFile } from "../../../model/message-file.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { Media } from "../../rpc.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import type { Upload } from "./parts.ts";
 import type { QueuedMessage } from "./row.ts";

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../channels/adapter.ts";
-import { causeOf } from "../../../log.ts";
-import type { Message } from "../../message.ts";
-import type { StatusNews } from "../../rpc.ts";
+import type { StatusNews } from "../../../model/chat-calls.ts";
+import type { Message } from "../../../model/message.ts";
+import { causeOf } from "../../../platform/log.ts";
 import { callNetwork, knownOf, type OutboxHost, save, withUpload } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import { mayCancel } from "./cancelable.ts";

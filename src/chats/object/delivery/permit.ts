@@ -1,8 +1,8 @@
 import type { Outcome } from "../../../channels/adapter.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
 import type { BreakReport, PermitAnswer, PermitRequest, ProbeReport } from "../../../channels/object/permits.ts";
-import { causeOf, type Logger } from "../../../log.ts";
-import type { ChatIdentity } from "../../rpc.ts";
+import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import { causeOf, type Logger } from "../../../platform/log.ts";
 import { reportsOf } from "./channel-reports.ts";
 
 export type Granted = PermitAnswer & { outcome: "granted" };

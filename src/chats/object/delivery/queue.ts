@@ -1,9 +1,9 @@
-import type { Logger } from "../../../log.ts";
+import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../../model/chat-calls.ts";
+import { expiryOf } from "../../../model/message.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../../platform/object/due-work.ts";
-import { expiryOf } from "../../message.ts";
-import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../rpc.ts";
 import type { NetworkPort, OutboxHost } from "./attempt.ts";
 import { historyOf } from "./attempt-history.ts";
 import type { DeliveryLog } from "./delivery-log.ts";

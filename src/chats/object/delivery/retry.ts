@@ -1,6 +1,6 @@
 import type { Outcome } from "../../../channels/adapter.ts";
+import type { Message } from "../../../model/message.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
-import type { Message } from "../../message.ts";
 import type { PastAttempt } from "./attempt-history.ts";
 
 /**

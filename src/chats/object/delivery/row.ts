@@ -1,5 +1,5 @@
-import type { Message } from "../../message.ts";
-import type { UsedTemplate } from "../../rpc.ts";
+import type { UsedTemplate } from "../../../model/chat-calls.ts";
+import type { Message } from "../../../model/message.ts";
 import type { OutboundRow } from "../log/rows.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import type { StoredParts } from "./parts.ts";

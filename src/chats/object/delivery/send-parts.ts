@@ -9,8 +9,8 @@ import {
   type Outcome,
   type PartRefusal,
 } from "../../../channels/adapter.ts";
-import { type FilesPort, type MediaSource, type MediaType, typeOfFile } from "../../../channels/files.ts";
-import { linkedMedia } from "../../../channels/link.ts";
+import { linkedMedia } from "../../../model/link.ts";
+import { type FilesPort, type MediaSource, type MediaType, typeOfFile } from "../../../model/message-file.ts";
 
 type Renderer = Pick<Adapter, "render" | "takes">;
 

@@ -1,7 +1,5 @@
 import { answerOfR2, bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
-import type { FileInfo } from "../../../files/file.ts";
 import { unavailable } from "../../../http/errors.ts";
-import type { DuePart } from "../../../platform/object/due-work.ts";
 import type {
   ChatIdentity,
   ConfirmAnswer,
@@ -12,7 +10,9 @@ import type {
   RefusedDraft,
   ReserveAnswer,
   Unknown,
-} from "../../rpc.ts";
+} from "../../../model/chat-calls.ts";
+import type { FileInfo } from "../../../model/file.ts";
+import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";

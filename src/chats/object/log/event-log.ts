@@ -1,6 +1,6 @@
-import type { EventFact, EventType } from "../../../events/event.ts";
-import type { EventRange } from "../../../webhooks/rpc.ts";
-import type { Message, Reaction } from "../../message.ts";
+import type { EventFact, EventType } from "../../../model/event.ts";
+import type { Message, Reaction } from "../../../model/message.ts";
+import type { EventRange } from "../../../model/webhook.ts";
 
 const RECENT_EVENTS = 1_000;
 

@@ -1,7 +1,7 @@
-import { folded } from "../../../platform/folding.ts";
+import type { ListAnswer, MessageFilter, Unknown } from "../../../model/chat-calls.ts";
+import { folded } from "../../../model/folding.ts";
+import type { Message } from "../../../model/message.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";
-import type { Message } from "../../message.ts";
-import type { ListAnswer, MessageFilter, Unknown } from "../../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** The most messages that one page examines. */

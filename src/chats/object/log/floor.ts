@@ -1,4 +1,4 @@
-import type { Media } from "../../rpc.ts";
+import type { Media } from "../../../model/chat-calls.ts";
 
 /** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
 export interface Floor {

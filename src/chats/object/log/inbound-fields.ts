@@ -1,6 +1,6 @@
-import { parseTap, type Tap } from "../../../channels/content.ts";
-import type { Message, TappedChoice } from "../../message.ts";
-import type { InboundExtra } from "../../rpc.ts";
+import type { InboundExtra } from "../../../model/chat-calls.ts";
+import { parseTap, type Tap } from "../../../model/content.ts";
+import type { Message, TappedChoice } from "../../../model/message.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { InboundFields } from "./new-message.ts";
 

@@ -1,8 +1,8 @@
-import { isMessageId, seqOf } from "../../../ids.ts";
+import type { Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import type { CountedMessage } from "../../../model/conversation-counts.ts";
+import { isMessageId, seqOf } from "../../../model/id.ts";
+import { expiryOf, type Message } from "../../../model/message.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
-import type { CountedMessage } from "../../conversation-counts.ts";
-import { expiryOf, type Message } from "../../message.ts";
-import type { Media, UsedTemplate } from "../../rpc.ts";
 import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";

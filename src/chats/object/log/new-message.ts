@@ -1,7 +1,7 @@
-import { messageId } from "../../../ids.ts";
-import type { Extra } from "../../content.ts";
-import type { Message, ShownMedia, UnplacedMessage } from "../../message.ts";
-import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../rpc.ts";
+import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../../model/chat-calls.ts";
+import type { Extra } from "../../../model/content-schema.ts";
+import { messageId } from "../../../model/id.ts";
+import type { Message, ShownMedia, UnplacedMessage } from "../../../model/message.ts";
 
 /** The type of media of which nothing is known. */
 const UNKNOWN_TYPE = "application/octet-stream";

@@ -1,4 +1,4 @@
-import type { ShownMessage } from "../../message.ts";
+import type { ShownMessage } from "../../../model/message.ts";
 import { withStatus } from "../message-status.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { messageId } from "../../../ids.ts";
+import type { Draft } from "../../../model/chat-calls.ts";
+import { messageId } from "../../../model/id.ts";
 import { BoundedMap } from "../../../platform/bounded-map.ts";
-import type { Draft } from "../../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
 
 const MAX_REMEMBERED = 100;

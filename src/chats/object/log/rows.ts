@@ -1,5 +1,5 @@
-import { expiryOf, type Message } from "../../message.ts";
-import type { Media, UsedTemplate } from "../../rpc.ts";
+import type { Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import { expiryOf, type Message } from "../../../model/message.ts";
 
 /** A row to insert. */
 export interface NewMessage {

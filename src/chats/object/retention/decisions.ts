@@ -1,5 +1,5 @@
-import { fromBase62 } from "../../../ids.ts";
-import type { ChatRetention } from "../../rpc.ts";
+import type { ChatRetention } from "../../../model/chat-calls.ts";
+import { fromBase62 } from "../../../model/id.ts";
 import type { Floor, OldMessage } from "../log/floor.ts";
 
 /**

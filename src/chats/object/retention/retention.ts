@@ -1,5 +1,5 @@
+import type { ChatIdentity, ChatRetention } from "../../../model/chat-calls.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
-import type { ChatIdentity, ChatRetention } from "../../rpc.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Notes } from "../notes.ts";

@@ -1,5 +1,5 @@
-import type { UnplacedMessage } from "../../message.ts";
-import type { Media } from "../../rpc.ts";
+import type { Media } from "../../../model/chat-calls.ts";
+import type { UnplacedMessage } from "../../../model/message.ts";
 import type { EndMedia } from "../log/floor.ts";
 import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 

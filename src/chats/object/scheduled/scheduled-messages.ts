@@ -1,8 +1,3 @@
-import { causeOf, type Logger } from "../../../log.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import { earliest } from "../../../platform/object/alarm.ts";
-import type { DuePart } from "../../../platform/object/due-work.ts";
-import type { UnplacedMessage } from "../../message.ts";
 import type {
   ChatIdentity,
   Due,
@@ -12,8 +7,13 @@ import type {
   Prepared,
   RefusedDraft,
   Unknown,
-} from "../../rpc.ts";
-import { scheduleCursor } from "../../schedule-cursor.ts";
+} from "../../../model/chat-calls.ts";
+import type { UnplacedMessage } from "../../../model/message.ts";
+import { scheduleCursor } from "../../../model/schedule-cursor.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { causeOf, type Logger } from "../../../platform/log.ts";
+import { earliest } from "../../../platform/object/alarm.ts";
+import type { DuePart } from "../../../platform/object/due-work.ts";
 import { type ChatFiles, isFileMedia } from "../files/chat-files.ts";
 import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";

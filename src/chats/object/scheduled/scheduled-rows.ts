@@ -1,5 +1,5 @@
-import type { UnplacedMessage } from "../../message.ts";
-import type { Due, Media, UsedTemplate } from "../../rpc.ts";
+import type { Due, Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import type { UnplacedMessage } from "../../../model/message.ts";
 
 /** A message without a place in the chat, and the columns that go with it. */
 export interface UnplacedRow {

@@ -1,4 +1,4 @@
-import type { UnplacedMessage } from "../../message.ts";
+import type { UnplacedMessage } from "../../../model/message.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import type { ScheduleTimes } from "./decisions.ts";
 

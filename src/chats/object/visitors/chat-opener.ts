@@ -1,7 +1,7 @@
 import type { Visitor } from "../../../channels/web/visitor.ts";
-import { causeOf } from "../../../log.ts";
+import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import { causeOf } from "../../../platform/log.ts";
 import { type OpenedChat, openVisitorChat } from "../../open-visitor-chat.ts";
-import type { ChatIdentity } from "../../rpc.ts";
 import { RETRY_AFTER_SECONDS, type RefusedFrame, refusedFrame, unavailableFrame } from "./frames.ts";
 
 /** Opens a chat when its visitor writes for the first time. */

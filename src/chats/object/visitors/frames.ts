@@ -4,10 +4,10 @@ import type { VisitorMessage } from "../../../channels/web/render.ts";
 import type { Visitor } from "../../../channels/web/visitor.ts";
 import { bucketOf } from "../../../files/bucket.ts";
 import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
-import { optional } from "../../../http/fields.ts";
-import { contactEmailField, contactNameField } from "../../chat.ts";
-import { oneEmoji } from "../../content.ts";
-import { MAX_CONTENT, type Message } from "../../message.ts";
+import { contactEmailField, contactNameField } from "../../../model/chat.ts";
+import { oneEmoji } from "../../../model/content-schema.ts";
+import { optional } from "../../../model/field.ts";
+import { MAX_CONTENT, type Message } from "../../../model/message.ts";
 
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 

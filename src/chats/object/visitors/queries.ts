@@ -1,5 +1,5 @@
-import type { EventType } from "../../../events/event.ts";
-import type { Message } from "../../message.ts";
+import type { EventType } from "../../../model/event.ts";
+import type { Message } from "../../../model/message.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { SeqRange } from "../log/rows.ts";

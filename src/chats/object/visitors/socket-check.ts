@@ -1,9 +1,9 @@
 import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
 import type { Visitor } from "../../../channels/web/visitor.ts";
-import { causeOf } from "../../../log.ts";
+import type { ChatIdentity } from "../../../model/chat-calls.ts";
 import { callObject } from "../../../platform/call-object.ts";
 import { isRecent } from "../../../platform/clock.ts";
-import type { ChatIdentity } from "../../rpc.ts";
+import { causeOf } from "../../../platform/log.ts";
 import { close, TRY_LATER } from "./closing.ts";
 
 /** How long a check stays valid, in milliseconds. */

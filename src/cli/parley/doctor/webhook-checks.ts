@@ -1,4 +1,4 @@
-import { webhookUrlFault } from "../../../webhooks/url.ts";
+import { webhookUrlFault } from "../../../model/webhook-url.ts";
 import type { Service } from "../service.ts";
 import { printable } from "../table.ts";
 import { relativeTime } from "../times.ts";

@@ -1,4 +1,4 @@
-import type { AuditAction } from "../../../audit/actions.ts";
+import type { AuditAction } from "../../../model/audit-action.ts";
 
 /** What each action of the audit log did, for people. */
 export const ACTION_WORDS: Record<AuditAction, string> = {

@@ -1,4 +1,4 @@
-import type { AuditAction } from "../../../audit/actions.ts";
+import type { AuditAction } from "../../../model/audit-action.ts";
 import { useMembers } from "../organization.ts";
 import { LateInput, Select } from "../parts/field.tsx";
 import { ACTION_WORDS } from "./actions.ts";

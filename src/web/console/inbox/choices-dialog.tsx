@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { choiceLine } from "../../../channels/choices-text.ts";
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
 import { NETWORK_RENDERINGS } from "../../../channels/renderings.ts";
+import { choiceLine } from "../../../model/choices-text.ts";
 import { readExtras } from "../../shared/message/extras.ts";
 import type { Chat } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";

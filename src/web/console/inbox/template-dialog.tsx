@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { fillTemplate } from "../../../chats/template.ts";
+import { fillTemplate } from "../../../model/placeholder.ts";
 import { repeatUpload, type UploadFile } from "../../shared/files/repeat-upload.ts";
 import { type Chat, ParleyError, type Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";

@@ -1,5 +1,5 @@
 import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
-import { placeholdersOf } from "../../../chats/template.ts";
+import { placeholdersOf } from "../../../model/placeholder.ts";
 import type { Chat, Template } from "../api.ts";
 import { Input } from "../parts/field.tsx";
 import { TemplateValues } from "../parts/template-values.tsx";

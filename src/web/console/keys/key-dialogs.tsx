@@ -1,4 +1,4 @@
-import { DEFAULT_PERMISSIONS } from "../../../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS } from "../../../model/permission.ts";
 import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";

@@ -1,4 +1,4 @@
-import { placeholdersOf } from "../../../chats/template.ts";
+import { placeholdersOf } from "../../../model/placeholder.ts";
 
 /** A part of a template's text that looks like a placeholder but is not a valid one. */
 export interface TemplateFault {

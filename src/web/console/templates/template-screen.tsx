@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
+import { fillTemplate, placeholdersOf } from "../../../model/placeholder.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { Chat } from "../../../../src/chats/chat.ts";
+import type { Chat } from "../../../../src/model/chat.ts";
 import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
 import { newContact, type Place, place } from "../../../service/inbound/fixtures.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../../../service/inbound/webhook-calls.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelObject } from "../../../../src/channels/object/channel-object.ts";
 import type { PermitAnswer } from "../../../../src/channels/object/permits.ts";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { countRoundTrips } from "../../../support/faults.ts";
 import { admin, newOrganization } from "../../../support/harness.ts";

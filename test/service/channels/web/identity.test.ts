@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { type ConnectingVisitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { admin, newChannel, newOrganization, send } from "../../../support/harness.ts";
 import {
   asUser,

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { admin, call, expectError, newChannel, newOrganization } from "../../../support/harness.ts";
 import { newSite } from "../../../support/sockets.ts";
 

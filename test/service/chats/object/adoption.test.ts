@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Chat } from "../../../../src/chats/chat.ts";
-import { newId } from "../../../../src/ids.ts";
+import type { Chat } from "../../../../src/model/chat.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";

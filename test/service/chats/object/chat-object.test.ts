@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Message } from "../../../../src/chats/message.ts";
-import type { SendAnswer, Unknown } from "../../../../src/chats/rpc.ts";
+import type { SendAnswer, Unknown } from "../../../../src/model/chat-calls.ts";
+import type { Message } from "../../../../src/model/message.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../../../src/channels/web/identity.ts";
 import type { ChatObject } from "../../../../src/chats/object/chat-object.ts";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";

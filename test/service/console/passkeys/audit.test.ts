@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { ACTION_NAMES, actionSpec } from "../../../../src/audit/actions.ts";
-import { newId } from "../../../../src/ids.ts";
+import { ACTION_NAMES, actionSpec } from "../../../../src/model/audit-action.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { Authenticator } from "../../../support/authenticator.ts";
 import { watchSteps } from "../../../support/faults.ts";
 import { type Answer, admin, created, expectError } from "../../../support/harness.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PERMISSIONS } from "../../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../../src/model/permission.ts";
 import type { Authenticator } from "../../../support/authenticator.ts";
 import { browser, codeOf, OWN_PAGE, signIn, signInMember } from "../../../support/console.ts";
 import {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { MAX_PASSKEYS } from "../../../../src/console/passkeys/passkeys.ts";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { type Algorithm, Authenticator, base64url, type Otherwise } from "../../../support/authenticator.ts";
 import { browser, OWN_PAGE, signIn, signInMember } from "../../../support/console.ts";
 import { admin, call, created, expectError, expectFaults } from "../../../support/harness.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES } from "../../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../../support/harness.ts";
 

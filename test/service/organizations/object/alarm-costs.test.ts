@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { filled, object, place, withOldChats } from "./contacts.ts";

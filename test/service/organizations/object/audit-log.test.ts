@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { newSortableId } from "../../../../src/ids.ts";
+import { newSortableId } from "../../../../src/model/id.ts";
 import { alarmAt, runAlarm } from "../../../support/alarms.ts";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { folded } from "../../../../src/platform/folding.ts";
+import { folded } from "../../../../src/model/folding.ts";
 import { admin } from "../../../support/harness.ts";
 import { add, filled, idsOf, object, oldId, pagesOf, place, termsIn, withOldChats } from "./contacts.ts";
 

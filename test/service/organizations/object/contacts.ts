@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
-import type { Chat } from "../../../../src/chats/chat.ts";
-import { FOLDING_VERSION } from "../../../../src/platform/folding.ts";
+import type { Chat } from "../../../../src/model/chat.ts";
+import { FOLDING_VERSION } from "../../../../src/model/folding.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { type Answer, type Client, created, newOrganization } from "../../../support/harness.ts";
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { Feed } from "../../../../src/organizations/object/feed.ts";
 import { FEED_LIMITS, type FeedTable, mayGoAt } from "../../../../src/organizations/object/feed-tables.ts";
 import { ORGANIZATION_SCHEMA } from "../../../../src/organizations/object/schema.ts";

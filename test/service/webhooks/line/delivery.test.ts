@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../../src/ids.ts";
+import { newId } from "../../../../src/model/id.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";

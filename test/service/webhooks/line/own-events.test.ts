@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
-import { type EventFact, eventId, parseEventId } from "../../../../src/events/event.ts";
+import { type EventFact, eventId, parseEventId } from "../../../../src/model/event.ts";
 import type { StoredLine } from "../../../../src/webhooks/line/line.ts";
 import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";

@@ -3,11 +3,11 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { directory } from "../../../../src/db/client.ts";
 import { webhooks } from "../../../../src/db/schema.ts";
-import { eventId } from "../../../../src/events/event.ts";
-import { newId } from "../../../../src/ids.ts";
+import { eventId } from "../../../../src/model/event.ts";
+import { newId } from "../../../../src/model/id.ts";
+import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/model/webhook.ts";
 import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
 import { judgeAnswer } from "../../../../src/webhooks/line/retry.ts";
-import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/webhooks/rpc.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { newOrganization } from "../../../support/harness.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { EVENT_TYPES } from "../../../../src/events/event.ts";
-import { signatureHeaders } from "../../../../src/webhooks/signature.ts";
+import { EVENT_TYPES } from "../../../../src/model/event.ts";
+import { signatureHeaders } from "../../../../src/model/webhook-signature.ts";
 import { expectError } from "../../../support/harness.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { newConfigurer } from "../configured.ts";

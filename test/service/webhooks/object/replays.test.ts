@@ -1,8 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { eventId } from "../../../../src/events/event.ts";
-import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
+import { eventId } from "../../../../src/model/event.ts";
+import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import type { WebhookAttempt } from "../../../../src/model/webhook.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
-import type { WebhookAttempt } from "../../../../src/webhooks/rpc.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { attemptOf, expectState, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./fixtures.ts";
 

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { eventId } from "../../../../src/events/event.ts";
+import { eventId } from "../../../../src/model/event.ts";
+import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
-import type { ReplayAnswer } from "../../../../src/webhooks/rpc.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";

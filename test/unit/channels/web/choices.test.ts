@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Choice } from "../../../../src/channels/content.ts";
 import { webSpec } from "../../../../src/channels/web/spec.ts";
+import type { Choice } from "../../../../src/model/content.ts";
 
 function replies(count: number, more: { description?: string; section?: string } = {}): Choice[] {
   return Array.from({ length: count }, (_, index) => ({ type: "reply", id: `${index}`, title: `${index}`, ...more }));

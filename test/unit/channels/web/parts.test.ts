@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { linkIn } from "../../../../src/channels/link.ts";
 import type { ChannelRecord } from "../../../../src/channels/record.ts";
 import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../../../src/channels/web/origin.ts";
@@ -8,7 +7,8 @@ import { NO_CHANNEL_PAGE } from "../../../../src/channels/web/page.ts";
 import { secretFingerprint, socketPolicyOf, socketRefusalOf } from "../../../../src/channels/web/socket-policy.ts";
 import { type ConnectingVisitor, readVisitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../../../src/http/client-network.ts";
-import { isId, jurisdictionOf, newId } from "../../../../src/ids.ts";
+import { isId, jurisdictionOf, newId } from "../../../../src/model/id.ts";
+import { linkIn } from "../../../../src/model/link.ts";
 
 test("a web chat's id has an id's form, in the channel's jurisdiction", async () => {
   for (const jurisdiction of [null, "eu", "us"] as const) {

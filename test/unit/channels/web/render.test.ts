@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { visitorMessage } from "../../../../src/channels/web/render.ts";
-import type { Message } from "../../../../src/chats/message.ts";
+import type { Message } from "../../../../src/model/message.ts";
 
 const AT = "2026-11-20T12:00:00.000Z";
 

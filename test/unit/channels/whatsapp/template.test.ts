@@ -8,7 +8,7 @@ import type {
 } from "whatsapp-api-js/messages";
 import type { OutboundTemplate } from "../../../../src/channels/adapter.ts";
 import { templateObject } from "../../../../src/channels/whatsapp/template.ts";
-import type { FilledParts } from "../../../../src/templates/components.ts";
+import type { FilledParts } from "../../../../src/model/template.ts";
 import type { Json } from "../wire.ts";
 
 type Header = Json<HeaderComponent>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FilledParts } from "../../../../src/templates/components.ts";
+import type { FilledParts } from "../../../../src/model/template.ts";
 import { templateAsText } from "../../../../src/templates/object/as-text.ts";
 
 const NONE: FilledParts = { header: null, footer: null, buttons: [] };

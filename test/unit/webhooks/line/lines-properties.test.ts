@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EventType } from "../../../../src/events/event.ts";
-import { matches } from "../../../../src/events/filter.ts";
+import type { EventType } from "../../../../src/model/event.ts";
+import { matches } from "../../../../src/model/event-filter.ts";
 import { type Answer, filterOf, LineOwner } from "./owner.ts";
 
 const WEEK = 7 * 86_400_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EventRange } from "../../../../src/webhooks/rpc.ts";
+import type { EventRange } from "../../../../src/model/webhook.ts";
 import { DAY, LineOwner, newOwner, SECOND, settle, status } from "./owner.ts";
 
 test("a replay sends events again, without the number before them", async () => {

@@ -1,14 +1,14 @@
-import type { EventFact, EventType } from "../../../../src/events/event.ts";
-import { matches } from "../../../../src/events/filter.ts";
-import type { LineHost } from "../../../../src/webhooks/line/host.ts";
-import { Lines } from "../../../../src/webhooks/line/lines.ts";
+import type { EventFact, EventType } from "../../../../src/model/event.ts";
+import { matches } from "../../../../src/model/event-filter.ts";
 import type {
   EventRange,
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
   WebhookPermitRequest,
-} from "../../../../src/webhooks/rpc.ts";
+} from "../../../../src/model/webhook.ts";
+import type { LineHost } from "../../../../src/webhooks/line/host.ts";
+import { Lines } from "../../../../src/webhooks/line/lines.ts";
 import { FakeClock } from "../../platform/fake-clock.ts";
 
 export const NOW = Date.parse("2026-11-20T12:00:00.000Z");

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, vi } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { alarmAt, runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, newChat, newOrganization } from "../../../../support/harness.ts";
 import { TOMORROW } from "../../../../support/tomorrow.ts";

@@ -1,10 +1,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { ChatIdentity, FileMedia } from "../../../../../src/chats/rpc.ts";
 import { fileKey } from "../../../../../src/files/bucket.ts";
-import type { FileInfo } from "../../../../../src/files/file.ts";
-import { randomBase62 } from "../../../../../src/ids.ts";
+import type { ChatIdentity, FileMedia } from "../../../../../src/model/chat-calls.ts";
+import type { FileInfo } from "../../../../../src/model/file.ts";
+import { randomBase62 } from "../../../../../src/model/id.ts";
 import { admin, created, send } from "../../../../support/harness.ts";
 import { accept, acceptAs, fakeNetworks, inTurn, lost, refuse, type Script } from "../../../../support/networks.ts";
 import { storedBy } from "../../../../support/stored.ts";

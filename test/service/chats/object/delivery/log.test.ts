@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { randomBase62 } from "../../../../../src/ids.ts";
+import { randomBase62 } from "../../../../../src/model/id.ts";
 import { directoryText, plant, secretIn } from "../../../../support/canaries.ts";
 import { breakDirectory, breakObjects, OUTAGES } from "../../../../support/faults.ts";
 import {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { randomBase62 } from "../../../../../src/ids.ts";
+import { randomBase62 } from "../../../../../src/model/id.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { replaceMethod } from "../../../../support/faults.ts";
 import { admin, created, newChat, newOrganization, send } from "../../../../support/harness.ts";

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Draft, FileRequest, SendAnswer } from "../../../../../src/chats/rpc.ts";
 import { fileKey } from "../../../../../src/files/bucket.ts";
-import { newId } from "../../../../../src/ids.ts";
+import type { Draft, FileRequest, SendAnswer } from "../../../../../src/model/chat-calls.ts";
+import { newId } from "../../../../../src/model/id.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { draft } from "../../../../support/drafts.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { type Answer, admin, newChat, send } from "../../../../support/harness.ts";
 import { storedBy } from "../../../../support/stored.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { randomBase62 } from "../../../../../src/ids.ts";
+import { randomBase62 } from "../../../../../src/model/id.ts";
 import { created, expectError, expectFaults } from "../../../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture } from "../scheduled/fixtures.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
-import type { MessageChange } from "../../../../../src/chats/rpc.ts";
-import { newId } from "../../../../../src/ids.ts";
+import type { MessageChange } from "../../../../../src/model/chat-calls.ts";
+import { newId } from "../../../../../src/model/id.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { expectError, expectFaults, send } from "../../../../support/harness.ts";
 import { stopTheClock } from "../delivery/conversation.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import type { Message, ShownMessage } from "../../../../../src/chats/message.ts";
+import type { Message, ShownMessage } from "../../../../../src/model/message.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, type Client, client, created, newChat, newKey, newOrganization } from "../../../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";

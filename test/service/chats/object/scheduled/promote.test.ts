@@ -1,10 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { ShownMessage } from "../../../../../src/chats/message.ts";
 import type { ChatParts } from "../../../../../src/chats/object/chat-parts.ts";
 import { turnsOf } from "../../../../../src/chats/object/scheduled/turns.ts";
-import { newId } from "../../../../../src/ids.ts";
+import { newId } from "../../../../../src/model/id.ts";
+import type { ShownMessage } from "../../../../../src/model/message.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";

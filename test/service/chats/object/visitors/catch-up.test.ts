@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
 import { MAX_CHANGED, MAX_EVENTS_AWAY } from "../../../../../src/chats/object/visitors/queries.ts";
-import type { EventType } from "../../../../../src/events/event.ts";
+import type { EventType } from "../../../../../src/model/event.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { admin, send, sendMany } from "../../../../support/harness.ts";
 import { connect, visit } from "../../../../support/sockets.ts";
 import { stopTheClock } from "../delivery/conversation.ts";

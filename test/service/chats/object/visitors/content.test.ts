@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { breakObjects, countHops } from "../../../../support/faults.ts";
 import { admin, send } from "../../../../support/harness.ts";
 import { asUser, newSite, type Page, signUser, visit } from "../../../../support/sockets.ts";

@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 import { newOrganization } from "../../../../support/harness.ts";
 import { newToken, objectOf } from "../../../../support/sockets.ts";
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { channelRecord, verifyChannel } from "../../../../../src/channels/record.ts";
-import { newId } from "../../../../../src/ids.ts";
+import { newId } from "../../../../../src/model/id.ts";
 import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES, outageError } from "../../../../support/faults.ts";
 import { admin, created, newChannel, newOrganization } from "../../../../support/harness.ts";
 

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../../../src/chats/message.ts";
 import { mayCancel } from "../../../../../src/chats/object/delivery/cancelable.ts";
 import { MESSAGE_EXPIRED, mayExpire, nextStep } from "../../../../../src/chats/object/delivery/head.ts";
 import type { StoredParts } from "../../../../../src/chats/object/delivery/parts.ts";
@@ -11,6 +10,7 @@ import {
   notBegun,
   wakeAt,
 } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Message } from "../../../../../src/model/message.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const SECOND = 1_000;

@@ -1,0 +1,89 @@
+import * as z from "zod/mini";
+import type { MessageType } from "../channels/adapter.ts";
+import type { ChannelKind } from "../channels/descriptions.ts";
+import type { Metadata } from "../db/schema.ts";
+import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
+import { isoTimeOrNull } from "./iso-time.ts";
+import type { Message } from "./message.ts";
+import type { Permission } from "./permission.ts";
+
+/** A contact's name, if it is given. */
+export const contactNameField = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+/** A contact's email, as a visitor writes it. */
+export const contactEmailField = z.email().check(...atMost(320));
+
+/** A chat's last message, shortened. */
+export interface LastMessage {
+  id: string;
+  seq: number;
+  direction: "OUTBOUND" | "INBOUND";
+  type: MessageType;
+  /** At most 160 characters. Empty after a redaction. */
+  text: string;
+  status: Message["status"];
+  createdAt: string;
+}
+
+/** A chat as the API shows it. */
+export interface Chat {
+  id: string;
+  channel: { id: string; kind: ChannelKind; name: string };
+  contact: { address: string; name: string | null };
+  metadata: Metadata;
+  createdAt: string;
+  lastMessageAt: string | null;
+  /** Null if there is none, or if the reader may not read messages. */
+  lastMessage: LastMessage | null;
+  /** When the contact wrote the first message that nobody has answered; null if nothing is unanswered. */
+  unansweredSince: string | null;
+  /** When the next scheduled message is due; null if none is scheduled. */
+  nextScheduledAt: string | null;
+  /** The seq up to which a client has marked the contact's messages as read; null if none has. */
+  readUpTo: number | null;
+  /** The chat's assignee; null for nobody. A removed member's id stays for a moment. */
+  assigneeId: string | null;
+}
+
+/** What only the chat's own object knows exactly. Times are Unix milliseconds. */
+export interface ChatActivity {
+  /** The time of the last message; null if there is none. */
+  lastMessageAt: number | null;
+  lastMessage: LastMessage | null;
+  unansweredSince: number | null;
+  nextScheduledAt: number | null;
+  readUpTo: number | null;
+  assigneeId: string | null;
+  /** The contact's name and the metadata; null unless a client has changed them. */
+  details: ChatDetails | null;
+}
+
+/** What a client can change of a chat. */
+export interface ChatDetails {
+  name: string | null;
+  metadata: Metadata;
+}
+
+/** A chat, with what its own object knows in place of what its organization's object knows. */
+export function withActivity(chat: Chat, activity: ChatActivity): Chat {
+  const { details, lastMessage } = activity;
+  return {
+    ...chat,
+    ...(details && { contact: { ...chat.contact, name: details.name }, metadata: details.metadata }),
+    lastMessageAt: isoTimeOrNull(activity.lastMessageAt),
+    lastMessage,
+    unansweredSince: isoTimeOrNull(activity.unansweredSince),
+    nextScheduledAt: isoTimeOrNull(activity.nextScheduledAt),
+    readUpTo: activity.readUpTo,
+    assigneeId: activity.assigneeId,
+  };
+}
+
+/** Whether a key may see the last message of a chat. */
+export function canReadMessages({ permissions }: { permissions: readonly Permission[] }): boolean {
+  return permissions.includes("messages:read");
+}
+
+/** The chat as a key may see it. */
+export function shownTo(caller: { permissions: readonly Permission[] }, chat: Chat): Chat {
+  return canReadMessages(caller) ? chat : { ...chat, lastMessage: null };
+}

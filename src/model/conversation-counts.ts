@@ -1,0 +1,78 @@
+import { addCounts, type Counts } from "./counts.ts";
+
+/** The classes of response times, shortest first: each up to its end in milliseconds, without it. */
+export const RESPONSE_CLASSES = {
+  within1m: 60_000,
+  within5m: 300_000,
+  within15m: 900_000,
+  within1h: 3_600_000,
+  within4h: 14_400_000,
+  within24h: 86_400_000,
+  later: Number.POSITIVE_INFINITY,
+} as const;
+
+export type ResponseClass = keyof typeof RESPONSE_CLASSES;
+
+const CLASSES = Object.entries(RESPONSE_CLASSES) as [ResponseClass, number][];
+
+/**
+ * What is counted of a conversation: the messages from the contact, those to it, and each answer by its response time. An
+ * answer is the first message to the contact after a run of messages from it.
+ */
+export type ConversationCounts = Counts<"received" | "messages" | ResponseClass>;
+
+/** The counts of members, by their ids. */
+export type MemberCounts = Record<string, ConversationCounts>;
+
+/** The maximum number of members whose counts a chat keeps. */
+const KEPT_MEMBERS = 20;
+
+/** The class of a response time in milliseconds. A clock that was set back makes it 0. */
+export function responseClass(ms: number): ResponseClass {
+  return CLASSES.find(([, end]) => ms < end)?.[0] ?? "later";
+}
+
+/** A message in its chat, as the counts need it. */
+export interface CountedMessage {
+  isInbound: boolean;
+  /** Unix milliseconds. */
+  at: number;
+  /** The member who sent it, if a member's session did or the request named its sender; else null. */
+  namedSenderId: string | null;
+}
+
+/** What happened in a conversation since its counts were reported. */
+export interface ConversationNews {
+  /** When the contact wrote the first message that nobody has answered, Unix milliseconds; null if none waits. */
+  unansweredSince: number | null;
+  counts: ConversationCounts;
+  /** By the id of the member: what it sent, and what came in while the chat was the member's. */
+  members: MemberCounts;
+}
+
+/** Counts the next message of a chat. @param assigneeId the member whose chat it was then; null for nobody */
+export function countMessage(news: ConversationNews, message: CountedMessage, assigneeId: string | null): void {
+  const { isInbound, at, namedSenderId } = message;
+  const memberId = isInbound ? assigneeId : namedSenderId;
+  const since = news.unansweredSince;
+  const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
+  if (!isInbound && since !== null) names.push(responseClass(at - since));
+  news.unansweredSince = isInbound ? (since ?? at) : null;
+  for (const name of names) {
+    news.counts[name] = (news.counts[name] ?? 0) + 1;
+    if (memberId === null) continue;
+    const ofMember = (news.members[memberId] ??= {});
+    ofMember[name] = (ofMember[name] ?? 0) + 1;
+  }
+}
+
+/**
+ * The counts of members with `added`: of all that are in it, and of the others that were counted last, 20 in all. A member
+ * whose counts are dropped begins at 0 again.
+ */
+export function withMembers(before: MemberCounts, added: MemberCounts): MemberCounts {
+  const others = Object.entries(before).filter(([id]) => !(id in added));
+  const changed = Object.entries(added).map(([id, counts]) => [id, addCounts(before[id] ?? {}, counts)] as const);
+  const dropped = Math.max(0, others.length + changed.length - KEPT_MEMBERS);
+  return Object.fromEntries([...others.slice(dropped), ...changed]);
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { oneEmoji } from "../../../src/model/content-schema.ts";
+
+test.each(["❤️", "👍", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "#️⃣", "🏳️‍🌈"])("%s is one emoji", (emoji) => {
+  expect(oneEmoji.safeParse(emoji).success).toBe(true);
+});
+
+test.each(["", "a", "1", "❤", "👍👍", " 👍", "👍\n", "🏽a", "\u200d", "\ud83d", "<b>", ":+1:", 1])(
+  "%j is not",
+  (value) => {
+    expect(oneEmoji.safeParse(value).success).toBe(false);
+  },
+);
