@@ -1,14 +1,15 @@
 import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import { webRoutes } from "./channels/web/routes.ts";
+import { adminRoutes } from "./api/operator-api.ts";
+import { ownManagementRoutes } from "./api/organization-api.ts";
 import { chatRoutes } from "./chats/routes.ts";
-import { needs } from "./config.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { isOutage } from "./db/client.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { allOf } from "./http/before.ts";
-import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
+import { errorResponse } from "./http/error-response.ts";
+import { needs } from "./http/needs.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
@@ -17,9 +18,9 @@ import { separateConsole } from "./http/separate-console.ts";
 import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
-import { ownManagementRoutes } from "./management/own-routes.ts";
-import { adminRoutes } from "./management/routes.ts";
+import { ApiError, unavailable } from "./model/error.ts";
 import { causeOf } from "./platform/log.ts";
+import { webRoutes } from "./visitors/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 

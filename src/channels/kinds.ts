@@ -1,7 +1,7 @@
 import { fault } from "../http/validation.ts";
-import type { ChannelKind } from "./descriptions.ts";
+import type { ChannelKind } from "../model/channel-kind.ts";
+import type { ChannelSpec } from "./network/spec.ts";
 import { ADAPTERS } from "./registry.ts";
-import type { ChannelSpec } from "./spec.ts";
 import { webSpec } from "./web/spec.ts";
 
 export const KINDS: Record<ChannelKind, ChannelSpec> = { ...ADAPTERS, web: webSpec };

@@ -1,6 +1,6 @@
-import { baseAddress } from "../config.ts";
-import type { Adapter, Network } from "./adapter.ts";
-import type { NetworkKind } from "./descriptions.ts";
+import type { NetworkKind } from "../model/channel-kind.ts";
+import { baseAddress } from "../platform/config.ts";
+import type { Adapter, Network } from "./network/adapter.ts";
 import { telegram } from "./telegram/adapter.ts";
 import { whatsapp } from "./whatsapp/adapter.ts";
 

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
 import { canReadMessages } from "../model/chat.ts";
 import type { ActRefusal } from "../model/chat-calls.ts";
 import { oneEmoji } from "../model/content-schema.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";
-import { callChat } from "./call-chat.ts";
 
 /** The acts besides sending: reactions, read marks, typing indicators. */
 

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
+import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
 import { hasMember } from "../db/has-member.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
 import type { Caller } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
 import type { AsOwner, ChangeAnswer } from "../model/chat-calls.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";
 import { metadataPatch } from "../model/message.ts";
-import { type ChatStub, callChat, type Owner } from "./call-chat.ts";
 import { readChat } from "./get-chat.ts";
 
 /**

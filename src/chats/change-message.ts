@@ -1,11 +1,11 @@
 import type * as z from "zod/mini";
-import { ApiError } from "../http/errors.ts";
+import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
 import type { ResendRequest, ShownHistory } from "../model/chat-calls.ts";
+import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import type { resendBody } from "../model/message.ts";
-import { timeFaults } from "../model/message-times.ts";
-import { callChat } from "./call-chat.ts";
+import { timeFaults } from "../model/schedule.ts";
 import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate } from "./senders-and-templates.ts";
 

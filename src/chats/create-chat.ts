@@ -1,17 +1,17 @@
 import { and, eq, isNull } from "drizzle-orm";
 import * as z from "zod/mini";
+import type { Owner } from "../calls/call-chat.ts";
+import { callObject } from "../calls/call-object.ts";
+import { type NewChat, openChat } from "../calls/open-chat.ts";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import { optional, requiredText } from "../model/field.ts";
 import { metadata } from "../model/message.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import type { Owner } from "./call-chat.ts";
-import { type NewChat, openChat } from "./open-chat.ts";
 
 type Channel = NewChat["channel"];
 

@@ -1,8 +1,8 @@
-import { ApiError } from "../http/errors.ts";
+import { callChat, type Owner } from "../calls/call-chat.ts";
+import { callOrganization } from "../calls/call-organization.ts";
 import { type Chat, withActivity } from "../model/chat.ts";
 import type { Queue } from "../model/chat-calls.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
-import { callChat, type Owner } from "./call-chat.ts";
+import { ApiError } from "../model/error.ts";
 
 /**
  * A chat and the state of its queue. Its activity comes from the chat's object, because the organization's object lags

@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
+import { callChat } from "../calls/call-chat.ts";
 import type { afterQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
-import { parseScheduleCursor } from "../model/schedule-cursor.ts";
-import { callChat } from "./call-chat.ts";
+import { parseScheduleCursor } from "../model/schedule.ts";
 
 /**
  * A chat's scheduled messages, soonest first, as the JSON of the response.

@@ -1,12 +1,12 @@
-import { type ChannelRecord, channelRecord } from "../channels/record.ts";
+import { type ChatStub, callChat, nullIfNotFound } from "../calls/call-chat.ts";
+import { type ChannelRecord, channelRecord } from "../calls/channel-record.ts";
+import { bucketOf, fileKey } from "../calls/file-bucket.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { LinkedFile } from "../channels/web/file-link.ts";
-import { bucketOf, fileKey } from "../files/bucket.ts";
 import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
 import type { Caller } from "../model/caller.ts";
 import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-calls.ts";
-import { type ChatStub, callChat, nullIfNotFound } from "./call-chat.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 
 const DAY_MS = 86_400_000;
 

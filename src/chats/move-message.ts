@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { ApiError } from "../http/errors.ts";
+import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { instant } from "../model/field.ts";
-import { timeFaults } from "../model/message-times.ts";
-import { callChat } from "./call-chat.ts";
+import { timeFaults } from "../model/schedule.ts";
 
 /** The body of `PATCH /chats/{id}/messages/{messageId}`. Absent times don't change. Null is now, or never. */
 export const messagePatch = z.object({ scheduledAt: z.nullish(instant), expiresAt: z.nullish(instant) });

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
+import { callChat } from "../calls/call-chat.ts";
 import { membersWith } from "../db/members-with.ts";
-import { ApiError, type Fault } from "../http/errors.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
+import { ApiError, type Fault } from "../model/error.ts";
 import { bodyId, optional, queryText, requiredText } from "../model/field.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import { MAX_CONTENT } from "../model/message.ts";
-import { callChat } from "./call-chat.ts";
 import { noteFingerprintOf, noteHashOf } from "./idempotency.ts";
 
 export const MAX_MENTIONS = 10;

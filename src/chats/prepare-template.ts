@@ -1,8 +1,8 @@
+import { fillParts } from "../channels/templates/check.ts";
 import type { RefusedDraft, UsedTemplate } from "../model/chat-calls.ts";
 import { MAX_CONTENT } from "../model/message.ts";
 import { fillTemplate, type Variables } from "../model/placeholder.ts";
 import type { TemplateComponent, TemplateParts } from "../model/template.ts";
-import { fillParts } from "../templates/check.ts";
 
 /** A template as the directory has it. `components` and `status` are null if it was never synced. */
 export interface DirectoryTemplate {

@@ -1,15 +1,15 @@
 import { Hono } from "hono";
-import { auditedSearch } from "../audit/audited.ts";
-import { ApiError } from "../http/errors.ts";
+import { callChat } from "../calls/call-chat.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { daily, keyAccess } from "../keys/access.ts";
+import { auditedSearch } from "../keys/audited.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { shownTo } from "../model/chat.ts";
+import { ApiError } from "../model/error.ts";
 import { resendBody, sendBody } from "../model/message.ts";
 import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
-import { callChat } from "./call-chat.ts";
 import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
 import { cancelMessage, readAttempts, resendMessage } from "./change-message.ts";
 import type { ChatsEnv } from "./context.ts";

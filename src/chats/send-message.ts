@@ -1,13 +1,13 @@
-import { ApiError } from "../http/errors.ts";
+import { BatchedCalls } from "../calls/batched-calls.ts";
+import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-calls.ts";
+import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import { extraOf, type SendBody, typeOf } from "../model/message.ts";
-import { timeFaults } from "../model/message-times.ts";
+import { timeFaults } from "../model/schedule.ts";
 import { fromText } from "../platform/answer-text.ts";
-import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
 import { preparedTemplate } from "./prepare-template.ts";
 import { senderFor } from "./sender.ts";

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
+import { SingleFlight } from "../calls/batched-calls.ts";
 import { directory, isOutage } from "../db/client.ts";
 import { members, templates } from "../db/schema.ts";
-import { SingleFlight } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";

@@ -1,16 +1,15 @@
 import * as z from "zod/mini";
-import { plainType } from "../channels/network-response.ts";
-import { bucketOf, fileKey } from "../files/bucket.ts";
+import { callChat } from "../calls/call-chat.ts";
+import { bucketOf, fileKey } from "../calls/file-bucket.ts";
+import { plainType } from "../channels/network/network-response.ts";
 import { beginUpload } from "../files/store-file.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
 import { fault, refuseEncoding } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
-import { atMost, notBlankIfGiven, optional, wellFormed } from "../model/field.ts";
-import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../model/file-limits.ts";
-import { plainFileName } from "../model/file-name.ts";
+import { ApiError, unavailable } from "../model/error.ts";
+import { atMost, notBlankIfGiven, optional, plainFileName, wellFormed } from "../model/field.ts";
+import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../model/file.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
-import { callChat } from "./call-chat.ts";
 import { idempotencyHashOf } from "./idempotency.ts";
 
 /** The query of `POST /chats/{id}/media`. */

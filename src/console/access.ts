@@ -1,7 +1,7 @@
 import { decodeHeader, verifyWithJwks } from "hono/utils/jwt/jwt";
 import * as z from "zod/mini";
-import { configured } from "../config.ts";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../model/error.ts";
+import { configured } from "../platform/config.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
 /**

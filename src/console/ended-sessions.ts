@@ -1,8 +1,8 @@
 import { eq, lte } from "drizzle-orm";
+import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { endedSessions } from "../db/schema.ts";
 import type { Claims } from "../model/session.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
 
 /**
  * Ends a session: from now on, no request with its cookie or a copy of it counts. The end of a member's session is

@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { directory } from "../db/client.ts";
-import { ApiError } from "../http/errors.ts";
 import { lackOf } from "../keys/guard.ts";
 import type { Caller } from "../model/caller.ts";
+import { OPERATOR } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { PERMISSIONS } from "../model/permission.ts";
-import { OPERATOR } from "../model/scope.ts";
 import { ACCESS_HEADER } from "./access.ts";
 import type { ConsoleContext, ConsoleEnv } from "./context.ts";
 import { findActiveOrganization } from "./member-rows.ts";

@@ -1,6 +1,6 @@
-import type { MemberRecord } from "../model/organization-calls.ts";
+import { callOrganization } from "../calls/call-organization.ts";
+import type { MemberRecord } from "../model/organization.ts";
 import type { Claims } from "../model/session.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
 import { isOperatorEmail, lowerCase, personOfAccess } from "./access.ts";
 import { isEndedByOperator } from "./ended-sessions.ts";
 

@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
 import { getSignedCookie, setCookie, setSignedCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
-import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { type Claims, claims, MEMBER_LASTS_MS, type Subject } from "../model/session.ts";
+import { configured } from "../platform/config.ts";
 import { causeOf } from "../platform/log.ts";
 import { macOf } from "../secrets/mac.ts";
 import type { ConsoleContext } from "./context.ts";

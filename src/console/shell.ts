@@ -1,5 +1,5 @@
-import { configured } from "../config.ts";
-import { htmlPage, htmlPageHeaders } from "../http/html.ts";
+import { configured } from "../platform/config.ts";
+import { htmlPage, htmlPageHeaders } from "../platform/html.ts";
 
 /** The console's static files among the Worker's assets. */
 const SCRIPT = "/web-assets/console/page.js";

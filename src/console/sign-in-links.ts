@@ -2,12 +2,12 @@ import { and, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Directory, directory } from "../db/client.ts";
 import { members, organizations, signIns } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
-import { isMemberAsRead } from "../management/key-authority.ts";
+import { isMemberAsRead } from "../keys/key-authority.ts";
 import { NO_LINK } from "../management/member-authority.ts";
 import { authorityForLink, hashOfLink } from "../management/sign-in-link.ts";
+import { type Actor, OPERATOR } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
-import { type Actor, OPERATOR } from "../model/scope.ts";
 import { MEMBER_LASTS_MS, type Subject } from "../model/session.ts";
 
 interface Link {

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { ApiError, type ErrorCode } from "../http/errors.ts";
-import { type Pagination, pagination } from "../http/pagination.ts";
-import { noOrganization, type Scope } from "../model/scope.ts";
+import { noOrganization, type Scope } from "../model/caller.ts";
+import { ApiError, type ErrorCode } from "../model/error.ts";
+import { type Pagination, pagination } from "../model/page.ts";
 import type { Directory } from "./client.ts";
 import { organizations } from "./schema.ts";
 

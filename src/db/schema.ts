@@ -1,21 +1,13 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { ChannelKind } from "../channels/descriptions.ts";
-import type { ChannelSettings } from "../channels/spec.ts";
-import type { PublicKey } from "../console/passkeys/public-key.ts";
+import type { ChannelSettings } from "../model/channel.ts";
+import type { ChannelKind } from "../model/channel-kind.ts";
 import type { Jurisdiction } from "../model/id.ts";
+import type { PublicKey } from "../model/passkey.ts";
 import type { Permission } from "../model/permission.ts";
+import type { Region } from "../model/region.ts";
 import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../model/template.ts";
 import type { Payload } from "../model/webhook.ts";
-
-/**
- * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in
- * the keys' objects. Times are Unix milliseconds. `erasingAt` marks a row that is being deleted: nothing new can be
- * added to it, and the row is deleted last, so an interrupted deletion can be repeated.
- */
-
-export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
-export type Region = (typeof REGIONS)[number];
 
 /** What the operator caps in an organization. An absent number of chats means no limit; the others have a default. */
 export interface Limits {
@@ -40,9 +32,6 @@ export interface SelfService {
   /** What the monthly quotas of all keys may add up to. */
   monthlyQuota?: number | undefined;
 }
-
-/** The client's own key-value pairs. */
-export type Metadata = Record<string, string>;
 
 export const organizations = sqliteTable("organizations", {
   id: text().primaryKey(),

@@ -1,4 +1,4 @@
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../model/error.ts";
 import type { LoggedEvent, NumberRange } from "./feed-reader.ts";
 import type { EventPage, EventReader } from "./reader.ts";
 

@@ -1,7 +1,7 @@
-import type { Owner } from "../chats/call-chat.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
-import { MAX_SESSION_STREAMS, REPLACED } from "../model/organization-calls.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import type { Owner } from "../calls/call-chat.ts";
+import { callOrganization } from "../calls/call-organization.ts";
+import { ApiError, unavailable } from "../model/error.ts";
+import { MAX_SESSION_STREAMS, REPLACED } from "../model/organization.ts";
 import type { Doorbell } from "./follow.ts";
 
 /** Whose events a doorbell rings for, and whether it belongs to a stream. */

@@ -1,8 +1,7 @@
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../model/error.ts";
 import type { EventType } from "../model/event.ts";
-import { matches } from "../model/event-filter.ts";
-import type { FeedAnswer, FeedPointer } from "../model/organization-calls.ts";
-import type { WebhookFilter } from "../model/webhook.ts";
+import { type FeedFilter, matches } from "../model/event-filter.ts";
+import type { FeedAnswer, FeedPointer } from "../model/organization.ts";
 import { MAX_CONCURRENT } from "../platform/concurrency.ts";
 import { type Cursor, writeCursor } from "./cursor.ts";
 import { HOLD_MS } from "./held-up.ts";
@@ -37,8 +36,6 @@ export interface FeedPort {
   /** The event that stands for events that can't be read. @param life that of the feed */
   standIn(life: string, pointer: FeedPointer, range: NumberRange): string;
 }
-
-export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
 
 /** A part of a burst that is read in one call. */
 interface Chunk extends NumberRange {

@@ -1,13 +1,14 @@
-import { callChat, type Owner } from "../chats/call-chat.ts";
-import { ApiError } from "../http/errors.ts";
+import { callChat, type Owner } from "../calls/call-chat.ts";
+import { answerWithin } from "../calls/call-object.ts";
+import { callOrganization, type OrganizationStub } from "../calls/call-organization.ts";
 import type { EventsAsked } from "../model/chat-calls.ts";
+import { ApiError } from "../model/error.ts";
 import { type EventFact, parseEventId } from "../model/event.ts";
-import { renderEvent, unreadableEvent } from "../model/event-render.ts";
-import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
-import { answerWithin } from "../platform/call-object.ts";
+import type { FeedFilter } from "../model/event-filter.ts";
+import { renderEvent, unreadableEvent } from "../model/event-json.ts";
 import { causeOf } from "../platform/log.ts";
 import type { ChatEventsPort } from "./chat-reader.ts";
-import type { FeedFilter, FeedPort, LoggedEvent, NumberRange } from "./feed-reader.ts";
+import type { FeedPort, LoggedEvent, NumberRange } from "./feed-reader.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { positionParameters } from "../http/pagination.ts";
 import { TYPING } from "../model/event.ts";
+import type { FeedFilter } from "../model/event-filter.ts";
 import { TYPE_PATTERNS } from "../model/event-filter.ts";
 import { queryInteger, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
 import { MAX_CURSOR } from "./cursor.ts";
-import type { FeedFilter } from "./feed-reader.ts";
 
 /** How long a poll may wait, in seconds. */
 export const MAX_WAIT = 30;

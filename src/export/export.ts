@@ -1,12 +1,12 @@
-import { callChat } from "../chats/call-chat.ts";
+import { callChat } from "../calls/call-chat.ts";
+import { answerWithin } from "../calls/call-object.ts";
+import { callOrganization, type OrganizationStub } from "../calls/call-organization.ts";
 import { readOrganization } from "../db/active-organization.ts";
-import type { Region } from "../db/schema.ts";
 import { HELD_RETRY_SECONDS, HOLD_MS } from "../events/held-up.ts";
-import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
 import type { ExportAnswer, Unknown } from "../model/chat-calls.ts";
-import type { ExportedChat } from "../model/organization-calls.ts";
-import { callOrganization, type OrganizationStub } from "../organizations/call-organization.ts";
-import { answerWithin } from "../platform/call-object.ts";
+import { ApiError, type ErrorCode, unavailable } from "../model/error.ts";
+import type { ExportedChat } from "../model/organization.ts";
+import type { Region } from "../model/region.ts";
 import { causeOf } from "../platform/log.ts";
 import {
   type ChatPlace,

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import * as z from "zod/mini";
-import type { ActEnv } from "../audit/audited.ts";
-import type { ErrorCode } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
+import type { ActEnv } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
+import { noOrganization } from "../model/caller.ts";
+import type { ErrorCode } from "../model/error.ts";
 import { queryText } from "../model/field.ts";
-import { noOrganization } from "../model/scope.ts";
 import { causeOf } from "../platform/log.ts";
 import { MAX_EXPORT_CURSOR, readExportCursor } from "./cursor.ts";
 import { exportParts } from "./export.ts";

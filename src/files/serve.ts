@@ -1,5 +1,5 @@
+import { answerOfR2 } from "../calls/file-bucket.ts";
 import type { FileInfo } from "../model/file.ts";
-import { answerOfR2 } from "./bucket.ts";
 
 /** What browsers show without running anything in it. All else is a download. */
 const INLINE = /^(?:image\/(?:jpeg|png|gif|webp)|video\/(?:mp4|webm)|audio\/(?:mpeg|ogg))$/;

@@ -1,7 +1,7 @@
-import { ApiError, unavailable } from "../http/errors.ts";
+import { answerOfR2 } from "../calls/file-bucket.ts";
 import { fault } from "../http/validation.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import type { FileInfo } from "../model/file.ts";
-import { answerOfR2 } from "./bucket.ts";
 import { isMeasured, sidesOf } from "./dimensions.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 

@@ -4,11 +4,12 @@
  * refused from memory.
  */
 import type { HonoRequest, MiddlewareHandler } from "hono";
+import { ApiError, type ErrorReply } from "../model/error.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { causeOf } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError, type ErrorReply, errorResponse } from "./errors.ts";
+import { errorResponse } from "./error-response.ts";
 import type { RequestVariables } from "./request-log.ts";
 
 /** Requests of one address per call to the rate limiter: a call costs several times as much as refusing a request. */

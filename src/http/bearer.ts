@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../model/error.ts";
 
 const BEARER = /^Bearer +(\S+) *$/i;
 

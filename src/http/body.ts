@@ -1,4 +1,4 @@
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../model/error.ts";
 
 /** How much of a refused body is drained, and for how long. */
 const DRAIN = { bytes: 8 * 1_024 * 1_024, ms: 5_000 };

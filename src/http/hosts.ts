@@ -1,5 +1,5 @@
-import { configured } from "../config.ts";
-import { unavailable } from "./errors.ts";
+import { unavailable } from "../model/error.ts";
+import { configured } from "../platform/config.ts";
 
 /** The origin of the console: that of the request, unless the console has a host of its own. */
 export function consoleOrigin(env: Env, url: string): string {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
-import { ApiError, errorResponse } from "./errors.ts";
-import { PLAIN_PAGE_HEADERS, plainPage } from "./html.ts";
+import { ApiError } from "../model/error.ts";
+import { PLAIN_PAGE_HEADERS, plainPage } from "../platform/html.ts";
+import { errorResponse } from "./error-response.ts";
 
 const PAGE = plainPage({
   title: "Page not found",

@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
 import { queryInteger, queryText } from "../model/field.ts";
+import { type ListPosition, MAX_PAGE } from "../model/page.ts";
 import { fault } from "./validation.ts";
 
 const page = z.optional(queryInteger(1, 999_999_999_999_999));
-/** How many rows a page can have. */
-export const MAX_PAGE = 100;
 const limit = z._default(z.optional(queryInteger(1, MAX_PAGE)), 20);
 const cursor = z.optional(queryText(64));
 
@@ -19,12 +18,6 @@ export const beforeQuery = z.object({ limit, before: cursor });
 
 /** The query parameters of a list with pages and cursors. `positionOf` reads them. */
 export const positionParameters = { page, limit, before: cursor, after: cursor };
-
-/** Where to read in a list: a page, or the rows before or after the row with an id. */
-export type ListPosition =
-  | { page: number; limit: number }
-  | { before: string; limit: number }
-  | { after: string; limit: number };
 
 interface PositionQuery {
   page?: number | undefined;
@@ -49,37 +42,4 @@ export function positionOf({
   if (before !== undefined && after !== undefined) throw fault("after", "can't be given with before");
   if (before !== undefined) return { before, limit };
   return after === undefined ? { page: page ?? 1, limit } : { after, limit };
-}
-
-/** The metadata of a page. */
-export interface Pagination {
-  page: number;
-  limit: number;
-  total: number;
-  totalPages: number;
-  hasMore: boolean;
-}
-
-/** The metadata of a list that was read with a cursor. */
-export interface CursorPagination {
-  limit: number;
-  total: number;
-  hasMore: boolean;
-}
-
-/**
- * The metadata of a list that is read with a cursor only. `cursor` continues it; null if nothing follows. Only some of
- * these lists know their `total`.
- */
-export interface WalkPagination {
-  limit: number;
-  total?: number | undefined;
-  hasMore: boolean;
-  cursor: string | null;
-}
-
-/** The metadata of page `page` of `total` rows. */
-export function pagination({ page, limit, total }: { page: number; limit: number; total: number }): Pagination {
-  const totalPages = Math.ceil(total / limit);
-  return { page, limit, total, totalPages, hasMore: page < totalPages };
 }

@@ -1,5 +1,5 @@
+import { ApiError } from "../model/error.ts";
 import { type Before, before } from "./before.ts";
-import { ApiError } from "./errors.ts";
 
 /** All methods of the APIs. A preflight has no key, so its response must not reveal a path's own methods. */
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import { configured } from "../config.ts";
+import { configured } from "../platform/config.ts";
 import { causeOf } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { allHeaders, hasAllHeaders, type ResponseHeaders } from "./response.ts";

@@ -1,4 +1,4 @@
-import { configured } from "../config.ts";
+import { configured } from "../platform/config.ts";
 import { type Before, before } from "./before.ts";
 import { answerNotFound } from "./not-found.ts";
 

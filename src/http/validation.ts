@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import * as z from "zod/mini";
+import { ApiError, type Fault } from "../model/error.ts";
 import { REQUIRED } from "../model/field.ts";
 import { type Before, before } from "./before.ts";
 import { readBytes } from "./body.ts";
-import { ApiError, type Fault } from "./errors.ts";
 
 type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Before<
   // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment

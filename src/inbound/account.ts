@@ -1,4 +1,4 @@
-import { type ChannelRecord, findByAccounts } from "../channels/record.ts";
+import { type ChannelRecord, findByAccounts } from "../calls/channel-record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 
 /** Finds the channel of an account. */

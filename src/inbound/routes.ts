@@ -1,12 +1,12 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import type { Adapter } from "../channels/adapter.ts";
-import { channelRecord, isKnownChannel, verifyChannel } from "../channels/record.ts";
+import { channelRecord, isKnownChannel, verifyChannel } from "../calls/channel-record.ts";
+import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS } from "../channels/registry.ts";
-import { needs } from "../config.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { readBytes } from "../http/body.ts";
-import { ApiError } from "../http/errors.ts";
+import { needs } from "../http/needs.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { ApiError } from "../model/error.ts";
 import { storeWebhook } from "./store-webhook.ts";
 
 type WebhookEnv = { Bindings: Env; Variables: RequestVariables };

@@ -1,10 +1,10 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
-import type { TemplateNotice } from "../channels/adapter.ts";
-import type { ChannelRecord } from "../channels/record.ts";
+import { callObject } from "../calls/call-object.ts";
+import type { ChannelRecord } from "../calls/channel-record.ts";
+import { storeTemplateNews } from "../channels/templates/sync.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
-import { callObject } from "../platform/call-object.ts";
-import { storeTemplateNews } from "../templates/sync.ts";
+import type { TemplateNotice } from "../model/network.ts";
 
 /**
  * Stores what a network reports about a template of an organization's account. If the report does not give the current

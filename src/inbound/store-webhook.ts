@@ -1,7 +1,8 @@
-import type { Adapter, InboundItem, ParsedWebhook } from "../channels/adapter.ts";
-import type { ChannelRecord } from "../channels/record.ts";
+import type { ChannelRecord } from "../calls/channel-record.ts";
+import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { ApiError, unavailable } from "../model/error.ts";
+import type { InboundItem, ParsedWebhook } from "../model/network.ts";
 import { doEach } from "../platform/concurrency.ts";
 import { causeOf } from "../platform/log.ts";
 import { accountFinder } from "./account.ts";

@@ -1,6 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import { every } from "hono/combine";
 import type * as z from "zod/mini";
+import { allOf, type Before, before } from "../http/before.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { type AuditAction, actionSpec } from "../model/audit-action.ts";
+import { OPERATOR } from "../model/caller.ts";
+import type { DailyNeed, Need, Permission, ReadNeed } from "../model/permission.ts";
 import {
   type ActEnv,
   type ActorAccess,
@@ -8,12 +13,7 @@ import {
   auditedForOperator,
   type ManagementContext,
   type RequestAct,
-} from "../audit/audited.ts";
-import { allOf, type Before, before } from "../http/before.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import { type AuditAction, actionSpec } from "../model/audit-action.ts";
-import type { DailyNeed, Need, Permission, ReadNeed } from "../model/permission.ts";
-import { OPERATOR } from "../model/scope.ts";
+} from "./audited.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 import type { AdminEnv } from "./operator-guard.ts";
 

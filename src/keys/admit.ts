@@ -1,11 +1,11 @@
+import { BatchedCalls } from "../calls/batched-calls.ts";
+import { callObject } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
 import type { Caller } from "../model/caller.ts";
-import type { Admission, WindowState } from "../model/key-calls.ts";
+import type { Admission, WindowState } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
-import { BatchedCalls } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";

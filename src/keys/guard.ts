@@ -3,10 +3,11 @@ import { routePath } from "hono/route";
 import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { type Before, before } from "../http/before.ts";
-import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
+import { errorResponse } from "../http/error-response.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { Caller } from "../model/caller.ts";
-import type { WindowState } from "../model/key-calls.ts";
+import { ApiError, type ErrorReply } from "../model/error.ts";
+import type { WindowState } from "../model/key.ts";
 import {
   allow,
   type Need,

@@ -1,5 +1,5 @@
-import { ApiError, unavailable } from "../http/errors.ts";
-import { callObject } from "../platform/call-object.ts";
+import { callObject } from "../calls/call-object.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AdmissionQuery } from "./admit.ts";
 import { refusal } from "./guard.ts";

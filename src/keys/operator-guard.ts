@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
-import { configured } from "../config.ts";
 import { bearerToken } from "../http/bearer.ts";
-import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { ApiError } from "../model/error.ts";
+import { configured } from "../platform/config.ts";
 import { isSameSecret } from "../secrets/compare.ts";
 import type { KeyVariables } from "./guard.ts";
 

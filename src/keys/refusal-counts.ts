@@ -1,7 +1,7 @@
+import { callObject } from "../calls/call-object.ts";
 import type { Counts } from "../model/counts.ts";
-import type { RefusalReason } from "../model/key-calls.ts";
+import type { RefusalReason } from "../model/key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { callObject } from "../platform/call-object.ts";
 import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 

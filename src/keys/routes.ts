@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import { ApiError } from "../http/errors.ts";
+import { callObject } from "../calls/call-object.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { noQuery } from "../http/validation.ts";
-import { callObject } from "../platform/call-object.ts";
+import { ApiError } from "../model/error.ts";
 import { type KeyVariables, requirePermission } from "./guard.ts";
 
 /** `GET /key`: a key reads its own properties and usage. */

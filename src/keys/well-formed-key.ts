@@ -1,5 +1,5 @@
-import { configured } from "../config.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { configured } from "../platform/config.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { hashOf, keyIdOf } from "./key-text.ts";
 

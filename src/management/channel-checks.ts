@@ -1,8 +1,9 @@
-import type { Adapter, Inspection } from "../channels/adapter.ts";
+import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
+import type { Inspection } from "../model/network.ts";
 import { causeOf } from "../platform/log.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import { type ChannelView, numbersOf } from "./channels.ts";

@@ -1,17 +1,17 @@
 import { Hono } from "hono";
-import type { ManagementContext } from "../audit/audited.ts";
+import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { listOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
 import { publicOrigin } from "../http/hosts.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
+import type { ManagementContext } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
+import type { Actor } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { neededPermissions } from "../model/permission.ts";
-import type { Actor } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
 import { checkChannel } from "./channel-checks.ts";
 import {
   type ChannelView,

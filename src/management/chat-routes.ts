@@ -1,16 +1,16 @@
 import { Hono } from "hono";
-import { auditedSearch } from "../audit/audited.ts";
-import { callChat } from "../chats/call-chat.ts";
+import { callChat } from "../calls/call-chat.ts";
+import { ownerOf } from "../calls/chat-owner.ts";
 import { createChat, newChatBody } from "../chats/create-chat.ts";
 import { readChat } from "../chats/get-chat.ts";
 import { chatsQuery, listChats } from "../chats/list-chats.ts";
-import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
 import { json } from "../http/etag.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { type Access, operatorAccess } from "../keys/access.ts";
+import { auditedSearch } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import { chatOwnerOf, eraseChat } from "./erase.ts";
 import { activeOrganization, findOrganization } from "./organizations.ts";
 

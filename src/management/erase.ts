@@ -10,15 +10,15 @@
  * A chat has no row in the directory. Its organization's object deletes it.
  */
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
-import { ownerOf } from "../chats/owner.ts";
+import { answerWithin, callObject } from "../calls/call-object.ts";
+import { callOrganization } from "../calls/call-organization.ts";
+import { ownerOf } from "../calls/chat-owner.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, organizations, signIns, templates, waitingActs, webhooks } from "../db/schema.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import type { Scope } from "../model/caller.ts";
+import { ApiError, unavailable } from "../model/error.ts";
 import { isId } from "../model/id.ts";
-import type { Scope } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
-import { answerWithin, callObject } from "../platform/call-object.ts";
 import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
 import { causeOf } from "../platform/log.ts";
 import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { apiKeys, type SelfService } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../model/error.ts";
 
 type Quota = Pick<typeof apiKeys.$inferSelect, "monthlyQuota" | "quotaPeak" | "quotaPeakUntil">;
 

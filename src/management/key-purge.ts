@@ -1,8 +1,8 @@
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import { answerWithin, callObject } from "../calls/call-object.ts";
+import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
-import { answerWithin, callObject } from "../platform/call-object.ts";
 import { settleEach } from "../platform/concurrency.ts";
 import { causeOf } from "../platform/log.ts";
 

@@ -1,18 +1,18 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { configured } from "../config.ts";
+import { callObject } from "../calls/call-object.ts";
+import { changeKeys } from "../calls/change-key.ts";
 import { directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { rowOf } from "../db/rows.ts";
 import { apiKeys } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
-import { changeKeys } from "../keys/change.ts";
+import { areCeilingsAsRead, authorityOf, ceilingsOf, checkPower, isKeyAsRead } from "../keys/key-authority.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
-import { presentKey } from "../model/key-record.ts";
-import type { Actor } from "../model/scope.ts";
-import { callObject } from "../platform/call-object.ts";
-import { areCeilingsAsRead, authorityOf, ceilingsOf, checkPower, isKeyAsRead } from "./key-authority.ts";
+import type { Actor } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
+import { presentKey } from "../model/key.ts";
+import { configured } from "../platform/config.ts";
 import type { overlapBody } from "./overlap.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 /**
  * Gives a key a new secret. The old secret stays valid for `overlapSeconds`, and any older one ends now, so at most two

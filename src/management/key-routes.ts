@@ -6,7 +6,7 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import { presentKey } from "../model/key-record.ts";
+import { presentKey } from "../model/key.ts";
 import { rotateKey } from "./key-rotation.ts";
 import { keyPatch, newKeyBody } from "./key-settings.ts";
 import { createKey, patchKey, readKey, readUsage, revokeKey } from "./keys.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { configured } from "../config.ts";
 import type { apiKeys, SelfService } from "../db/schema.ts";
 import { parse } from "../http/validation.ts";
 import { isAddressRule } from "../model/allowlist.ts";
 import { instant, optional, requiredText } from "../model/field.ts";
 import { PERMISSIONS } from "../model/permission.ts";
+import { configured } from "../platform/config.ts";
 
 type RateLimit = Pick<typeof apiKeys.$inferSelect, "rateLimit" | "windowSeconds">;
 

@@ -1,20 +1,12 @@
 import { and, eq, or, type SQL, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { newIdOf, type RequestAct } from "../audit/audited.ts";
-import { keepAct } from "../audit/waiting-acts.ts";
-import { configured } from "../config.ts";
+import { callObject } from "../calls/call-object.ts";
+import { changeKeys } from "../calls/change-key.ts";
 import { type Directory, directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "../db/rows.ts";
 import { apiKeys, organizations } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
-import { changeKeys } from "../keys/change.ts";
-import { hashOf, newKeyText } from "../keys/key-text.ts";
-import { neededUntil } from "../keys/last-manager.ts";
-import { whyBeyond } from "../model/escalation.ts";
-import { presentKey } from "../model/key-record.ts";
-import { DEFAULT_PERMISSIONS } from "../model/permission.ts";
-import type { Actor, Scope } from "../model/scope.ts";
-import { callObject } from "../platform/call-object.ts";
+import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import {
   type Authority,
   areCeilingsAsRead,
@@ -24,7 +16,16 @@ import {
   checkQuota,
   checkRate,
   isKeyAsRead,
-} from "./key-authority.ts";
+} from "../keys/key-authority.ts";
+import { hashOf, newKeyText } from "../keys/key-text.ts";
+import { neededUntil } from "../keys/last-manager.ts";
+import { keepAct } from "../keys/waiting-acts.ts";
+import type { Actor, Scope } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
+import { whyBeyond } from "../model/escalation.ts";
+import { presentKey } from "../model/key.ts";
+import { DEFAULT_PERMISSIONS } from "../model/permission.ts";
+import { configured } from "../platform/config.ts";
 import {
   hasOtherManager,
   hasRoomForKey,
@@ -37,7 +38,6 @@ import { purgeRevokedKeys } from "./key-purge.ts";
 import { type keyPatch, mergedRate, type newKeyBody, rateOrDefault } from "./key-settings.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { activeOrganization } from "./organizations.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
+import { callOrganization } from "../calls/call-organization.ts";
 import { MAX_ORIGINS, MOST_ORIGINS } from "../channels/web/spec.ts";
-import type { ChannelLimits, Limits, Region, SelfService } from "../db/schema.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChannelLimits, Limits, SelfService } from "../db/schema.ts";
+import type { Region } from "../model/region.ts";
+import { ROW_CEILINGS } from "../model/row-kind.ts";
 import { warnIfFails } from "../platform/log.ts";
-import { ROW_CEILINGS } from "./row-kinds.ts";
 
 const chats = z.nullish(z.int().check(z.gte(0), z.lte(1_000_000_000)));
 const rows = z.nullish(z.int().check(z.gte(0), z.lte(100_000)));

@@ -1,9 +1,9 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import type { Authority } from "../keys/key-authority.ts";
+import { ApiError } from "../model/error.ts";
 import type { Permission } from "../model/permission.ts";
-import type { Authority } from "./key-authority.ts";
 
 type Member = typeof members.$inferSelect;
 

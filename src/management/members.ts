@@ -1,25 +1,24 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { newIdOf, type RequestAct } from "../audit/audited.ts";
-import { keepAct } from "../audit/waiting-acts.ts";
+import { changeMember } from "../calls/change-member.ts";
 import { directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
+import { hasRoomForRow, refuseWithoutRoom } from "../db/row-ceilings.ts";
 import { insertIf, isWithin, rowOf } from "../db/rows.ts";
 import { members } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { newIdOf, type RequestAct } from "../keys/audited.ts";
+import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "../keys/key-authority.ts";
+import { keepAct } from "../keys/waiting-acts.ts";
+import { type Actor, noOrganization } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { isBound } from "../model/escalation.ts";
 import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../model/field.ts";
-import { isoTime, isoTimeOrNull } from "../model/iso-time.ts";
-import { PERMISSIONS, type Permission } from "../model/permission.ts";
-import { PRESET_NAMES, PRESETS, type Preset } from "../model/permission-presets.ts";
+import { PERMISSIONS, type Permission, PRESET_NAMES, PRESETS, type Preset } from "../model/permission.ts";
 import { pick } from "../model/pick.ts";
-import { type Actor, noOrganization } from "../model/scope.ts";
-import { changeMember } from "../organizations/change-member.ts";
-import { type Authority, authorityOf, checkLasting, isMemberAsRead } from "./key-authority.ts";
+import { isoTime, isoTimeOrNull } from "../model/time.ts";
 import { withLeftBehind } from "./left-behind.ts";
 import { checkWithin, NO_LINK, otherManager, refuseIfLastManager } from "./member-authority.ts";
 import { countOfPasskeys, forgetPasskeys } from "./member-passkeys.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
-import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 
 type Member = typeof members.$inferSelect;
 

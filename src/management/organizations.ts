@@ -1,17 +1,19 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import type { RequestAct } from "../audit/audited.ts";
+import { callOrganization } from "../calls/call-organization.ts";
 import { type Directory, directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { rowOf } from "../db/rows.ts";
-import { members, organizations, REGIONS } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { members, organizations } from "../db/schema.ts";
+import type { RequestAct } from "../keys/audited.ts";
+import { noOrganization, OPERATOR, type Scope } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { optional, requiredText } from "../model/field.ts";
 import { newId } from "../model/id.ts";
-import { isoTime } from "../model/iso-time.ts";
-import { PRESETS } from "../model/permission-presets.ts";
+import { PRESETS } from "../model/permission.ts";
 import { pick } from "../model/pick.ts";
-import { noOrganization, OPERATOR, type Scope } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { REGIONS } from "../model/region.ts";
+import { isoTime } from "../model/time.ts";
 import { warnIfFails } from "../platform/log.ts";
 import {
   limitsBody,
@@ -23,7 +25,6 @@ import {
   selfServiceBody,
 } from "./limits.ts";
 import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 type Organization = typeof organizations.$inferSelect;
 

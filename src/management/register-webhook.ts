@@ -1,10 +1,10 @@
-import { channelRecord } from "../channels/record.ts";
+import { channelRecord } from "../calls/channel-record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
+import { ApiError } from "../model/error.ts";
 import type { ChannelView } from "./channels.ts";
 
 /**

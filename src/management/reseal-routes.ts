@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { auditedInLog } from "../audit/audited.ts";
 import { noQuery } from "../http/validation.ts";
+import { auditedInLog } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import { resealAll } from "./reseal.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { ApiError } from "../http/errors.ts";
-import type { Actor } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { callOrganization } from "../calls/call-organization.ts";
+import type { Actor } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 
 export const MAX_RETENTION_DAYS = 3_650;
 

@@ -1,17 +1,17 @@
 import { and, eq } from "drizzle-orm";
-import type { RequestAct } from "../audit/audited.ts";
-import { keepAct } from "../audit/waiting-acts.ts";
+import { changeMember } from "../calls/change-member.ts";
 import { directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { isWithin, rowOf } from "../db/rows.ts";
 import { members } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import type { RequestAct } from "../keys/audited.ts";
+import { type Authority, isMemberAsRead, lastingAuthority } from "../keys/key-authority.ts";
+import { keepAct } from "../keys/waiting-acts.ts";
+import type { Actor } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { randomBase62 } from "../model/id.ts";
-import type { Actor } from "../model/scope.ts";
-import { changeMember } from "../organizations/change-member.ts";
-import { type Authority, isMemberAsRead, lastingAuthority } from "./key-authority.ts";
 import { checkWithin, NO_LINK } from "./member-authority.ts";
 import { countOfPasskeys, forgetPasskeys } from "./member-passkeys.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 const LASTS_MS = 24 * 3_600_000;
 /** 256 bits. */

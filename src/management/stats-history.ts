@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
+import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members } from "../db/schema.ts";
+import type { Scope } from "../model/caller.ts";
 import { type ConversationCounts, RESPONSE_CLASSES, type ResponseClass } from "../model/conversation-counts.ts";
 import type { Counts } from "../model/counts.ts";
 import { atMost } from "../model/field.ts";
 import { BUCKETS, type BucketLength, bucketsOf, type History } from "../model/history.ts";
 import { isId } from "../model/id.ts";
-import type { RefusalReason } from "../model/key-calls.ts";
-import type { ChannelCounts } from "../model/organization-calls.ts";
-import type { Scope } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import type { RefusalReason } from "../model/key.ts";
+import type { ChannelCounts } from "../model/organization.ts";
 import { attemptsOf, NO_REFUSALS, withZeros } from "./stats.ts";
 
 /** The query of `GET /stats/history`. */

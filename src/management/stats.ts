@@ -1,21 +1,16 @@
 import * as z from "zod/mini";
+import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { listRows, rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, organizations } from "../db/schema.ts";
-import { pageQuery, pagination } from "../http/pagination.ts";
+import { pageQuery } from "../http/pagination.ts";
+import { noOrganization, type Scope } from "../model/caller.ts";
 import type { Counts } from "../model/counts.ts";
 import { atMost, notEmpty } from "../model/field.ts";
-import { isoTimeOrNull } from "../model/iso-time.ts";
-import type {
-  AssignedChats,
-  AttemptCounts,
-  ChannelCounts,
-  ChannelNumbers,
-  KeyNumbers,
-} from "../model/organization-calls.ts";
+import type { AssignedChats, AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../model/organization.ts";
+import { pagination } from "../model/page.ts";
 import { pick } from "../model/pick.ts";
-import { noOrganization, type Scope } from "../model/scope.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
+import { isoTimeOrNull } from "../model/time.ts";
 import { presentHealth } from "./channels.ts";
 
 /** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */

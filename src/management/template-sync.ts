@@ -1,11 +1,11 @@
-import { channelRecord } from "../channels/record.ts";
+import { channelRecord } from "../calls/channel-record.ts";
+import { type SyncCounts, syncTemplates } from "../channels/templates/sync.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError, rejectedText, unavailable } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import type { Scope } from "../model/scope.ts";
-import { type SyncCounts, syncTemplates } from "../templates/sync.ts";
+import type { Scope } from "../model/caller.ts";
+import { ApiError, rejectedText, unavailable } from "../model/error.ts";
 
 /**
  * Syncs the templates of a channel's account at its network.

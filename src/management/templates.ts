@@ -1,17 +1,17 @@
 import { and, eq, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { newIdOf, type RequestAct } from "../audit/audited.ts";
 import { directory } from "../db/client.ts";
+import { insertWithRoom } from "../db/row-ceilings.ts";
 import { isWithin, rowOf } from "../db/rows.ts";
 import { templates } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { newIdOf, type RequestAct } from "../keys/audited.ts";
+import type { Scope } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { requiredText } from "../model/field.ts";
-import { isoTime } from "../model/iso-time.ts";
 import { MAX_CONTENT } from "../model/message.ts";
 import { pick } from "../model/pick.ts";
 import { placeholdersOf } from "../model/placeholder.ts";
-import type { Scope } from "../model/scope.ts";
-import { insertWithRoom } from "./row-ceilings.ts";
+import { isoTime } from "../model/time.ts";
 
 type Template = typeof templates.$inferSelect;
 

@@ -1,11 +1,11 @@
-import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "../channels/adapter.ts";
-import type { ChannelKind } from "../channels/descriptions.ts";
-import type { ErrorCode, Fault } from "../http/errors.ts";
+import type { ChannelKind } from "./channel-kind.ts";
 import type { ChatActivity } from "./chat.ts";
 import type { DraftExtra } from "./content-schema.ts";
+import type { ErrorCode, Fault } from "./error.ts";
 import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
 import type { Message } from "./message.ts";
+import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
 import type { LineDescription } from "./webhook.ts";
 
 /**

@@ -1,11 +1,10 @@
 import * as z from "zod/mini";
-import type { MessageType } from "../channels/adapter.ts";
-import type { ChannelKind } from "../channels/descriptions.ts";
-import type { Metadata } from "../db/schema.ts";
+import type { ChannelKind } from "./channel-kind.ts";
+import type { MessageType, Metadata } from "./content.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
-import { isoTimeOrNull } from "./iso-time.ts";
 import type { Message } from "./message.ts";
 import type { Permission } from "./permission.ts";
+import { isoTimeOrNull } from "./time.ts";
 
 /** A contact's name, if it is given. */
 export const contactNameField = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));

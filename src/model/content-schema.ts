@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
-import { isMediaType, type MessageType } from "../channels/adapter.ts";
-import type { Fault } from "../http/errors.ts";
-import { type Choices, type ContactCard, type Interactive, isEmoji, type Location } from "./content.ts";
+import {
+  type Choices,
+  type ContactCard,
+  type Interactive,
+  isEmoji,
+  isMediaType,
+  type Location,
+  type MessageType,
+} from "./content.ts";
+import type { Fault } from "./error.ts";
 import { atMost, notBlank, notBlankIfGiven, notEmpty, optional, wellFormed } from "./field.ts";
 import type { TemplateParts } from "./template.ts";
 

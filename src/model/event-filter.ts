@@ -25,3 +25,5 @@ export function matches(
 function isFamilyOf(pattern: string, type: string): boolean {
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
 }
+
+export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;

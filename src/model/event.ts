@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../channels/descriptions.ts";
+import type { ChannelKind } from "./channel-kind.ts";
 import { fromBase62, toDigits } from "./id.ts";
 
 /** The types of events. Receivers must ignore types that they don't know. */

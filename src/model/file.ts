@@ -8,3 +8,60 @@ export interface FileInfo {
   width: number | null;
   height: number | null;
 }
+
+/** The types of messages with media. */
+export type MediaType = "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO";
+
+/** One of our files that a message sends. */
+export interface OutboundFile extends FileInfo {
+  id: string;
+}
+
+/** What a message shows: what stands behind a link, or one of our files. */
+export type MediaSource = { link: string } | { file: OutboundFile };
+
+/** The error code of a message whose file is gone. It is refused without calling the network. */
+export const MEDIA_GONE = "media_gone";
+/** The error code while a file can't be read. */
+export const MEDIA_AWAY = "media_away";
+/** The error code of an attempt that ended before the whole file was sent. */
+export const MEDIA_INTERRUPTED = "media_interrupted";
+
+export const MEBIBYTE = 1_024 * 1_024;
+
+/** What has the type that the file's first bytes say, if a channel takes it as that. */
+const TYPES = new Map<string, MediaType>([
+  ["image", "IMAGE"],
+  ["audio", "AUDIO"],
+  ["video", "VIDEO"],
+]);
+
+/** The richest type that a channel takes for a file. Every channel takes documents. */
+export function typeOfFile(
+  file: FileInfo,
+  { takes }: { takes: (file: FileInfo, type: MediaType) => string | null },
+): MediaType {
+  const family = file.contentType.slice(0, file.contentType.indexOf("/"));
+  const type = TYPES.get(family);
+  return type !== undefined && takes(file, type) === null ? type : "DOCUMENT";
+}
+
+/** The endings of the types that have another one than their name. */
+const ENDINGS = new Map([
+  ["image/jpeg", "jpg"],
+  ["audio/mpeg", "mp3"],
+  ["audio/mp4", "m4a"],
+  ["video/3gpp", "3gp"],
+  ["text/plain", "txt"],
+]);
+
+/** A file's name, for a network that shows it and takes it for the type. */
+export function sentNameOf({ fileName, contentType }: Pick<FileInfo, "fileName" | "contentType">): string {
+  if (fileName !== null && fileName !== "") return fileName;
+  const ending = ENDINGS.get(contentType) ?? /^\w+\/(\w{3,4})$/.exec(contentType)?.[1];
+  return ending === undefined ? "file" : `file.${ending}`;
+}
+
+/** The largest file, in bytes. */
+export const MAX_FILE_BYTES = 16 * 1_024 * 1_024;
+export const MAX_FILE_NAME = 255;

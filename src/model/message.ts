@@ -1,12 +1,21 @@
 import * as z from "zod/mini";
-import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
-import type { Metadata } from "../db/schema.ts";
-import type { Fault } from "../http/errors.ts";
-import type { ContactCard, Interactive, Location } from "./content.ts";
+import type { ContactCard, Interactive, Location, Metadata } from "./content.ts";
+import { MESSAGE_TYPES, type MessageType } from "./content.ts";
 import { choicesBody, combinationFaults, contactsBody, type DraftExtra, locationBody } from "./content-schema.ts";
-import { atMost, bodyId, instant, notBlank, notEmpty, optional, wellFormed } from "./field.ts";
+import type { Fault } from "./error.ts";
+import {
+  atMost,
+  bodyId,
+  httpsUrl,
+  instant,
+  noProto,
+  notBlank,
+  notEmpty,
+  optional,
+  variablesBody,
+  wellFormed,
+} from "./field.ts";
 import type { Variables } from "./placeholder.ts";
-import { httpsUrl, noProto, variablesBody } from "./send-values.ts";
 import type { TemplateParts } from "./template.ts";
 import { templatePartsBody } from "./template-schema.ts";
 

@@ -1,8 +1,15 @@
 import * as z from "zod/mini";
 import { locationBody, MAX_CHOICE_ID, oneLine } from "./content-schema.ts";
-import { atMost, bodyId, notBlankIfGiven, optional, wellFormed } from "./field.ts";
-import { plainFileName } from "./file-name.ts";
-import { httpsUrl, variablesBody } from "./send-values.ts";
+import {
+  atMost,
+  bodyId,
+  httpsUrl,
+  notBlankIfGiven,
+  optional,
+  plainFileName,
+  variablesBody,
+  wellFormed,
+} from "./field.ts";
 
 /** The values of a send for a template's header and buttons. */
 

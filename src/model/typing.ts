@@ -1,6 +1,6 @@
-import type { ChannelKind } from "../channels/descriptions.ts";
-import type { FeedFilter } from "../events/feed-reader.ts";
+import type { ChannelKind } from "./channel-kind.ts";
 import { type Event, type EventOrigin, TYPING } from "./event.ts";
+import type { FeedFilter } from "./event-filter.ts";
 import { matches } from "./event-filter.ts";
 
 /** Who writes. */

@@ -5,7 +5,7 @@ import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CARDS, MAX_INTERACTIVE_CONTENT } from "../model/content-schema.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../model/message.ts";
-import { MAX_AHEAD_DAYS } from "../model/message-times.ts";
+import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import type { RequestBodySpec } from "./operation.ts";
 

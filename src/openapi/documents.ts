@@ -1,5 +1,5 @@
-import { networkLabels } from "../channels/descriptions.ts";
-import { ERRORS, type ErrorCode } from "../http/errors.ts";
+import { networkLabels } from "../model/channel-kind.ts";
+import { ERRORS, type ErrorCode } from "../model/error.ts";
 import { ACT_OPERATIONS } from "./act-operations.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";

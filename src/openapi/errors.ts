@@ -1,12 +1,12 @@
-import { MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import { MAX_UNUSED_FILES } from "../chats/object/files/limits.ts";
 import { MAX_QUEUED } from "../chats/object/log/limits.ts";
-import { MAX_NOTES } from "../chats/object/note.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
-import { ERRORS, type ErrorCode, MAX_FAULTS } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
-import { ROW_CEILINGS } from "../management/row-kinds.ts";
-import { MAX_FILE_BYTES } from "../model/file-limits.ts";
+import { ERRORS, type ErrorCode, MAX_FAULTS } from "../model/error.ts";
+import { MAX_FILE_BYTES } from "../model/file.ts";
+import { MAX_NOTES } from "../model/note.ts";
+import { ROW_CEILINGS } from "../model/row-kind.ts";
+import { MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
 const shown = (count: number) => count.toLocaleString("en");

@@ -4,7 +4,7 @@ import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/q
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../events/stream.ts";
 import { EVENT_TYPES, type Event, type EventType, LISTED_TYPES, type ListedType, TYPING } from "../model/event.ts";
 import { TYPE_PATTERNS } from "../model/event-filter.ts";
-import { MAX_STREAM_MS, MAX_STREAMS } from "../model/organization-calls.ts";
+import { MAX_STREAM_MS, MAX_STREAMS } from "../model/organization.ts";
 import type { ShownTyping } from "../model/typing.ts";
 import { DATA_BY_TYPE, eventData, thinEventData } from "./event-data.ts";
 import { examples } from "./examples.ts";

@@ -1,66 +1,17 @@
 import type * as z from "zod";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
-import { ROW_CEILINGS } from "../management/row-kinds.ts";
-import { PERMISSIONS } from "../model/permission.ts";
-import { PRESETS } from "../model/permission-presets.ts";
+import { AT as at, CHAT, MESSAGE, NOTE } from "../model/example.ts";
+import { PERMISSIONS, PRESETS } from "../model/permission.ts";
+import { ROW_CEILINGS } from "../model/row-kind.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 
 /** The example of each resource in the documents. */
 type Example<Schema extends z.ZodType> = z.output<Schema>;
 
-const at = "2026-11-20T10:00:17.062Z";
-
-const chat: Example<typeof resources.chatSchema> = {
-  id: "cht_gT2sYbQ0aLw9XcRk",
-  channel: { id: "chn_gQ4vLm81ZsT0xWcE", kind: "whatsapp", name: "Support" },
-  contact: { address: "15550783881", name: "Maya" },
-  metadata: { order: "4711" },
-  createdAt: "2026-11-20T09:58:40.310Z",
-  lastMessageAt: at,
-  lastMessage: {
-    id: "msg_gk3Xw0aYb81LmQzT",
-    seq: 1,
-    direction: "OUTBOUND",
-    type: "TEXT",
-    text: "Your order has shipped.",
-    status: "QUEUED",
-    createdAt: at,
-  },
-  unansweredSince: null,
-  nextScheduledAt: null,
-  readUpTo: null,
-  assigneeId: null,
-};
-
-const message: Example<typeof resources.messageSchema> = {
-  id: "msg_gk3Xw0aYb81LmQzT",
-  chatId: chat.id,
-  seq: 1,
-  direction: "OUTBOUND",
-  type: "TEXT",
-  content: "Your order has shipped.",
-  mediaUrl: null,
-  senderId: "mbr_gWq6pR2nVt70HsdE",
-  templateId: null,
-  variables: null,
-  text: "Your order has shipped.",
-  status: "QUEUED",
-  error: null,
-  metadata: {},
-  createdAt: at,
-  updatedAt: at,
-};
-
-const note: Example<typeof resources.noteSchema> = {
-  id: "note_gR8vXk20LsTq5WbY",
-  chatId: chat.id,
-  author: { type: "member", id: "mbr_gWq6pR2nVt70HsdE", name: "Ada" },
-  content: "She has called twice. Please answer today.",
-  mentions: ["mbr_gHk2Zt91QmXw4LcV"],
-  afterSeq: 1,
-  createdAt: at,
-};
+const chat: Example<typeof resources.chatSchema> = CHAT;
+const message: Example<typeof resources.messageSchema> = MESSAGE;
+const note: Example<typeof resources.noteSchema> = NOTE;
 
 const event = {
   id: "evt_gT2sYbQ0aLw9XcRk0Vx3kQ2a2",

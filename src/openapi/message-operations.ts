@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ShownHistory } from "../model/chat-calls.ts";
 import { resendBody } from "../model/message.ts";
-import { MAX_AHEAD_DAYS } from "../model/message-times.ts";
+import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MAX_MENTIONS, noteBody, notesQuery } from "../chats/notes.ts";
-import { MAX_NOTES } from "../chats/object/note.ts";
 import { MAX_CONTENT } from "../model/message.ts";
+import { MAX_NOTES } from "../model/note.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { noteSchema } from "./resources.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ACTIONS } from "../model/audit-action.ts";
+import { ERRORS, type ErrorCode } from "../model/error.ts";
 import { type Need, neededPermissions, needsOnlyOne } from "../model/permission.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";

@@ -1,7 +1,7 @@
+import { ownManagementRoutes } from "../api/organization-api.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { eventRoutes } from "../events/routes.ts";
 import { ownKeyRoutes } from "../keys/routes.ts";
-import { ownManagementRoutes } from "../management/own-routes.ts";
 import type { Need } from "../model/permission.ts";
 
 /** What each route of keys needs, from its permission line, by `get /chats/{id}`. */

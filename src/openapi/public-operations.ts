@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { uploadQuery } from "../chats/upload-media.ts";
-import { MAX_FILE_BYTES } from "../model/file-limits.ts";
+import { MAX_FILE_BYTES } from "../model/file.ts";
 import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";

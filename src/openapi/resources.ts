@@ -1,14 +1,15 @@
 import * as z from "zod";
-import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
-import { FAILURES, NETWORKS, type NetworkKind } from "../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import type { Note } from "../chats/object/note.ts";
-import type * as pages from "../http/pagination.ts";
 import type { readUsage } from "../management/keys.ts";
+import { FAILURES, NETWORKS, type NetworkKind } from "../model/channel-kind.ts";
 import type * as directory from "../model/chat.ts";
-import type { presentKey } from "../model/key-record.ts";
+import { MESSAGE_TYPES } from "../model/content.ts";
+import { MEDIA_GONE } from "../model/file.ts";
+import type { presentKey } from "../model/key.ts";
 import * as messages from "../model/message.ts";
-import { MEDIA_GONE } from "../model/message-file.ts";
+import { MEDIA_URL_REQUIRED } from "../model/network.ts";
+import type { Note } from "../model/note.ts";
+import type * as pages from "../model/page.ts";
 import { PERMISSIONS } from "../model/permission.ts";
 import { contentFields } from "./content-resources.ts";
 import {

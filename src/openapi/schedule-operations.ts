@@ -2,7 +2,7 @@ import * as z from "zod";
 import { messagePatch } from "../chats/move-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
-import { MAX_AHEAD_DAYS } from "../model/message-times.ts";
+import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { messageSchema } from "./resources.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
-import type { ErrorCode } from "../http/errors.ts";
+import type { ErrorCode } from "../model/error.ts";
 import { jsonResponse } from "./operation.ts";
 
 /** The header `Idempotency-Key`. @param description what it is for */

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../channels/web/visitor-limits.ts";
 import { uploadQuery } from "../chats/upload-media.ts";
 import { ROOT } from "../http/root.ts";
+import { MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
 import { type GroupDefaults, jsonResponse, tagged } from "./operation.ts";
 import { ERRORS_OF_UPLOADS, idempotencyKey, storedFile } from "./uploads.ts";
 

@@ -1,5 +1,5 @@
-import { configured } from "../config.ts";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../model/error.ts";
+import { configured } from "../platform/config.ts";
 
 /**
  * Encryption of secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its

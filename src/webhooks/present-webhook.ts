@@ -1,5 +1,5 @@
-import { isoTime, isoTimeOrNull } from "../model/iso-time.ts";
 import { pick } from "../model/pick.ts";
+import { isoTime, isoTimeOrNull } from "../model/time.ts";
 import type { LineDescription, LoggedAttempt, WebhookDescription } from "../model/webhook.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
 

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import type { ManagementContext } from "../audit/audited.ts";
 import { ownHosts } from "../http/hosts.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
+import type { ManagementContext } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import {
   attemptsQuery,

@@ -1,13 +1,13 @@
 import { and, count, eq, isNull, ne, notExists, type SQL, sql } from "drizzle-orm";
 import { type Directory, directory } from "../db/client.ts";
+import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels, webhooks } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { lastingAuthority } from "../management/key-authority.ts";
-import { retryOnConflict } from "../management/retry-on-conflict.ts";
+import { lastingAuthority } from "../keys/key-authority.ts";
+import type { Actor, Scope } from "../model/caller.ts";
+import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
-import type { Actor, Scope } from "../model/scope.ts";
 import { callsHostMore, checkHost, fitsHost } from "./host-ceiling.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { MAX_FILE_BYTES } from "../../src/model/file-limits.ts";
+import { MAX_FILE_BYTES } from "../../src/model/file.ts";
 import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { lastingPort } from "../support/world/lasting-port.ts";
 import { type RunSettings, withSetup } from "./bench.ts";

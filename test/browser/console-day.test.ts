@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { PRESETS } from "../../src/model/permission-presets.ts";
+import { PRESETS } from "../../src/model/permission.ts";
 import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { PRESETS } from "../../src/model/permission-presets.ts";
+import { PRESETS } from "../../src/model/permission.ts";
 import type { Desk } from "./console.ts";
 import { hasFocus, log, openChatAsMember } from "./console-conversation.ts";
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PRESETS } from "../../src/model/permission-presets.ts";
+import { PRESETS } from "../../src/model/permission.ts";
 import { createOrganization } from "../support/world/factories.ts";
 import { worldAt } from "../support/world/world.ts";
 import { openAsMember, openDesk, screenOf, signIn, signInViolations } from "./console.ts";

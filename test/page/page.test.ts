@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { chatPage, chatPageHeaders } from "../../src/channels/web/page.ts";
-import { pageFactsOf } from "../../src/channels/web/page-facts.ts";
+import { pageFactsOf } from "../../src/model/page-facts.ts";
+import { chatPage, chatPageHeaders } from "../../src/visitors/page.ts";
 import { readFacts } from "../../src/web/visitor/facts.ts";
 
 const pageOf = (name: string, settings = {}) => chatPage("chn_g0", pageFactsOf({ name, settings }, Date.now()));

@@ -1,5 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
-import { ERRORS, type ErrorCode } from "../../src/http/errors.ts";
+import { ERRORS, type ErrorCode } from "../../src/model/error.ts";
 import { errorSchema, UNMATCHED_CODES } from "../../src/openapi/errors.ts";
 import operatorText from "../../src/openapi/operator.json?raw";
 import publicText from "../../src/openapi/public.json?raw";

@@ -1,8 +1,8 @@
 import { env, exports } from "cloudflare:workers";
 import { expect } from "vitest";
-import { webChatId } from "../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../src/channels/web/identity.ts";
 import { randomBase62 } from "../../src/model/id.ts";
+import { webChatId } from "../../src/model/visitor.ts";
 import { plant } from "./canaries.ts";
 import { admin, created, newOrganization } from "./harness.ts";
 

@@ -1,12 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import { answerWithin, callObject } from "../../platform/call-object.ts";
+import { answerWithin, callObject } from "../../calls/call-object.ts";
+import { type ChannelRecord, type ChannelRow, channelRecord } from "../../calls/channel-record.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { warnIfFails } from "../../platform/log.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { syncTemplates } from "../../templates/sync.ts";
-import { type ChannelRecord, type ChannelRow, channelRecord } from "../record.ts";
 import { ADAPTERS } from "../registry.ts";
+import { syncTemplates } from "../templates/sync.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
 import { HealthReporter } from "./health.ts";
 import { type NewChatDecision, NewChatLimit } from "./new-chat-limit.ts";

@@ -1,6 +1,6 @@
-import type { ChannelHealth } from "../../model/organization-calls.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
-import { answerWithin } from "../../platform/call-object.ts";
+import { answerWithin } from "../../calls/call-object.ts";
+import { callOrganization } from "../../calls/call-organization.ts";
+import type { ChannelHealth } from "../../model/organization.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { Breaker } from "./breaker.ts";
 

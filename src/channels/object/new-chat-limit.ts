@@ -1,6 +1,6 @@
 import { clientBlock } from "../../http/client-network.ts";
+import { MAX_NEW_CHATS } from "../../model/visitor.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import { MAX_NEW_CHATS } from "../web/visitor-limits.ts";
 
 const WINDOW_MS = 60_000;
 

@@ -1,6 +1,6 @@
+import type { Credentials } from "../../model/channel.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ChangeSignal } from "../../platform/object/change-signal.ts";
-import type { Credentials } from "../adapter.ts";
 import {
   type Attempt,
   affectsWaiters,

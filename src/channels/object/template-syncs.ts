@@ -1,6 +1,6 @@
+import type { ChannelRecord } from "../../calls/channel-record.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { SyncAnswer } from "../../templates/sync.ts";
-import type { ChannelRecord } from "../record.ts";
+import type { SyncAnswer } from "../templates/sync.ts";
 
 const DAY_MS = 86_400_000;
 /** After a sync that the network did not answer, or that failed. */

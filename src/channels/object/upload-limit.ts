@@ -1,5 +1,5 @@
+import { MAX_UPLOADED } from "../../model/visitor.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import { MAX_UPLOADED } from "../web/visitor-limits.ts";
 
 const WINDOW_MS = 3_600_000;
 /** Rows that are too old are deleted so much later, so that a busy channel looks for them now and then only. */

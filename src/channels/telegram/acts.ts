@@ -1,4 +1,6 @@
-import type { ActOutcome, ActTarget, Credentials, Network, NetworkAct } from "../adapter.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { ActOutcome, ActTarget, NetworkAct } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
 import { call } from "./call.ts";
 import { refusalOfAnswer } from "./errors.ts";
 import { messageNumberOf } from "./network-id.ts";

@@ -1,4 +1,4 @@
-import type { Adapter } from "../adapter.ts";
+import type { Adapter } from "../network/adapter.ts";
 import { acknowledgeTap, actOnTelegram } from "./acts.ts";
 import { inspectBot } from "./inspect.ts";
 import { telegramMedia } from "./media.ts";

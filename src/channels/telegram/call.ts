@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import type { FilesPort } from "../../model/message-file.ts";
-import type { Network, PartRefusal } from "../adapter.ts";
-import { lenient } from "../lenient.ts";
-import { parseJson, readText } from "../network-response.ts";
-import { postFile } from "../post-file.ts";
+import type { PartRefusal } from "../../model/network.ts";
+import type { FilesPort, Network } from "../network/adapter.ts";
+import { lenient } from "../network/lenient.ts";
+import { parseJson, readText } from "../network/network-response.ts";
+import { postFile } from "../network/post-file.ts";
 import type { CallFile } from "./render.ts";
 
 /** More than enough for the longest message that Telegram echoes. A longer response is not from Telegram. */

@@ -1,4 +1,4 @@
-import type { PartRefusal } from "../adapter.ts";
+import type { PartRefusal } from "../../model/network.ts";
 import type { TelegramAnswer } from "./call.ts";
 
 /**

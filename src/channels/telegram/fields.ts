@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { lenient } from "../lenient.ts";
+import { lenient } from "../network/lenient.ts";
 
 /** Fields of Telegram's updates. */
 

@@ -1,5 +1,5 @@
 import type { FileInfo } from "../../model/file.ts";
-import { MEBIBYTE, type MediaType } from "../../model/message-file.ts";
+import { MEBIBYTE, type MediaType } from "../../model/file.ts";
 
 const MAX_IMAGE = 10 * MEBIBYTE;
 /** Of a photo's width and height together, in pixels. */

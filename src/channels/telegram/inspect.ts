@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
-import type { Credentials, Inspection, Network } from "../adapter.ts";
-import { lenient } from "../lenient.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { Inspection } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
+import { lenient } from "../network/lenient.ts";
 import { call } from "./call.ts";
 import { UPDATES } from "./register.ts";
 

@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
-import type { Credentials, MediaAnswer, MediaAsk, Network } from "../adapter.ts";
-import { downloaded } from "../download.ts";
-import { lenient } from "../lenient.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
+import { downloaded } from "../network/download.ts";
+import { lenient } from "../network/lenient.ts";
 import { call } from "./call.ts";
 
 /** Telegram's limit for downloads by bots. */

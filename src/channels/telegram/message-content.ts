@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import type { InboundMessage, ReceivedMedia } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
-import { safeContentType } from "../network-response.ts";
-import { lineOf, receivedCards, receivedEmoji, receivedLocation } from "../received.ts";
+import type { InboundMessage, ReceivedMedia } from "../../model/network.ts";
+import { lenient, textField } from "../network/lenient.ts";
+import { safeContentType } from "../network/network-response.ts";
+import { lineOf, receivedCards, receivedEmoji, receivedLocation } from "../network/received.ts";
 import { fields } from "./fields.ts";
 
 const MAX_NAME = 200;

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
-import type { FilesPort } from "../../model/message-file.ts";
-import type { Credentials, Network, PartOutcome } from "../adapter.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { PartOutcome } from "../../model/network.ts";
+import type { FilesPort, Network } from "../network/adapter.ts";
 import { call, callWithFile } from "./call.ts";
 import { refusalOfAnswer } from "./errors.ts";
 import { messageNumberOf, networkIdOf } from "./network-id.ts";

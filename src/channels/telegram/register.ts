@@ -1,4 +1,6 @@
-import type { Credentials, Network, Registration } from "../adapter.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { Registration } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
 import { call } from "./call.ts";
 
 const DEADLINE_MS = 15_000;

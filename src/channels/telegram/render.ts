@@ -1,7 +1,7 @@
 import { choiceLines, detailLines, framedText, splitText } from "../../model/choices-text.ts";
 import { type ContactCard, type Interactive, type Location, tapData } from "../../model/content.ts";
-import type { MediaSource, MediaType, OutboundFile } from "../../model/message-file.ts";
-import type { Body, Outgoing } from "../adapter.ts";
+import type { MediaSource, MediaType, OutboundFile } from "../../model/file.ts";
+import type { Body, Outgoing } from "../../model/network.ts";
 
 const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;

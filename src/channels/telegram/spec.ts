@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { credential, networkSettings } from "../spec.ts";
+import { telegramRendering } from "../../model/channel-kinds/telegram.ts";
+import { credential, networkSettings } from "../network/spec.ts";
 import { takenByTelegram } from "./file-limits.ts";
-import { telegramRendering } from "./rendering.ts";
 
 /** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */
 export const telegramSpec = {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
-import { lineOf, receivedAt, receivedEmoji, receivedTap } from "../received.ts";
+import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../../model/network.ts";
+import { lenient, textField } from "../network/lenient.ts";
+import { lineOf, receivedAt, receivedEmoji, receivedTap } from "../network/received.ts";
 import { fields, integerField } from "./fields.ts";
 import { contentOf, contentShape, hasWords } from "./message-content.ts";
 import { networkIdOf } from "./network-id.ts";

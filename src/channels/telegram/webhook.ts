@@ -1,5 +1,6 @@
+import type { Credentials } from "../../model/channel.ts";
+import type { ParsedWebhook } from "../../model/network.ts";
 import { isSameSecret } from "../../secrets/compare.ts";
-import type { Credentials, ParsedWebhook } from "../adapter.ts";
 import { readUpdate } from "./update.ts";
 
 /**

@@ -1,5 +1,4 @@
-import type { FileInfo } from "../../model/file.ts";
-import type { MediaType } from "../../model/message-file.ts";
+import type { FileInfo, MediaType } from "../../model/file.ts";
 
 /**
  * The pictures that every browser shows. Sound alone is often in a container of videos: what a browser records, for

@@ -1,18 +1,7 @@
+import type { ChannelRecord } from "../../calls/channel-record.ts";
 import { toBase62 } from "../../model/id.ts";
-import type { ChannelRecord } from "../record.ts";
+import type { SocketAdmission } from "../../model/visitor.ts";
 import { isAllowedOrigin } from "./origin.ts";
-
-/** What a visitor's socket was accepted with. While the socket is open, it is compared with the channel's policy again. */
-export interface SocketAdmission {
-  /** The `Origin` header of the page; null without one. */
-  origin: string | null;
-  /** The origin of the service's own page. */
-  ownOrigin: string;
-  /** The fingerprint of the secret that verified a site's user; null for the holder of a token. */
-  fingerprint: string | null;
-  /** When the channel was read for this decision, Unix milliseconds. */
-  readAt: number;
-}
 
 /** Which sockets a web channel accepts now. */
 export interface SocketPolicy {

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { type Choices, hasDetails, type Rendering } from "../../model/content.ts";
 import { atMost, optional } from "../../model/field.ts";
-import type { ChannelSpec } from "../spec.ts";
+import { UPLOADS } from "../../model/page-facts.ts";
+import { pageSettings } from "../../model/page-settings.ts";
+import type { ChannelSpec } from "../network/spec.ts";
 import { takenByPage } from "./file-limits.ts";
-import { pageSettings } from "./page-settings.ts";
-import { UPLOADS } from "./uploads.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
 export const MAX_ORIGINS = 20;

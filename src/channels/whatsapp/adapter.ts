@@ -1,4 +1,4 @@
-import type { Adapter } from "../adapter.ts";
+import type { Adapter } from "../network/adapter.ts";
 import { actOnWhatsApp } from "./acts.ts";
 import { inspectNumber } from "./inspect.ts";
 import { listWhatsAppTemplates } from "./list-templates.ts";

@@ -1,6 +1,7 @@
 import { retryAfterMs } from "../../http/retry-after.ts";
-import type { Credentials, PartRefusal } from "../adapter.ts";
-import { discard } from "../network-response.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { PartRefusal } from "../../model/network.ts";
+import { discard } from "../network/network-response.ts";
 import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
 import { readJson } from "./graph.ts";
 

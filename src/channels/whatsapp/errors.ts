@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { PartRefusal, StatusUpdate } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
+import type { PartRefusal, StatusUpdate } from "../../model/network.ts";
+import { lenient, textField } from "../network/lenient.ts";
 
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;

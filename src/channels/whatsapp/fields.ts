@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { lenient, textField } from "../lenient.ts";
+import { lenient, textField } from "../network/lenient.ts";
 
 /** Fields of Meta's webhooks. */
 

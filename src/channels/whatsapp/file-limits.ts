@@ -1,5 +1,5 @@
 import type { FileInfo } from "../../model/file.ts";
-import { MEBIBYTE, type MediaType } from "../../model/message-file.ts";
+import { MEBIBYTE, type MediaType } from "../../model/file.ts";
 
 /** What WhatsApp takes as media that it shows. It takes documents of up to 100 MB. */
 const LIMITS = {

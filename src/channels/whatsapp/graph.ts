@@ -1,5 +1,6 @@
-import type { Credentials, Network } from "../adapter.ts";
-import { parseJson, readText } from "../network-response.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { Network } from "../network/adapter.ts";
+import { parseJson, readText } from "../network/network-response.ts";
 
 /** The version of the Graph API. Meta supports a version for about two years. */
 const VERSION = "v24.0";

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
-import type { Credentials, Inspection, Network } from "../adapter.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { Inspection } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 

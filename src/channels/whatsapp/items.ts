@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { InboundItem, StatusUpdate } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
+import type { InboundItem, StatusUpdate } from "../../model/network.ts";
+import { lenient, textField } from "../network/lenient.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { message, messageItems } from "./messages.ts";

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
-import type { Credentials, Network, TemplatePage } from "../adapter.ts";
-import { lenient } from "../lenient.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { TemplatePage } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
+import { lenient } from "../network/lenient.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { listedTemplate } from "./template-list.ts";

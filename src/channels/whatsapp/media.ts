@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
-import type { Credentials, MediaAnswer, MediaAsk, Network } from "../adapter.ts";
-import { downloaded } from "../download.ts";
-import { lenient, textField } from "../lenient.ts";
-import { discard, plainType, safeContentType } from "../network-response.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
+import type { Network } from "../network/adapter.ts";
+import { downloaded } from "../network/download.ts";
+import { lenient, textField } from "../network/lenient.ts";
+import { discard, plainType, safeContentType } from "../network/network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 

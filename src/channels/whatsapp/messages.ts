@@ -1,8 +1,16 @@
 import * as z from "zod/mini";
-import type { AddressChange, InboundItem, InboundMessage, MessageType } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
-import { safeContentType } from "../network-response.ts";
-import { lineOf, receivedAt, receivedCards, receivedEmoji, receivedLocation, receivedTap } from "../received.ts";
+import type { MessageType } from "../../model/content.ts";
+import type { AddressChange, InboundItem, InboundMessage } from "../../model/network.ts";
+import { lenient, textField } from "../network/lenient.ts";
+import { safeContentType } from "../network/network-response.ts";
+import {
+  lineOf,
+  receivedAt,
+  receivedCards,
+  receivedEmoji,
+  receivedLocation,
+  receivedTap,
+} from "../network/received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
 import { distinct, type MetaContact, networkId, person } from "./fields.ts";
 

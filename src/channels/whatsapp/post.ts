@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
-import type { FilesPort } from "../../model/message-file.ts";
-import type { Credentials, Network, PartOutcome, PartRefusal } from "../adapter.ts";
-import { lenient } from "../lenient.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { PartOutcome, PartRefusal } from "../../model/network.ts";
+import type { FilesPort, Network } from "../network/adapter.ts";
+import { lenient } from "../network/lenient.ts";
 import { type Answered, notAccepted, readMetaAnswer } from "./answer.ts";
 import { isAboutMedia, refusalByStatus } from "./errors.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";

@@ -1,7 +1,7 @@
 import { bySection, choiceLines, framedText, splitText } from "../../model/choices-text.ts";
 import { type Choice, type Choices, type ContactCard, tapData } from "../../model/content.ts";
-import { type MediaSource, type MediaType, type OutboundFile, sentNameOf } from "../../model/message-file.ts";
-import type { Body, Outgoing } from "../adapter.ts";
+import { type MediaSource, type MediaType, type OutboundFile, sentNameOf } from "../../model/file.ts";
+import type { Body, Outgoing } from "../../model/network.ts";
 import { templateObject } from "./template.ts";
 
 const MAX_CAPTION = 1_024;

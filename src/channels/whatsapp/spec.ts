@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
+import { whatsappRendering } from "../../model/channel-kinds/whatsapp.ts";
 import { optional } from "../../model/field.ts";
-import { credential, networkSettings, secret } from "../spec.ts";
+import { credential, networkSettings, secret } from "../network/spec.ts";
 import { takenByWhatsApp } from "./file-limits.ts";
-import { whatsappRendering } from "./rendering.ts";
 
 /** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
 export const whatsappSpec = {

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
+import type { TemplateInList } from "../../model/network.ts";
 import { placeholdersOf } from "../../model/placeholder.ts";
 import { BUTTON_TYPES, HEADER_FORMATS, type TemplateButton, type TemplateComponent } from "../../model/template.ts";
-import type { TemplateInList } from "../adapter.ts";
-import { lenient, textField } from "../lenient.ts";
+import { lenient, textField } from "../network/lenient.ts";
 
 /** Templates as Meta lists them. */
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import type { TemplateNotice } from "../adapter.ts";
-import { textField } from "../lenient.ts";
-import { receivedAt } from "../received.ts";
+import type { TemplateNotice } from "../../model/network.ts";
+import { textField } from "../network/lenient.ts";
+import { receivedAt } from "../network/received.ts";
 
 /** What Meta tells about templates. It names only their account, and does not keep to the order of what happened. */
 

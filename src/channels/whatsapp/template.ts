@@ -1,7 +1,7 @@
 import { tapData } from "../../model/content.ts";
-import { type OutboundFile, sentNameOf } from "../../model/message-file.ts";
+import { type OutboundFile, sentNameOf } from "../../model/file.ts";
+import type { OutboundTemplate } from "../../model/network.ts";
 import type { FilledButton, FilledParts, TemplateParameter } from "../../model/template.ts";
-import type { OutboundTemplate } from "../adapter.ts";
 
 /** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;

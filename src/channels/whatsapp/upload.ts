@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
-import type { FilesPort, OutboundFile } from "../../model/message-file.ts";
-import type { Credentials, Network, PartRefusal } from "../adapter.ts";
-import { postFile } from "../post-file.ts";
+import type { Credentials } from "../../model/channel.ts";
+import type { OutboundFile } from "../../model/file.ts";
+import type { PartRefusal } from "../../model/network.ts";
+import type { FilesPort, Network } from "../network/adapter.ts";
+import { postFile } from "../network/post-file.ts";
 import { notAccepted, readMetaAnswer } from "./answer.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";
 

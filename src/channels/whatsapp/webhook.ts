@@ -1,5 +1,6 @@
+import type { Credentials } from "../../model/channel.ts";
+import type { ParsedWebhook } from "../../model/network.ts";
 import { isSameSecret } from "../../secrets/compare.ts";
-import type { Credentials, ParsedWebhook } from "../adapter.ts";
 import { itemsOf } from "./items.ts";
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;

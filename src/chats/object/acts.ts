@@ -1,7 +1,9 @@
-import type { ActOutcome, ActTarget, Credentials, NetworkAct, NetworkActs, Outcome } from "../../channels/adapter.ts";
-import { rejectedText } from "../../http/errors.ts";
+import type { NetworkActs } from "../../channels/network/adapter.ts";
+import type { Credentials } from "../../model/channel.ts";
 import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../../model/chat-calls.ts";
+import { rejectedText } from "../../model/error.ts";
 import type { Message } from "../../model/message.ts";
+import type { ActOutcome, ActTarget, NetworkAct, Outcome } from "../../model/network.ts";
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { ChatReporter } from "./chat-report.ts";

@@ -1,11 +1,11 @@
+import { callOrganization } from "../../calls/call-organization.ts";
 import { type Chat, type ChatActivity, withActivity } from "../../model/chat.ts";
 import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-calls.ts";
 import { type EventFact, type EventOrigin, lifeDigits } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
-import { renderEvent, showsChat, unplacedId } from "../../model/event-render.ts";
+import { renderEvent, showsChat, unplacedId } from "../../model/event-json.ts";
 import type { ShownMessage } from "../../model/message.ts";
 import type { Payload } from "../../model/webhook.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const MAX_EVENTS = 100;

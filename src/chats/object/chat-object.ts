@@ -1,7 +1,7 @@
-import type { Visitor } from "../../channels/web/visitor.ts";
-import type { ListPosition } from "../../http/pagination.ts";
 import type * as rpc from "../../model/chat-calls.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-calls.ts";
+import type { ListPosition } from "../../model/page.ts";
+import type { Visitor } from "../../model/visitor.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";

@@ -1,11 +1,11 @@
-import type { Outcome } from "../../channels/adapter.ts";
+import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatActivity } from "../../model/chat.ts";
 import type { ChatIdentity, ChatRetention } from "../../model/chat-calls.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts } from "../../model/counts.ts";
-import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization-calls.ts";
+import type { Outcome } from "../../model/network.ts";
+import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization.ts";
 import type { WebhookList } from "../../model/webhook.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";

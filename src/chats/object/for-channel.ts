@@ -1,12 +1,11 @@
-import { isMediaType } from "../../channels/adapter.ts";
-import type { ChannelKind } from "../../channels/descriptions.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
+import { quickRepliesOf, templateAsText } from "../../channels/templates/object/as-text.ts";
 import { webSpec } from "../../channels/web/spec.ts";
+import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { ChatIdentity, Draft, Prepared } from "../../model/chat-calls.ts";
 import type { Interactive } from "../../model/content.ts";
-import type { FileInfo } from "../../model/file.ts";
-import type { MediaType } from "../../model/message-file.ts";
-import { quickRepliesOf, templateAsText } from "../../templates/object/as-text.ts";
+import { isMediaType } from "../../model/content.ts";
+import type { FileInfo, MediaType } from "../../model/file.ts";
 import type { AcceptedDraft } from "./log/new-message.ts";
 
 /**

@@ -7,9 +7,9 @@ import type {
   NotesAnswer,
   Unknown,
 } from "../../model/chat-calls.ts";
+import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import { MAX_NOTES, type Note, withoutContent } from "./note.ts";
 
 /** How many blank deleted notes are kept, and for how long, so that a repeated request finds its note. */
 const MAX_DELETED = 1_000;

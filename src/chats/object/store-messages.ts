@@ -1,4 +1,3 @@
-import { isMediaType } from "../../channels/adapter.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import { webSpec } from "../../channels/web/spec.ts";
 import type {
@@ -12,8 +11,9 @@ import type {
   Unknown,
   UsedTemplate,
 } from "../../model/chat-calls.ts";
+import { isMediaType } from "../../model/content.ts";
+import { typeOfFile } from "../../model/file.ts";
 import type { Message } from "../../model/message.ts";
-import { typeOfFile } from "../../model/message-file.ts";
 import { pick } from "../../model/pick.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";

@@ -1,7 +1,7 @@
+import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatDetails } from "../../model/chat.ts";
 import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../../model/chat-calls.ts";
 import { mergedMetadata } from "../../model/message.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";

@@ -1,6 +1,6 @@
+import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-calls.ts";
 import { type TypingBy, typingNews } from "../../model/typing.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
 import { isRecent } from "../../platform/clock.ts";
 import type { Adoption } from "./identity.ts";
 

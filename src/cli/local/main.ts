@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { newOperatorCode } from "../../console/operator-code.ts";
+import { newOperatorCode } from "../../secrets/operator-code.ts";
 import { CommandError, reasonOf } from "../command-error.ts";
 import type { Demo } from "../demo-file.ts";
 import { prepareDevVars } from "../dev-vars.ts";

@@ -1,5 +1,5 @@
-import type { CredentialField } from "../../channels/description.ts";
-import { NETWORKS } from "../../channels/descriptions.ts";
+import type { CredentialField } from "../../model/channel-description.ts";
+import { NETWORKS } from "../../model/channel-kind.ts";
 import { CommandError } from "../command-error.ts";
 import { readSecret } from "./secret-input.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { PRESETS } from "../../model/permission-presets.ts";
+import { PRESETS } from "../../model/permission.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The text itself; for `-`, what standard input has. */

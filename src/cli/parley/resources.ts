@@ -1,5 +1,5 @@
-import { DESCRIPTIONS, networkKinds } from "../../channels/descriptions.ts";
-import { UPLOADS } from "../../channels/web/uploads.ts";
+import { DESCRIPTIONS, networkKinds } from "../../model/channel-kind.ts";
+import { UPLOADS } from "../../model/page-facts.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { flag } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";

@@ -1,5 +1,6 @@
 import { type CBORType, decodeCBOR, decodePartialCBOR } from "@levischuck/tiny-cbor";
-import { type PublicKey, publicKeyOf, toBase64Url } from "./public-key.ts";
+import type { PublicKey } from "../../model/passkey.ts";
+import { publicKeyOf, toBase64Url } from "./public-key.ts";
 
 /**
  * What an authenticator says of a ceremony, in its own format.

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
-import { ApiError } from "../../http/errors.ts";
 import { consoleOrigin } from "../../http/hosts.ts";
+import { ApiError } from "../../model/error.ts";
 import { atMost, optional } from "../../model/field.ts";
+import type { PublicKey } from "../../model/passkey.ts";
 import {
   authenticatorDataIn,
   type NewCredential,
@@ -9,7 +10,7 @@ import {
   readNewCredential,
 } from "./authenticator-data.ts";
 import { endOfChallenge, type Purpose } from "./challenges.ts";
-import { isSignedBy, isUsable, type PublicKey } from "./public-key.ts";
+import { isSignedBy, isUsable } from "./public-key.ts";
 
 /**
  * Checks what a browser answers when it was asked for a new passkey, or to sign in with one.

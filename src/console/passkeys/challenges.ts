@@ -1,5 +1,5 @@
-import { configured } from "../../config.ts";
 import { randomBase62 } from "../../model/id.ts";
+import { configured } from "../../platform/config.ts";
 import { isSameSecret } from "../../secrets/compare.ts";
 import { macOf } from "../../secrets/mac.ts";
 import { toBase64Url } from "./public-key.ts";

@@ -1,14 +1,14 @@
 import { and, asc, eq, exists, lt, type SQL } from "drizzle-orm";
 import * as z from "zod/mini";
-import { newIdOf, type RequestAct } from "../../audit/audited.ts";
 import { directory } from "../../db/client.ts";
 import { insertion } from "../../db/rows.ts";
 import { members, organizations, passkeys, usedCodes } from "../../db/schema.ts";
-import { ApiError } from "../../http/errors.ts";
 import { fault } from "../../http/validation.ts";
+import { newIdOf, type RequestAct } from "../../keys/audited.ts";
 import { countOfPasskeys } from "../../management/member-passkeys.ts";
+import { ApiError } from "../../model/error.ts";
 import { requiredText } from "../../model/field.ts";
-import { isoTime, isoTimeOrNull } from "../../model/iso-time.ts";
+import { isoTime, isoTimeOrNull } from "../../model/time.ts";
 import { useOf } from "../used-codes.ts";
 import { type ConsolePlace, checkCreation, creationAnswer, Refusal } from "./ceremony.ts";
 import { CHALLENGE_LASTS_MS, newChallenge } from "./challenges.ts";

@@ -1,7 +1,5 @@
 import type { CBORType } from "@levischuck/tiny-cbor";
-
-/** The public key of a passkey, as a JSON Web Key. */
-export type PublicKey = { kty: "EC"; crv: "P-256"; x: string; y: string } | { kty: "RSA"; n: string; e: string };
+import type { PublicKey } from "../../model/passkey.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,9 +1,9 @@
 import { Hono, type MiddlewareHandler } from "hono";
-import { ApiError } from "../../http/errors.ts";
 import { noQuery } from "../../http/validation.ts";
 import { keyAccess } from "../../keys/access.ts";
-import { isoTime } from "../../model/iso-time.ts";
+import { ApiError } from "../../model/error.ts";
 import type { Claims } from "../../model/session.ts";
+import { isoTime } from "../../model/time.ts";
 import type { ConsoleContext, ConsoleEnv } from "../context.ts";
 import { enterOrganization } from "../guard.ts";
 import { passkeyPlace, placeOf } from "./ceremony.ts";

@@ -2,7 +2,7 @@ import { and, eq, isNull, lt } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { directory } from "../../db/client.ts";
 import { organizations, passkeys } from "../../db/schema.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../model/error.ts";
 import type { Subject } from "../../model/session.ts";
 import { keepSignIn } from "../sign-in-links.ts";
 import { useOf } from "../used-codes.ts";

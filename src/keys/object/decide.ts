@@ -1,4 +1,4 @@
-import type { KeyRules, RefusalReason, WindowState } from "../../model/key-calls.ts";
+import type { KeyRules, RefusalReason, WindowState } from "../../model/key.ts";
 import { allow, type Need } from "../../model/permission.ts";
 import { type Counters, countUnits, type Reservation, remainingQuota, rollOver, windowState } from "./limits.ts";
 

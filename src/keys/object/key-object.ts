@@ -1,14 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
+import { OpenChanges } from "../../calls/change-fence.ts";
 import { directory } from "../../db/client.ts";
 import { addressMatcher } from "../../model/allowlist.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
-import type { Admission, RefusalReason, RequestCounts } from "../../model/key-calls.ts";
-import { type KeyRecord, presentKey } from "../../model/key-record.ts";
+import type { Admission, RefusalReason, RequestCounts } from "../../model/key.ts";
+import { type KeyRecord, presentKey } from "../../model/key.ts";
 import type { Need } from "../../model/permission.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import { OpenChanges } from "../../platform/change-fence.ts";
 import { causeOf } from "../../platform/log.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";

@@ -1,7 +1,7 @@
+import { answerWithin } from "../../calls/call-object.ts";
+import { callOrganization } from "../../calls/call-organization.ts";
 import { addCounts } from "../../model/counts.ts";
-import type { RequestCounts } from "../../model/key-calls.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
-import { answerWithin } from "../../platform/call-object.ts";
+import type { RequestCounts } from "../../model/key.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";

@@ -1,4 +1,4 @@
-import type { KeyLimits, WindowState } from "../../model/key-calls.ts";
+import type { KeyLimits, WindowState } from "../../model/key.ts";
 
 /** A key's counts, stored as one value. Both counts include reserved units. */
 export interface Counters {

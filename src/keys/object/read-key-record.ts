@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import type { Directory } from "../../db/client.ts";
 import { apiKeys, members, organizations } from "../../db/schema.ts";
-import type { KeyRecord } from "../../model/key-record.ts";
+import type { KeyRecord } from "../../model/key.ts";
 
 /** Reads a key's record. @returns null if the key doesn't exist or its organization is being deleted */
 export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {

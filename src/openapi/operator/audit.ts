@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { auditQuery, type presentEntry } from "../../audit/list-entries.ts";
+import { auditQuery, type presentEntry } from "../../management/audit-entries.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../model/audit.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { omit } from "zod/mini";
-import { NETWORKS, networkKinds } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
 import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { channelPatch, newChannelBody } from "../../management/channels.ts";
 import { overlapBody } from "../../management/overlap.ts";
+import { NETWORKS, networkKinds } from "../../model/channel-kind.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec, tagged } from "../operation.ts";

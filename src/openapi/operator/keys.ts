@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { ErrorCode } from "../../http/errors.ts";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../management/key-settings.ts";
+import type { ErrorCode } from "../../model/error.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../model/permission.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";

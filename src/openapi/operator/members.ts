@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { ErrorCode } from "../../http/errors.ts";
 import { memberPatch, newMemberBody } from "../../management/members.ts";
-import { PRESETS } from "../../model/permission-presets.ts";
+import type { ErrorCode } from "../../model/error.ts";
+import { PRESETS } from "../../model/permission.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";

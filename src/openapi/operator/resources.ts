@@ -1,10 +1,5 @@
 import * as z from "zod";
-import { networkKinds, networkLabels } from "../../channels/descriptions.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
-import { WEEKDAYS } from "../../channels/web/opening.ts";
-import { ASK_CONTACT } from "../../channels/web/page-settings.ts";
-import { UPLOADS } from "../../channels/web/uploads.ts";
-import { REGIONS } from "../../db/schema.ts";
 import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../management/channel-checks.ts";
 import type { presentChannel } from "../../management/channels.ts";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
@@ -16,8 +11,13 @@ import type { Resealed } from "../../management/reseal.ts";
 import type { channelStats, keyStats, memberStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
+import { networkKinds, networkLabels } from "../../model/channel-kind.ts";
 import type { Queue } from "../../model/chat-calls.ts";
+import { WEEKDAYS } from "../../model/opening-hours.ts";
+import { UPLOADS } from "../../model/page-facts.ts";
+import { ASK_CONTACT } from "../../model/page-settings.ts";
 import { PERMISSIONS } from "../../model/permission.ts";
+import { REGIONS } from "../../model/region.ts";
 
 import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../model/template.ts";
 import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "../typed-schema.ts";

@@ -1,4 +1,4 @@
-import type { KnownChannel } from "../../model/organization-calls.ts";
+import type { KnownChannel } from "../../model/organization.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";

@@ -1,15 +1,9 @@
-import type { ChannelKind } from "../../channels/descriptions.ts";
 import type { Limits } from "../../db/schema.ts";
+import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { ChatRetention } from "../../model/chat-calls.ts";
 import { addCounts } from "../../model/counts.ts";
 import { addToHistory, type History } from "../../model/history.ts";
-import type {
-  ChannelCounts,
-  ChannelHealth,
-  ChannelNumbers,
-  KnownChannel,
-  Waiting,
-} from "../../model/organization-calls.ts";
+import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../../model/organization.ts";
 
 /** A channel's row in D1. */
 interface DirectoryChannel {

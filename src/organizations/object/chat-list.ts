@@ -1,4 +1,3 @@
-import { pagination } from "../../http/pagination.ts";
 import type { ListAnswer } from "../../model/chat-calls.ts";
 import { parseContactPlace, parseSearch, printContactPlace } from "../../model/contact-search.ts";
 import type {
@@ -7,7 +6,8 @@ import type {
   ExportedChat,
   KnownChannel,
   WaitingPosition,
-} from "../../model/organization-calls.ts";
+} from "../../model/organization.ts";
+import { pagination } from "../../model/page.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";

@@ -1,15 +1,9 @@
-import type { ChannelKind } from "../../channels/descriptions.ts";
+import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity } from "../../model/chat-calls.ts";
 import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
-import type {
-  ChannelCounts,
-  ChatReport,
-  CountedName,
-  KnownChannel,
-  OpenRequest,
-} from "../../model/organization-calls.ts";
+import type { ChannelCounts, ChatReport, CountedName, KnownChannel, OpenRequest } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";

@@ -1,4 +1,4 @@
-import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, REPLACED } from "../../model/organization-calls.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, REPLACED } from "../../model/organization.ts";
 import { isRecent } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
 

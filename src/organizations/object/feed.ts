@@ -1,6 +1,6 @@
 import { type EventFact, type EventType, ownChannelId } from "../../model/event.ts";
 import { randomBase62 } from "../../model/id.ts";
-import type { EventBurst, FeedAnswer, FeedPointer } from "../../model/organization-calls.ts";
+import type { EventBurst, FeedAnswer, FeedPointer } from "../../model/organization.ts";
 import { isRecent } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";

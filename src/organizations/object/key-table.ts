@@ -1,7 +1,7 @@
 import { type Counts, subtractCounts } from "../../model/counts.ts";
 import { addToHistory, type History } from "../../model/history.ts";
-import type { RequestCounts } from "../../model/key-calls.ts";
-import type { KeyNumbers } from "../../model/organization-calls.ts";
+import type { RequestCounts } from "../../model/key.ts";
+import type { KeyNumbers } from "../../model/organization.ts";
 
 /** The counts of an organization's keys. */
 export class KeyTable {

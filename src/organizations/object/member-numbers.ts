@@ -1,7 +1,7 @@
 import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { type Counts, subtractCounts } from "../../model/counts.ts";
 import { addToHistory, type History } from "../../model/history.ts";
-import type { AssignedChats } from "../../model/organization-calls.ts";
+import type { AssignedChats } from "../../model/organization.ts";
 
 /** Whose chat it is, and since when its contact waits for an answer. */
 interface Assignment {

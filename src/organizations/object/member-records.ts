@@ -1,10 +1,10 @@
 import { and, eq, isNull } from "drizzle-orm";
+import { OpenChanges } from "../../calls/change-fence.ts";
 import { directory, isOutage } from "../../db/client.ts";
 import { members, organizations } from "../../db/schema.ts";
-import type { MemberRecord } from "../../model/organization-calls.ts";
+import type { MemberRecord } from "../../model/organization.ts";
 import { MEMBER_LASTS_MS } from "../../model/session.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import { OpenChanges } from "../../platform/change-fence.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { Existence } from "./existence.ts";
 

@@ -1,4 +1,4 @@
-import type { KnownChannel, OpenAnswer, OpenRequest } from "../../model/organization-calls.ts";
+import type { KnownChannel, OpenAnswer, OpenRequest } from "../../model/organization.ts";
 import { ADOPT_AFTER_MS } from "./adoptions.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { type ChatRow, type ChatTable, identityOf, presentChat } from "./chat-table.ts";

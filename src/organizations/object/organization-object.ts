@@ -2,7 +2,7 @@ import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity, ListAnswer } from "../../model/chat-calls.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
 import type { History } from "../../model/history.ts";
-import type { RequestCounts } from "../../model/key-calls.ts";
+import type { RequestCounts } from "../../model/key.ts";
 import type {
   ChannelHealth,
   ChatFilter,
@@ -16,7 +16,7 @@ import type {
   OrganizationNumbers,
   ReportAnswer,
   WaitingPosition,
-} from "../../model/organization-calls.ts";
+} from "../../model/organization.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";

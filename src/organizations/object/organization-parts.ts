@@ -1,5 +1,5 @@
+import { callObject } from "../../calls/call-object.ts";
 import { hasMember } from "../../db/has-member.ts";
-import { callObject } from "../../platform/call-object.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { Adoptions } from "./adoptions.ts";

@@ -1,5 +1,5 @@
 import { eventId } from "../../model/event.ts";
-import { renderEvent } from "../../model/event-render.ts";
+import { renderEvent } from "../../model/event-json.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ActEnd, ActFilter, ActPage, BeginAnswer, EndedAct, NewAct } from "../../model/audit.ts";
-import type { MemberRecord } from "../../model/organization-calls.ts";
+import type { MemberRecord } from "../../model/organization.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { FreedChats } from "./freed-chats.ts";
 import type { MemberRecords, MemberSession } from "./member-records.ts";

@@ -1,5 +1,5 @@
+import { answerWithin } from "../../calls/call-object.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
-import { answerWithin } from "../../platform/call-object.ts";
 import { type Failed, settleEach } from "../../platform/concurrency.ts";
 import { causeOf } from "../../platform/log.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";

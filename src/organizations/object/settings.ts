@@ -1,5 +1,5 @@
 import type { Limits } from "../../db/schema.ts";
-import type { KnownChannel } from "../../model/organization-calls.ts";
+import type { KnownChannel } from "../../model/organization.ts";
 import type { WebhookList } from "../../model/webhook.ts";
 import { warnIfFails } from "../../platform/log.ts";
 import type { ChannelTable } from "./channel-table.ts";

@@ -1,6 +1,6 @@
+import { readOpaque, writeOpaque } from "../../model/cursor.ts";
 import { isId } from "../../model/id.ts";
-import { readOpaque, writeOpaque } from "../../model/opaque.ts";
-import type { ChatFilter, Waiting } from "../../model/organization-calls.ts";
+import type { ChatFilter, Waiting } from "../../model/organization.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** The most rows of an index that one page reads. */

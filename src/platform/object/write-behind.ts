@@ -1,6 +1,6 @@
-import { isOverloaded } from "../call-object.ts";
 import { isRecent } from "../clock.ts";
 import { causeOf } from "../log.ts";
+import { isOverloaded } from "../overloaded.ts";
 import type { DuePart } from "./due-work.ts";
 
 /** The last write failed: when, how long to wait for the next one, and whether the target said that it is overloaded. */

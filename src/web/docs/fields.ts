@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 import { nameOf, type Schema } from "./document.ts";
 import { inline } from "./markup.ts";
 

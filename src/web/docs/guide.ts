@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from "marked";
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 import type { Highlighter } from "./highlight.ts";
 import type { Link } from "./layout.ts";
 import { codeBlock, codeTabs, methodBadge, type Sample, slugOf, statusBadge } from "./markup.ts";

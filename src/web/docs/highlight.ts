@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createCssVariablesTheme, createHighlighterCore } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 
 /** Grammars take about a second to compile, so highlighted code is cached between builds. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/parley/highlight.json", import.meta.url));

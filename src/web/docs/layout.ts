@@ -1,4 +1,4 @@
-import { escapeHtml, htmlPage, SCROLLING } from "../../http/html.ts";
+import { escapeHtml, htmlPage, SCROLLING } from "../../platform/html.ts";
 import { methodBadge } from "./markup.ts";
 
 /** A link in the side bar. `method` marks a link to a route. */

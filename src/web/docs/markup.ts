@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 import type { Highlighter } from "./highlight.ts";
 
 /** One line of a description: plain text, with code between backticks. */

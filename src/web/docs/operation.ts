@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 import { nameOf, type OpenApi, type Operation, type Response, type Route, resolved } from "./document.ts";
 import { fieldItem, fieldList } from "./fields.ts";
 import type { Highlighter } from "./highlight.ts";

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml } from "../../platform/html.ts";
 import { type OpenApi, routesOf } from "./document.ts";
 import type { Section } from "./guide.ts";
 import type { Highlighter } from "./highlight.ts";

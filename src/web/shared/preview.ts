@@ -1,5 +1,5 @@
-import type { PageFacts } from "../../channels/web/page-facts.ts";
-import type { PageSettings } from "../../channels/web/page-settings.ts";
+import type { PageFacts } from "../../model/page-facts.ts";
+import type { PageSettings } from "../../model/page-settings.ts";
 import type { Accent } from "./accent.ts";
 import type { Scheme } from "./scheme.ts";
 

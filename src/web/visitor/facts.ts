@@ -1,4 +1,4 @@
-import type { Appearance, PageFacts } from "../../channels/web/page-facts.ts";
+import type { Appearance, PageFacts } from "../../model/page-facts.ts";
 
 const NONE: PageFacts = {
   isOpen: true,

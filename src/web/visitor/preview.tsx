@@ -1,6 +1,6 @@
 import { render } from "preact";
-import { type OpeningHours, openingAt } from "../../channels/web/opening.ts";
-import { type PageFacts, pageFactsOf } from "../../channels/web/page-facts.ts";
+import { type OpeningHours, openingAt } from "../../model/opening-hours.ts";
+import { type PageFacts, pageFactsOf } from "../../model/page-facts.ts";
 import { accentOf, contrastWithPage, showAccent } from "../shared/accent.ts";
 import type { PreviewReport, PreviewRequest } from "../shared/preview.ts";
 import type { Scheme } from "../shared/scheme.ts";

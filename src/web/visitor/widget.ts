@@ -1,4 +1,4 @@
-import type { Appearance } from "../../channels/web/page-facts.ts";
+import type { Appearance } from "../../model/page-facts.ts";
 import { accentOf } from "../shared/accent.ts";
 import type { ToFrame, ToHost } from "./host-frame.ts";
 import { chooseLanguage, directionOf } from "./language.ts";

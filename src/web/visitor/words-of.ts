@@ -1,4 +1,4 @@
-import type { PageFacts } from "../../channels/web/page-facts.ts";
+import type { PageFacts } from "../../model/page-facts.ts";
 import type { Words } from "./components/words.ts";
 import { directionOf } from "./language.ts";
 import { chooseTexts } from "./texts.ts";

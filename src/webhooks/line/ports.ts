@@ -1,9 +1,9 @@
-import { configured } from "../../config.ts";
+import { callObject } from "../../calls/call-object.ts";
 import { ownHosts } from "../../http/hosts.ts";
 import { signatureHeaders } from "../../model/webhook-signature.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
-import { callObject } from "../../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { configured } from "../../platform/config.ts";
 import type { LineHost } from "./host.ts";
 
 /** What the lines of every owner have in common: the webhooks' objects and the calls to the webhooks. */

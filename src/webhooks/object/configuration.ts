@@ -1,7 +1,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { directory, isOutage } from "../../db/client.ts";
 import { webhooks } from "../../db/schema.ts";
-import { unavailable } from "../../http/errors.ts";
+import { unavailable } from "../../model/error.ts";
 import { pick } from "../../model/pick.ts";
 import type { Payload, WebhookFilter } from "../../model/webhook.ts";
 import { isRecent } from "../../platform/clock.ts";

@@ -1,6 +1,6 @@
+import { callObject } from "../../calls/call-object.ts";
+import { callOrganization } from "../../calls/call-organization.ts";
 import type { EventRange } from "../../model/webhook.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
-import { callObject } from "../../platform/call-object.ts";
 
 /** The methods of the objects with lines: chats, and organizations for their own events. */
 interface LineOwner {

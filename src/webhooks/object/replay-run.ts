@@ -1,4 +1,4 @@
-import { unavailable } from "../../http/errors.ts";
+import { unavailable } from "../../model/error.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";

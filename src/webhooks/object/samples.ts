@@ -1,10 +1,9 @@
-import { withoutContent } from "../../chats/object/note.ts";
 import { type Event, type EventFact, type EventType, lifeDigits } from "../../model/event.ts";
-import { renderEvent, showsChat } from "../../model/event-render.ts";
+import { renderEvent, showsChat } from "../../model/event-json.ts";
+import { CHAT as chat, MESSAGE as message, NOTE as note } from "../../model/example.ts";
+import { withoutContent } from "../../model/note.ts";
 import type { Payload } from "../../model/webhook.ts";
-import { examples } from "../../openapi/examples.ts";
 
-const { chat, message, note } = examples;
 const scheduledAt = "2026-11-21T09:00:00.000Z";
 const CHANNEL = { channelId: chat.channel.id, channelKind: chat.channel.kind };
 

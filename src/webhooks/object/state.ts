@@ -1,4 +1,4 @@
-import { isoTime } from "../../model/iso-time.ts";
+import { isoTime } from "../../model/time.ts";
 import type { DisabledReason, WebhookStateName } from "../../model/webhook.ts";
 import type { AnswerClass } from "../line/retry.ts";
 import { afterProbe, type ProbePlan, planProbes } from "./probes.ts";

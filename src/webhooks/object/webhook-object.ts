@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { callOrganization } from "../../calls/call-organization.ts";
 import type { EndedAct } from "../../model/audit.ts";
 import type { EventType } from "../../model/event.ts";
 import { jurisdictionOf, newId } from "../../model/id.ts";
@@ -17,7 +18,6 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../model/webhook.ts";
-import { callOrganization } from "../../organizations/call-organization.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";

@@ -1,7 +1,7 @@
+import { bucketOf, fileKey } from "../../../src/calls/file-bucket.ts";
 import { Adoption } from "../../../src/chats/object/identity.ts";
 import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/object/log/new-message.ts";
-import { bucketOf, fileKey } from "../../../src/files/bucket.ts";
 import worker, * as service from "../../../src/index.ts";
 import { newId } from "../../../src/model/id.ts";
 import type { Chats, Messages } from "../filling.ts";

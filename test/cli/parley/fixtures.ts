@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -188,15 +188,10 @@ async function copyCheckout(folder: string): Promise<void> {
   const checkout = join(folder, "checkout");
   await mkdir(join(checkout, "src"), { recursive: true });
   for (const path of [
-    ...globSync("src/channels/{,*/}description*.ts", { cwd: root }),
-    "src/channels/web/uploads.ts",
     "src/cli",
     "src/client",
-    "src/model/permission.ts",
-    "src/model/permission-presets.ts",
+    "src/model",
     "src/platform/backoff.ts",
-    "src/model/secret-key.ts",
-    "src/model/webhook-url.ts",
     "migrations",
     "wrangler.toml",
     "package.json",

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
 import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/model/audit-action.ts";
-import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/audit/acts.ts";
+import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/keys/audit-acts.ts";
 import { type Answer, admin } from "../../support/harness.ts";
 import { quietly } from "./fixtures.ts";
 import { chatOnDisk, entriesOf, ring, rows } from "./looks.ts";

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
+import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import type { Told } from "./fixtures.ts";
 
 const FINE = [101, 200, 201, 202, 204, 302, 304, 400, 401, 403, 404, 405, 409, 410, 411, 413, 415, 422, 503];

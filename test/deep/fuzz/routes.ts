@@ -1,7 +1,6 @@
 import type fc from "fast-check";
 import { toJSONSchema } from "zod";
 import * as z from "zod/mini";
-import { auditQuery } from "../../../src/audit/list-entries.ts";
 import { reactionBody, readBody, typingBody } from "../../../src/chats/acts.ts";
 import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
@@ -15,6 +14,7 @@ import { linkBody, signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
 import { afterQuery, pageQuery } from "../../../src/http/pagination.ts";
+import { auditQuery } from "../../../src/management/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";

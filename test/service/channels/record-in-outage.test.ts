@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { channelRecord } from "../../../src/channels/record.ts";
+import { channelRecord } from "../../../src/calls/channel-record.ts";
 import { breakDirectory, OUTAGES } from "../../support/faults.ts";
 import { admin, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
-import type { ChatReport } from "../../../src/model/organization-calls.ts";
+import type { ChatReport } from "../../../src/model/organization.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Note } from "../../../src/chats/object/note.ts";
+import type { Note } from "../../../src/model/note.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { newOperatorCode } from "../../../src/console/operator-code.ts";
 import guide from "../../../src/docs/self-service.md?raw";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
+import { newOperatorCode } from "../../../src/secrets/operator-code.ts";
 import { browser, codeOf, OWN_PAGE, signIn, signInMember } from "../../support/console.ts";
 import {
   admin,

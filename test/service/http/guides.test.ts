@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
 import { app } from "../../../src/app.ts";
-import { MAX_WAITING_ACTS } from "../../../src/audit/waiting-acts.ts";
-import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
+import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/network/spec.ts";
 import { ADAPTERS } from "../../../src/channels/registry.ts";
-import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/spec.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
-import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/channels/web/visitor-limits.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
 import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
 import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
@@ -17,7 +14,6 @@ import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
 import { MAX_UNUSED_FILES } from "../../../src/chats/object/files/limits.ts";
 import { MAX_EXAMINED } from "../../../src/chats/object/log/filtered-pages.ts";
 import { MAX_BYTES as MAX_CHAT_BYTES, MAX_QUEUED } from "../../../src/chats/object/log/limits.ts";
-import { MAX_NOTES } from "../../../src/chats/object/note.ts";
 import { MAX_SCHEDULED } from "../../../src/chats/object/scheduled/decisions.ts";
 import * as closing from "../../../src/chats/object/visitors/closing.ts";
 import { MAX_FRAMES_A_SECOND } from "../../../src/chats/object/visitors/frame-budget.ts";
@@ -29,18 +25,18 @@ import { MAX_PASSKEYS } from "../../../src/console/passkeys/passkeys.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
 import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
-import { ERRORS, MAX_FAULTS } from "../../../src/http/errors.ts";
-import { MAX_PAGE } from "../../../src/http/pagination.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
 import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
+import { MAX_WAITING_ACTS } from "../../../src/keys/waiting-acts.ts";
 import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/management/key-ceilings.ts";
 import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/management/key-settings.ts";
 import { MAX_SHOWN } from "../../../src/management/left-behind.ts";
 import { MAX_OVERLAP_SECONDS } from "../../../src/management/overlap.ts";
 import { MAX_RETENTION_DAYS } from "../../../src/management/retention.ts";
-import { ROW_CEILINGS } from "../../../src/management/row-kinds.ts";
 import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/model/audit.ts";
-import { MAX_FILE_BYTES } from "../../../src/model/file-limits.ts";
+import { MESSAGE_TYPES } from "../../../src/model/content.ts";
+import { ERRORS, MAX_FAULTS } from "../../../src/model/error.ts";
+import { MAX_FILE_BYTES } from "../../../src/model/file.ts";
 import {
   MAX_CONTENT,
   MAX_KEY,
@@ -49,10 +45,13 @@ import {
   MAX_VALUE,
   sendBody,
 } from "../../../src/model/message.ts";
-import { MAX_AHEAD_DAYS } from "../../../src/model/message-times.ts";
-import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/model/organization-calls.ts";
-import { PERMISSIONS } from "../../../src/model/permission.ts";
-import { PRESETS } from "../../../src/model/permission-presets.ts";
+import { MAX_NOTES } from "../../../src/model/note.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/model/organization.ts";
+import { MAX_PAGE } from "../../../src/model/page.ts";
+import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
+import { ROW_CEILINGS } from "../../../src/model/row-kind.ts";
+import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
+import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";
 import { MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";
 import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/object/feed-tables.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { unavailable } from "../../../src/http/errors.ts";
+import { unavailable } from "../../../src/model/error.ts";
 import { breakObjects, breakStatements, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 

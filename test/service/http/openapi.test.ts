@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
 import { app } from "../../../src/app.ts";
 import guide from "../../../src/docs/sending.md?raw";
-import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
+import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { documents } from "../../../src/openapi/documents.ts";
 import { UNMATCHED_CODES } from "../../../src/openapi/errors.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
-import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
+import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import { admin, call, expectError, newOrganization } from "../../support/harness.ts";
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { callOrganization } from "../../../src/calls/call-organization.ts";
 import { UPDATES } from "../../../src/channels/telegram/register.ts";
-import { callOrganization } from "../../../src/organizations/call-organization.ts";
 import { admin, client, expectError, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 import { fakeNetworks, lost, refuse, type Script } from "../../support/networks.ts";
 

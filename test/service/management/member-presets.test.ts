@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { PERMISSIONS } from "../../../src/model/permission.ts";
-import { PRESETS } from "../../../src/model/permission-presets.ts";
+import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
 import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 
 const { agent: AGENT, viewer: VIEWER } = PRESETS;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { PERMISSIONS } from "../../../src/model/permission.ts";
-import { PRESETS } from "../../../src/model/permission-presets.ts";
+import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
 import { admin, created, expectError, newOrganization } from "../../support/harness.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

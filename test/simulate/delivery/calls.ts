@@ -1,4 +1,4 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/model/network.ts";
 import type { Grant } from "./channel-judge.ts";
 
 /** One call on the wire. */

@@ -1,6 +1,6 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import { toDigits } from "../../../src/model/id.ts";
+import type { PartOutcome } from "../../../src/model/network.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, expiresAt, isQueued, type Row } from "./book.ts";
 import { type Call, CallBook } from "./calls.ts";

@@ -1,6 +1,6 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/object/delivery/retry.ts";
 import type { StatusNews } from "../../../src/model/chat-calls.ts";
+import type { PartOutcome } from "../../../src/model/network.ts";
 import type { Call } from "./calls.ts";
 import type { DeliveryWorld } from "./rules.ts";
 import type { Chat } from "./simulate.ts";

@@ -1,4 +1,4 @@
 import { platform } from "../objects/globals.ts";
 
-/** Replaces `src/channels/record.ts`: a directory that always answers. */
+/** Replaces `src/calls/channel-record.ts`: a directory that always answers. */
 export const channelRecord = async (_env: unknown, channelId: string) => platform.channel(channelId);

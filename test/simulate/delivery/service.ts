@@ -1,6 +1,7 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals, networks and platform classes. */
+
+export { callChat } from "../../../src/calls/call-chat.ts";
 export { ChannelObject } from "../../../src/channels/object/channel-object.ts";
-export { callChat } from "../../../src/chats/call-chat.ts";
 export { cancelMessage } from "../../../src/chats/change-message.ts";
 export { ChatObject } from "../../../src/chats/object/chat-object.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";

@@ -1,6 +1,6 @@
 import type { ChatIdentity, StateAnswer, StatusNews } from "../../../src/model/chat-calls.ts";
 import type { SendBody, ShownMessage } from "../../../src/model/message.ts";
-import type { ChatReport } from "../../../src/model/organization-calls.ts";
+import type { ChatReport } from "../../../src/model/organization.ts";
 import { Calls } from "../objects/calls.ts";
 import { platformError, SimulatedObject } from "../objects/object.ts";
 import { Party } from "../objects/party.ts";

@@ -1,7 +1,7 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
 import type { StateAnswer, StatusNews } from "../../../src/model/chat-calls.ts";
 import { expiryOf } from "../../../src/model/message.ts";
+import type { PartOutcome } from "../../../src/model/network.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, expiresAt, isQueued, type Row } from "./book.ts";
 import type { CallBook } from "./calls.ts";

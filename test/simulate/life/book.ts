@@ -1,7 +1,7 @@
-import type { NetworkAct } from "../../../src/channels/adapter.ts";
 import type { MessageChange } from "../../../src/model/chat-calls.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
+import type { NetworkAct } from "../../../src/model/network.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 
 type Table = "messages" | "scheduled" | "unplaced";

@@ -2,7 +2,7 @@ import type { MessageChange } from "../../../src/model/chat-calls.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import { seqOf } from "../../../src/model/id.ts";
 import type { Reaction, ShownMessage } from "../../../src/model/message.ts";
-import type { ChatReport } from "../../../src/model/organization-calls.ts";
+import type { ChatReport } from "../../../src/model/organization.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, networkIdsOf, type Row, timeOf } from "./book.ts";
 import { isBlank } from "./content-judge.ts";

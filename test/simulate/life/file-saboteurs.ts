@@ -1,6 +1,6 @@
 import type { Replacement } from "../objects/bundle.ts";
 
-const bucket = "src/files/bucket.ts";
+const bucket = "src/calls/file-bucket.ts";
 const chatParts = "src/chats/object/chat-parts.ts";
 const erasure = "src/chats/object/erasure.ts";
 const files = "src/chats/object/files/chat-files.ts";

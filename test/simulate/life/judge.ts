@@ -1,7 +1,7 @@
-import type { NetworkAct } from "../../../src/channels/adapter.ts";
 import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
-import type { ChatReport } from "../../../src/model/organization-calls.ts";
+import type { NetworkAct } from "../../../src/model/network.ts";
+import type { ChatReport } from "../../../src/model/organization.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";

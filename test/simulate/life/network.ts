@@ -1,6 +1,6 @@
-import type { ActOutcome, NetworkAct, PartOutcome } from "../../../src/channels/adapter.ts";
 import type { PermitAnswer } from "../../../src/channels/object/permits.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
+import type { ActOutcome, NetworkAct, PartOutcome } from "../../../src/model/network.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import { platformError, type SimulatedObject } from "../objects/object.ts";
 import type { LifeJudge } from "./judge.ts";

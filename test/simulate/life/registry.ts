@@ -1,6 +1,7 @@
-import type { Adapter, NetworkActs, Outgoing } from "../../../src/channels/adapter.ts";
+import type { Adapter, NetworkActs } from "../../../src/channels/network/adapter.ts";
 import { telegram } from "../../../src/channels/telegram/adapter.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
+import type { Outgoing } from "../../../src/model/network.ts";
 import { platform, type RenderedPart } from "../objects/globals.ts";
 
 /** Replaces `src/channels/registry.ts`: the networks' own rendering, and networks that answer what the simulation decides. */

@@ -1,5 +1,5 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals, networks and platform classes. */
-export { callChat } from "../../../src/chats/call-chat.ts";
+export { callChat } from "../../../src/calls/call-chat.ts";
 export { cancelMessage, resendMessage } from "../../../src/chats/change-message.ts";
 export { listScheduled } from "../../../src/chats/list-scheduled.ts";
 export { moveMessage } from "../../../src/chats/move-message.ts";

@@ -1,6 +1,6 @@
 import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
 import type { SendBody } from "../../../src/model/message.ts";
-import type { ChatReport } from "../../../src/model/organization-calls.ts";
+import type { ChatReport } from "../../../src/model/organization.ts";
 import { Calls } from "../objects/calls.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import { SimulatedObject } from "../objects/object.ts";

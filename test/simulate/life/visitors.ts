@@ -1,5 +1,5 @@
-import { type ConnectingVisitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
 import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import { type ConnectingVisitor, visitorHeaders } from "../../../src/model/visitor.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";
 import type { ContentJudge } from "./content-judge.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/channels/adapter.ts";
-import type { FilesPort } from "../../../src/model/message-file.ts";
+import type { FilesPort } from "../../../src/channels/network/adapter.ts";
+import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/model/network.ts";
 import { SimulatedLengthStream } from "./fixed-length-stream.ts";
 import { WebSocketPair } from "./sockets.ts";
 

@@ -1,4 +1,4 @@
-import type { ChannelRecord } from "../../../src/channels/record.ts";
+import type { ChannelRecord } from "../../../src/calls/channel-record.ts";
 import { type Isolate, Requests } from "../objects/requests.ts";
 import type { Judge } from "./judge.ts";
 import type { Service } from "./load-service.ts";

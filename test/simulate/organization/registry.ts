@@ -1,4 +1,4 @@
-import type { Adapter } from "../../../src/channels/adapter.ts";
+import type { Adapter } from "../../../src/channels/network/adapter.ts";
 import { telegram } from "../../../src/channels/telegram/adapter.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
 import { platform } from "../objects/globals.ts";

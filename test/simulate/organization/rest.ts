@@ -1,7 +1,7 @@
 import { type ConversationNews, countMessage, RESPONSE_CLASSES } from "../../../src/model/conversation-counts.ts";
 import { addCounts, type Counts } from "../../../src/model/counts.ts";
 import type { Message } from "../../../src/model/message.ts";
-import type { ChatState } from "../../../src/model/organization-calls.ts";
+import type { ChatState } from "../../../src/model/organization.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 

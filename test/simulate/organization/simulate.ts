@@ -1,4 +1,4 @@
-import type { PartOutcome } from "../../../src/channels/adapter.ts";
+import type { PartOutcome } from "../../../src/model/network.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";

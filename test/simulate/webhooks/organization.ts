@@ -1,4 +1,4 @@
-import type { ChatReport, FeedPointer, ReportAnswer } from "../../../src/model/organization-calls.ts";
+import type { ChatReport, FeedPointer, ReportAnswer } from "../../../src/model/organization.ts";
 import type { WebhookFilter, WebhookList } from "../../../src/model/webhook.ts";
 import type { Directory } from "../objects/calls.ts";
 

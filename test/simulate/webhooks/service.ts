@@ -1,9 +1,10 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals and platform classes. */
+
+export { callObject } from "../../../src/calls/call-object.ts";
 export { ChatReporter } from "../../../src/chats/object/chat-report.ts";
 export { EventLog } from "../../../src/chats/object/log/event-log.ts";
 export { EVENT_TYPES, eventId, lifeDigits } from "../../../src/model/event.ts";
 export { matches } from "../../../src/model/event-filter.ts";
-export { callObject } from "../../../src/platform/call-object.ts";
 export { SYSTEM_CLOCK } from "../../../src/platform/clock.ts";
 export { StandingAlarm } from "../../../src/platform/object/alarm.ts";
 export { DueWork } from "../../../src/platform/object/due-work.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { ChannelKind } from "../../../src/channels/descriptions.ts";
 import { CHANNEL_KINDS, contactAddress, KINDS } from "../../../src/channels/kinds.ts";
 import { ADAPTERS, networkOf } from "../../../src/channels/registry.ts";
-import { ApiError } from "../../../src/http/errors.ts";
+import type { ChannelKind } from "../../../src/model/channel-kind.ts";
+import { ApiError } from "../../../src/model/error.ts";
 
 /** What is wrong with the credentials of a channel of a kind, by field. */
 function faults(kind: ChannelKind, credentials: Record<string, unknown>): Record<string, string> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NETWORKS, type NetworkKind } from "../../../src/channels/descriptions.ts";
+import { NETWORKS, type NetworkKind } from "../../../src/model/channel-kind.ts";
 
 const FILES = Object.entries(
   import.meta.glob<string>(["../../../src/**/*.{ts,tsx,css}", "!../../../src/openapi/client/types.ts"], {
@@ -9,14 +9,19 @@ const FILES = Object.entries(
   }),
 ).map(([path, text]) => [path.replace("../../../", ""), text] as const);
 
-/** The files outside a network's folder that name one, and why. */
+/** Where everything about a network stands: its folder, and what people read about it. */
+const isOwn = (kind: NetworkKind, path: string) =>
+  path.startsWith(`src/channels/${kind}/`) || path === `src/model/channel-kinds/${kind}.ts`;
+
+/** The files that name a network and are not its own, and why. */
 const NAMING = {
-  "src/channels/descriptions.ts": "the list of descriptions",
+  "src/model/channel-kind.ts": "the list of descriptions",
   "src/channels/registry.ts": "the list of adapters",
-  "src/channels/renderings.ts": "the list of renderings",
+  "src/model/channel-rendering.ts": "the list of renderings",
   "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
   "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
   "src/cli/local/demo.ts": "the demo has a channel of a network",
+  "src/model/example.ts": "the examples are about one network",
   "src/openapi/examples.ts": "the examples are about one network",
   "src/openapi/message-operations.ts": "the examples are about one network",
   "src/openapi/operator/channels.ts": "the examples are about one network",
@@ -33,10 +38,10 @@ function names(kind: NetworkKind, text: string): boolean {
   return new RegExp(`${forms.join("|")}|(?<![A-Z])${kind.toUpperCase()}(?![A-Z])`).test(text);
 }
 
-test("only the files of the list name a network outside its folder", () => {
-  const naming = KINDS.flatMap((kind) =>
-    FILES.filter(([path, text]) => !path.startsWith(`src/channels/${kind}/`) && names(kind, text)),
-  ).map(([path]) => path);
+test("only the files of the list name a network beside its own", () => {
+  const naming = KINDS.flatMap((kind) => FILES.filter(([path, text]) => !isOwn(kind, path) && names(kind, text))).map(
+    ([path]) => path,
+  );
   expect([...new Set(naming)].sort()).toEqual(Object.keys(NAMING).sort());
 });
 
@@ -48,12 +53,12 @@ test("the check finds a network in any spelling, and no part of a word", () => {
 });
 
 /** The descriptions, and the programs that read them. */
-const READERS = /^src\/(?:(?:cli|openapi|web)\/|channels\/(?:\w+\/)?descriptions?\.ts$)/;
-const READS_WORDS = /^import (?!type )[^;]* from "[^"]*\/descriptions?\.ts";/m;
+const READERS = /^src\/(?:(?:cli|openapi|web)\/|model\/channel-kind)/;
+const READS_WORDS = /^import (?!type )[^;]* from "[^"]*\/channel-kind\.ts";/m;
 
 test("the Worker imports nothing but types from descriptions", () => {
   expect(FILES.filter(([path, text]) => READS_WORDS.test(text) && !READERS.test(path)).map(([path]) => path)).toEqual(
     [],
   );
-  expect(READS_WORDS.test('import { NETWORKS } from "../channels/descriptions.ts";')).toBe(true);
+  expect(READS_WORDS.test('import { NETWORKS } from "../model/channel-kind.ts";')).toBe(true);
 });

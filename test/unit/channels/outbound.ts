@@ -1,6 +1,8 @@
-import type { Adapter, Credentials, Network, Outbound } from "../../../src/channels/adapter.ts";
+import type { Adapter, FilesPort, Network } from "../../../src/channels/network/adapter.ts";
 import { countParts, sendParts } from "../../../src/chats/object/delivery/send-parts.ts";
-import type { FilesPort, OutboundFile } from "../../../src/model/message-file.ts";
+import type { Credentials } from "../../../src/model/channel.ts";
+import type { OutboundFile } from "../../../src/model/file.ts";
+import type { Outbound } from "../../../src/model/network.ts";
 
 /** Makes messages to send to an address, texts unless told otherwise; `text` is `content` unless it is given. */
 export function outboundTo(address: string): (fields?: Partial<Outbound>) => Outbound {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { fingerprintOf, idempotencyHashOf, readIdempotencyKey } from "../../../src/chats/idempotency.ts";
-import type { ApiError } from "../../../src/http/errors.ts";
+import { MESSAGE_TYPES } from "../../../src/model/content.ts";
+import type { ApiError } from "../../../src/model/error.ts";
 import { sendBody } from "../../../src/model/message.ts";
 
 type Fields = Record<string, unknown>;

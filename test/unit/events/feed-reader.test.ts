@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCursor } from "../../../src/events/cursor.ts";
-import { cursorAt, type FeedFilter, type FeedPort, FeedReader } from "../../../src/events/feed-reader.ts";
-import { ApiError } from "../../../src/http/errors.ts";
+import { cursorAt, type FeedPort, FeedReader } from "../../../src/events/feed-reader.ts";
+import { ApiError } from "../../../src/model/error.ts";
 import type { EventType } from "../../../src/model/event.ts";
+import type { FeedFilter } from "../../../src/model/event-filter.ts";
 import { matches } from "../../../src/model/event-filter.ts";
-import type { FeedPointer } from "../../../src/model/organization-calls.ts";
+import type { FeedPointer } from "../../../src/model/organization.ts";
 
 const LIFE = "0Vx3kQ2a";
 const ALL: FeedFilter = { types: null, channels: null };

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { bearerToken } from "../../../src/http/bearer.ts";
-import { ApiError } from "../../../src/http/errors.ts";
+import { ApiError } from "../../../src/model/error.ts";
 
 /** The token in this header, or the code of the error. */
 async function tokenIn(header: string | null): Promise<string> {

@@ -1,9 +1,11 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
-import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
-import { pagination, positionOf } from "../../../src/http/pagination.ts";
+import { errorResponse } from "../../../src/http/error-response.ts";
+import { positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
+import type { ApiError } from "../../../src/model/error.ts";
+import { pagination } from "../../../src/model/page.ts";
 import { causeOf } from "../../../src/platform/log.ts";
 
 const HEADERS = { isSecure: false, own: {} };

@@ -1,9 +1,10 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
-import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
+import { errorResponse } from "../../../src/http/error-response.ts";
 import { afterQuery, beforeQuery, pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { fault, isSearch, validBody, validQuery } from "../../../src/http/validation.ts";
+import type { ApiError } from "../../../src/model/error.ts";
 import { optional, queryInteger, queryText, requiredText } from "../../../src/model/field.ts";
 import { sendBody } from "../../../src/model/message.ts";
 

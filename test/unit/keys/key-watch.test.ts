@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { ApiError } from "../../../src/http/errors.ts";
 import { KeyWatch } from "../../../src/keys/key-watch.ts";
+import { ApiError } from "../../../src/model/error.ts";
 import { FakeClock } from "../platform/fake-clock.ts";
 
 const REVOKED = new ApiError("invalid_api_key");

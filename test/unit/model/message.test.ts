@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
-import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
+import { MESSAGE_TYPES } from "../../../src/model/content.ts";
 import { expiryOf, mergedMetadata, metadataPatch, resendBody, sendBody, typeOf } from "../../../src/model/message.ts";
 
 /** Validates the body of a request with `fields`. */

@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { expect, test, vi } from "vitest";
-import { ApiError, unavailable } from "../../../src/http/errors.ts";
+import { ApiError, unavailable } from "../../../src/model/error.ts";
 import { causeOf, warnIfFails } from "../../../src/platform/log.ts";
 
 const CANARY = "canary-7f3a";

@@ -1,14 +1,5 @@
 import { expect, test } from "vitest";
-
-/** The text of each module of src/, by its path from the repository's root. */
-const SOURCES = Object.fromEntries(
-  Object.entries(
-    import.meta.glob<string>(
-      ["../../../src/**/*.{ts,tsx}", "!../../../src/openapi/client/types.ts", "!../../../src/**/*.d.ts"],
-      { query: "?raw", import: "default", eager: true },
-    ),
-  ).map(([path, text]) => [path.replace("../../../", ""), text]),
-);
+import { SOURCES } from "./sources.ts";
 
 const DECLARATION =
   /^export (?:default )?(?:declare |abstract |async )*(?:function\*?|class|const|let|type|interface|enum) (\w+)/gm;

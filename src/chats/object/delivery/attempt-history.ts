@@ -1,5 +1,5 @@
-import type { Outcome } from "../../../channels/adapter.ts";
 import type { AttemptHistory, ShownAttempt } from "../../../model/chat-calls.ts";
+import type { Outcome } from "../../../model/network.ts";
 import { withoutWords } from "../log/redaction.ts";
 
 /** The attempts that a message had. Pure functions; times are Unix milliseconds. */

@@ -1,6 +1,7 @@
-import type { Credentials, Outbound, Outcome } from "../../../channels/adapter.ts";
+import type { FilesPort } from "../../../channels/network/adapter.ts";
+import type { Credentials } from "../../../model/channel.ts";
 import type { Message } from "../../../model/message.ts";
-import type { FilesPort } from "../../../model/message-file.ts";
+import type { Outbound, Outcome } from "../../../model/network.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
 import type { DeliveryLog } from "./delivery-log.ts";

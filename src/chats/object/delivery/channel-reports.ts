@@ -1,7 +1,7 @@
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../../channels/adapter.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
+import { MEDIA_GONE } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
-import { MEDIA_GONE } from "../../../model/message-file.ts";
+import { MEDIA_URL_REQUIRED, type Outcome } from "../../../model/network.ts";
 import type { Delivery } from "./retry.ts";
 
 /** The decisions about what a chat reports to its channel. Pure functions; times are Unix milliseconds. */

@@ -1,7 +1,7 @@
-import type { Outcome } from "../../../channels/adapter.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
 import type { StatusNews } from "../../../model/chat-calls.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
+import type { Outcome } from "../../../model/network.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { INTERRUPTED, withPast } from "./attempt-history.ts";

@@ -1,6 +1,6 @@
-import type { Outcome } from "../../../channels/adapter.ts";
 import type { StatusNews } from "../../../model/chat-calls.ts";
 import type { Message } from "../../../model/message.ts";
+import type { Outcome } from "../../../model/network.ts";
 import { causeOf } from "../../../platform/log.ts";
 import { callNetwork, knownOf, type OutboxHost, save, withUpload } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";

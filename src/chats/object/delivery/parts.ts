@@ -1,5 +1,5 @@
-import type { Outcome } from "../../../channels/adapter.ts";
 import type { Message } from "../../../model/message.ts";
+import type { Outcome } from "../../../model/network.ts";
 import { type DeliveryError, statusAfter } from "./retry.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { NetworkKind } from "../../../channels/descriptions.ts";
+import { callObject } from "../../../calls/call-object.ts";
+import { bucketOf, type ChatLife, fileKey } from "../../../calls/file-bucket.ts";
 import { ADAPTERS, networkOf } from "../../../channels/registry.ts";
-import { bucketOf, type ChatLife, fileKey } from "../../../files/bucket.ts";
-import { callObject } from "../../../platform/call-object.ts";
+import type { NetworkKind } from "../../../model/channel-kind.ts";
 import type { ActPort } from "../acts.ts";
 import type { NetworkPort } from "./attempt.ts";
 import type { FileStore } from "./message-files.ts";

@@ -1,16 +1,15 @@
+import type { Adapter, FilesPort, Network } from "../../../channels/network/adapter.ts";
+import type { Credentials } from "../../../model/channel.ts";
+import { isMediaType } from "../../../model/content.ts";
+import { type MediaSource, type MediaType, typeOfFile } from "../../../model/file.ts";
+import { linkedMedia } from "../../../model/link.ts";
 import {
-  type Adapter,
   type Body,
-  type Credentials,
-  isMediaType,
   MEDIA_URL_REQUIRED,
-  type Network,
   type Outbound,
   type Outcome,
   type PartRefusal,
-} from "../../../channels/adapter.ts";
-import { linkedMedia } from "../../../model/link.ts";
-import { type FilesPort, type MediaSource, type MediaType, typeOfFile } from "../../../model/message-file.ts";
+} from "../../../model/network.ts";
 
 type Renderer = Pick<Adapter, "render" | "takes">;
 

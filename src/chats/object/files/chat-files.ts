@@ -1,5 +1,4 @@
-import { answerOfR2, bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../files/bucket.ts";
-import { unavailable } from "../../../http/errors.ts";
+import { answerOfR2, bucketOf, chatPrefix, fileKey, lifeOfKey } from "../../../calls/file-bucket.ts";
 import type {
   ChatIdentity,
   ConfirmAnswer,
@@ -11,6 +10,7 @@ import type {
   ReserveAnswer,
   Unknown,
 } from "../../../model/chat-calls.ts";
+import { unavailable } from "../../../model/error.ts";
 import type { FileInfo } from "../../../model/file.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";

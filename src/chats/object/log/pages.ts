@@ -1,5 +1,5 @@
-import type { ListPosition } from "../../../http/pagination.ts";
 import type { ListAnswer } from "../../../model/chat-calls.ts";
+import type { ListPosition } from "../../../model/page.ts";
 import type { MessageLog } from "./message-log.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./ranges.ts";
 

@@ -1,6 +1,6 @@
-import { ERRORS, type Fault } from "../../../http/errors.ts";
 import type { Due, MoveBody } from "../../../model/chat-calls.ts";
-import { timeFaults } from "../../../model/message-times.ts";
+import { ERRORS, type Fault } from "../../../model/error.ts";
+import { timeFaults } from "../../../model/schedule.ts";
 
 /**
  * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. Times

@@ -9,7 +9,7 @@ import type {
   Unknown,
 } from "../../../model/chat-calls.ts";
 import type { UnplacedMessage } from "../../../model/message.ts";
-import { scheduleCursor } from "../../../model/schedule-cursor.ts";
+import { scheduleCursor } from "../../../model/schedule.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { causeOf, type Logger } from "../../../platform/log.ts";
 import { earliest } from "../../../platform/object/alarm.ts";

@@ -1,4 +1,4 @@
-import type { ConnectingVisitor } from "../../../channels/web/visitor.ts";
+import type { ConnectingVisitor } from "../../../model/visitor.ts";
 
 /** The data of a socket. The platform stores it while the object sleeps. */
 export type Attachment = ConnectingVisitor & { openedAt: number };

@@ -1,7 +1,7 @@
-import type { Visitor } from "../../../channels/web/visitor.ts";
+import { type OpenedChat, openVisitorChat } from "../../../calls/open-visitor-chat.ts";
 import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import type { Visitor } from "../../../model/visitor.ts";
 import { causeOf } from "../../../platform/log.ts";
-import { type OpenedChat, openVisitorChat } from "../../open-visitor-chat.ts";
 import { RETRY_AFTER_SECONDS, type RefusedFrame, refusedFrame, unavailableFrame } from "./frames.ts";
 
 /** Opens a chat when its visitor writes for the first time. */

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
-import { lineOf } from "../../../channels/received.ts";
+import { bucketOf } from "../../../calls/file-bucket.ts";
+import { lineOf } from "../../../channels/network/received.ts";
 import type { VisitorMessage } from "../../../channels/web/render.ts";
-import type { Visitor } from "../../../channels/web/visitor.ts";
-import { bucketOf } from "../../../files/bucket.ts";
-import { ERRORS, type ErrorCode } from "../../../http/errors.ts";
 import { contactEmailField, contactNameField } from "../../../model/chat.ts";
 import { oneEmoji } from "../../../model/content-schema.ts";
+import { ERRORS, type ErrorCode } from "../../../model/error.ts";
 import { optional } from "../../../model/field.ts";
 import { MAX_CONTENT, type Message } from "../../../model/message.ts";
+import type { Visitor } from "../../../model/visitor.ts";
 
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 

@@ -1,7 +1,7 @@
+import { callObject } from "../../../calls/call-object.ts";
 import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
-import type { Visitor } from "../../../channels/web/visitor.ts";
 import type { ChatIdentity } from "../../../model/chat-calls.ts";
-import { callObject } from "../../../platform/call-object.ts";
+import type { Visitor } from "../../../model/visitor.ts";
 import { isRecent } from "../../../platform/clock.ts";
 import { causeOf } from "../../../platform/log.ts";
 import { close, TRY_LATER } from "./closing.ts";

@@ -1,9 +1,9 @@
-import { webChatId } from "../../../channels/web/chat-id.ts";
 import { addressOfToken, isToken } from "../../../channels/web/identity.ts";
 import type { ChatDetails } from "../../../model/chat.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../../model/chat-calls.ts";
 import { jurisdictionOf, newId } from "../../../model/id.ts";
 import type { Message } from "../../../model/message.ts";
+import { webChatId } from "../../../model/visitor.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { attached } from "./attachment.ts";

@@ -1,8 +1,8 @@
 import { fileLink } from "../../../channels/web/file-link.ts";
 import { type VisitorMessage, visitorMessage } from "../../../channels/web/render.ts";
-import { type ConnectingVisitor, readVisitor, type Visitor } from "../../../channels/web/visitor.ts";
-import { configured } from "../../../config.ts";
 import type { Message } from "../../../model/message.ts";
+import { type ConnectingVisitor, readVisitor, type Visitor } from "../../../model/visitor.ts";
+import { configured } from "../../../platform/config.ts";
 import { causeOf } from "../../../platform/log.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";

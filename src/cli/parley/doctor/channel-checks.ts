@@ -1,4 +1,4 @@
-import { type ChannelKind, DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { type ChannelKind, DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { secretsOf } from "../credentials.ts";
 import { type Service, ServiceFault } from "../service.ts";
 import { printable } from "../table.ts";

@@ -1,4 +1,4 @@
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";

@@ -1,4 +1,4 @@
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { ScreenParts } from "../location.ts";
 import { NotPermitted } from "../parts/screen.tsx";
 import { may } from "../session.ts";

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Uploads } from "../../../channels/web/uploads.ts";
+import type { Uploads } from "../../../model/page-facts.ts";
 import { plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Checkbox, Field, Input, Select, TextArea } from "../parts/field.tsx";

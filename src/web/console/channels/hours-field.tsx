@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { WEEKDAYS } from "../../../channels/web/opening.ts";
+import { WEEKDAYS } from "../../../model/opening-hours.ts";
 import { Button } from "../parts/button.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";

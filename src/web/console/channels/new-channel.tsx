@@ -1,4 +1,4 @@
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
 import { Input } from "../parts/field.tsx";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Channel, Schemas } from "../api.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";

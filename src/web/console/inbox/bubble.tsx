@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
 import { MessageContent, type MessageView, type Quoted, summaryOf } from "../../shared/message/content.tsx";

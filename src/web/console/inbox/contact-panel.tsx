@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { route } from "../location.ts";

@@ -1,4 +1,4 @@
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";

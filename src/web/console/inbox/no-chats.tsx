@@ -1,4 +1,4 @@
-import { networkLabels } from "../../../channels/descriptions.ts";
+import { networkLabels } from "../../../model/channel-kind.ts";
 import { MOST, useGet, useMembers, usePlace } from "../organization.ts";
 import { Button, MainButton } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";

@@ -1,4 +1,4 @@
-import { DESCRIPTIONS } from "../../../channels/descriptions.ts";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { placeholdersOf } from "../../../model/placeholder.ts";
 import type { Chat, Template } from "../api.ts";
 import { Input } from "../parts/field.tsx";

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { DEFAULT_PERMISSIONS, type Permission } from "../../../model/permission.ts";
-import { PRESETS } from "../../../model/permission-presets.ts";
+import { DEFAULT_PERMISSIONS, type Permission, PRESETS } from "../../../model/permission.ts";
 import { plural } from "../format.ts";
 import { may } from "../session.ts";
 import { Chips } from "./button.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { PageFacts } from "../../../channels/web/page-facts.ts";
+import type { PageFacts } from "../../../model/page-facts.ts";
 import type { SessionView } from "../session.ts";
 import type { Actions, Words } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { PageFacts } from "../../../channels/web/page-facts.ts";
+import type { PageFacts } from "../../../model/page-facts.ts";
 import { isRemoved } from "../../shared/message/extras.ts";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";

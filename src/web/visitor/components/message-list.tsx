@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PageFacts } from "../../../channels/web/page-facts.ts";
+import type { PageFacts } from "../../../model/page-facts.ts";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import { hasEarlier, newestSeq } from "../conversation.ts";
 import type { SessionView } from "../session.ts";

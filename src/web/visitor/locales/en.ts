@@ -1,4 +1,4 @@
-import type { TextKey } from "../../../channels/web/text-keys.ts";
+import type { TextKey } from "../../../model/page-text.ts";
 
 /** All texts of the page. `{time}`, `{count}` and `{name}` are placeholders. */
 export const en: Texts = {

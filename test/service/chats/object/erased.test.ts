@@ -1,10 +1,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { webChatId } from "../../../../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../../../../src/channels/web/identity.ts";
 import type { ChatObject } from "../../../../src/chats/object/chat-object.ts";
 import { newId } from "../../../../src/model/id.ts";
+import { webChatId } from "../../../../src/model/visitor.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";

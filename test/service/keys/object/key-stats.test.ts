@@ -1,9 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { configured } from "../../../../src/config.ts";
 import { newKeyText } from "../../../../src/keys/key-text.ts";
 import { newId } from "../../../../src/model/id.ts";
+import { configured } from "../../../../src/platform/config.ts";
 import { newIsolate } from "../../../deep/models/isolates.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { hurryDeadlines } from "../../../support/deadlines.ts";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { ChatReport } from "../../../../src/model/organization-calls.ts";
+import type { ChatReport } from "../../../../src/model/organization.ts";
 import { admin, newChannel, newChat, newOrganization, statsOf } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 

@@ -1,8 +1,8 @@
 import type { ApiMethods, InlineKeyboardMarkup, ReplyKeyboardMarkup } from "@grammyjs/types";
 import { expect, test } from "vitest";
-import type { Outbound } from "../../../../src/channels/adapter.ts";
-import { telegramRendering } from "../../../../src/channels/telegram/rendering.ts";
+import { telegramRendering } from "../../../../src/model/channel-kinds/telegram.ts";
 import type { Choice, Choices } from "../../../../src/model/content.ts";
+import type { Outbound } from "../../../../src/model/network.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import { accepted, credentials, network, outbound, telegram } from "./network.ts";
 

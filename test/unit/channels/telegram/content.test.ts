@@ -1,6 +1,6 @@
 import type { ApiMethods } from "@grammyjs/types";
 import { expect, test } from "vitest";
-import type { NetworkAct, Outbound } from "../../../../src/channels/adapter.ts";
+import type { NetworkAct, Outbound } from "../../../../src/model/network.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import { accepted, credentials, network, ok, outbound, refused, TOKEN, telegram } from "./network.ts";
 

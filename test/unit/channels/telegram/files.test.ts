@@ -1,7 +1,7 @@
 import type { ApiMethods } from "@grammyjs/types";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Outbound } from "../../../../src/channels/adapter.ts";
-import type { FilesPort } from "../../../../src/model/message-file.ts";
+import type { FilesPort } from "../../../../src/channels/network/adapter.ts";
+import type { Outbound } from "../../../../src/model/network.ts";
 import { connectionLost, fakeNetwork, type SentForm } from "../fake-network.ts";
 import { BYTES, FILE, files } from "../outbound.ts";
 import { accepted, credentials, network, outbound, refused, TOKEN, telegram } from "./network.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { MediaAsk } from "../../../../src/channels/adapter.ts";
 import { telegram } from "../../../../src/channels/telegram/adapter.ts";
+import type { MediaAsk } from "../../../../src/model/network.ts";
 import { fakeNetwork, WHOLE } from "../fake-network.ts";
 import { credentials, network, ok, refused, TOKEN } from "./network.ts";
 

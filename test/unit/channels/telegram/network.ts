@@ -1,4 +1,4 @@
-import type { Network } from "../../../../src/channels/adapter.ts";
+import type { Network } from "../../../../src/channels/network/adapter.ts";
 import { telegram as adapter } from "../../../../src/channels/telegram/adapter.ts";
 import type { Reply } from "../fake-network.ts";
 import { outboundTo, sending } from "../outbound.ts";

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ChannelRecord } from "../../../../src/channels/record.ts";
-import { webChatId } from "../../../../src/channels/web/chat-id.ts";
+import type { ChannelRecord } from "../../../../src/calls/channel-record.ts";
 import { isAllowedOrigin } from "../../../../src/channels/web/origin.ts";
-import { NO_CHANNEL_PAGE } from "../../../../src/channels/web/page.ts";
 import { secretFingerprint, socketPolicyOf, socketRefusalOf } from "../../../../src/channels/web/socket-policy.ts";
-import { type ConnectingVisitor, readVisitor, visitorHeaders } from "../../../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../../../src/model/id.ts";
 import { linkIn } from "../../../../src/model/link.ts";
+import { type ConnectingVisitor, readVisitor, visitorHeaders, webChatId } from "../../../../src/model/visitor.ts";
+import { NO_CHANNEL_PAGE } from "../../../../src/visitors/page.ts";
 
 test("a web chat's id has an id's form, in the channel's jurisdiction", async () => {
   for (const jurisdiction of [null, "eu", "us"] as const) {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { ActionButtons, ActionCTA, ActionList, ActionLocation, Interactive } from "whatsapp-api-js/messages";
 import type { ClientMessageRequest } from "whatsapp-api-js/types";
-import type { Outbound } from "../../../../src/channels/adapter.ts";
-import { whatsappRendering } from "../../../../src/channels/whatsapp/rendering.ts";
+import { whatsappRendering } from "../../../../src/model/channel-kinds/whatsapp.ts";
 import type { Choice, Choices } from "../../../../src/model/content.ts";
+import type { Outbound } from "../../../../src/model/network.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import type { Json } from "../wire.ts";
 import { accepted, credentials, network, outbound, whatsapp } from "./network.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BuiltContact, Location } from "whatsapp-api-js/messages";
 import type { ClientMessageRequest } from "whatsapp-api-js/types";
-import type { NetworkAct, Outbound } from "../../../../src/channels/adapter.ts";
+import type { NetworkAct, Outbound } from "../../../../src/model/network.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import type { Json } from "../wire.ts";
 import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN, whatsapp } from "./network.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Document, Image } from "whatsapp-api-js/messages";
 import type { ClientMessageRequest, ServerMediaUploadResponse } from "whatsapp-api-js/types";
-import type { Outbound } from "../../../../src/channels/adapter.ts";
-import type { FilesPort } from "../../../../src/model/message-file.ts";
+import type { FilesPort } from "../../../../src/channels/network/adapter.ts";
+import type { Outbound } from "../../../../src/model/network.ts";
 import { connectionLost, fakeNetwork, type Reply, type Sent, type SentForm } from "../fake-network.ts";
 import { BYTES, FILE, files } from "../outbound.ts";
 import type { Json } from "../wire.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import type { MediaAsk } from "../../../../src/channels/adapter.ts";
 import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
+import type { MediaAsk } from "../../../../src/model/network.ts";
 import { fakeNetwork, WHOLE } from "../fake-network.ts";
 import { credentials, network, refused, TOKEN } from "./network.ts";
 

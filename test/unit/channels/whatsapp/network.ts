@@ -1,4 +1,4 @@
-import type { Network } from "../../../../src/channels/adapter.ts";
+import type { Network } from "../../../../src/channels/network/adapter.ts";
 import { whatsapp as adapter } from "../../../../src/channels/whatsapp/adapter.ts";
 import type { Reply } from "../fake-network.ts";
 import { outboundTo, sending } from "../outbound.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { ParsedWebhook } from "../../../../src/channels/adapter.ts";
 import { whatsapp } from "../../../../src/channels/whatsapp/adapter.ts";
+import type { ParsedWebhook } from "../../../../src/model/network.ts";
 import { callOf, credentials, signatureOf, webhook } from "./network.ts";
 
 type Genuine = Extract<ParsedWebhook, { genuine: true }>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClientMessageRequest } from "whatsapp-api-js/types";
-import type { Outbound } from "../../../../src/channels/adapter.ts";
+import type { Outbound } from "../../../../src/model/network.ts";
 import { fakeNetwork } from "../fake-network.ts";
 import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN, whatsapp } from "./network.ts";
 

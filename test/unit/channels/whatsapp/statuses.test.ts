@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StatusUpdate } from "../../../../src/channels/adapter.ts";
+import type { StatusUpdate } from "../../../../src/model/network.ts";
 import { itemOf, PHONE, status, USER } from "./received.ts";
 
 test.each([

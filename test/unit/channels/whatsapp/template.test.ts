@@ -6,8 +6,8 @@ import type {
   PayloadComponent,
   URLComponent,
 } from "whatsapp-api-js/messages";
-import type { OutboundTemplate } from "../../../../src/channels/adapter.ts";
 import { templateObject } from "../../../../src/channels/whatsapp/template.ts";
+import type { OutboundTemplate } from "../../../../src/model/network.ts";
 import type { FilledParts } from "../../../../src/model/template.ts";
 import type { Json } from "../wire.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ActOutcome, NetworkAct } from "../../../../src/channels/adapter.ts";
 import type { PermitAnswer, PermitRequest } from "../../../../src/channels/object/permits.ts";
 import { type ActingChat, Acts } from "../../../../src/chats/object/acts.ts";
+import type { ActOutcome, NetworkAct } from "../../../../src/model/network.ts";
 import { FakeClock, settle } from "../../platform/fake-clock.ts";
 
 const GRANTED: PermitAnswer = {

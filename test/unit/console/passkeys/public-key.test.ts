@@ -1,6 +1,7 @@
 import { encodeCBOR } from "@levischuck/tiny-cbor";
 import { expect, test } from "vitest";
-import { isSignedBy, isUsable, type PublicKey, publicKeyOf } from "../../../../src/console/passkeys/public-key.ts";
+import { isSignedBy, isUsable, publicKeyOf } from "../../../../src/console/passkeys/public-key.ts";
+import type { PublicKey } from "../../../../src/model/passkey.ts";
 import { der } from "../../../support/authenticator.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

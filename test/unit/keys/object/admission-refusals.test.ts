@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyRules } from "../../../../src/model/key-calls.ts";
+import type { KeyRules } from "../../../../src/model/key.ts";
 import { Key, NOON } from "./key-model.ts";
 
 test("a refusal starts no window", () => {

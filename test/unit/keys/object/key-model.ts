@@ -1,6 +1,6 @@
 import { type AdmissionCheck, type Decision, decide } from "../../../../src/keys/object/decide.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, type Reservation } from "../../../../src/keys/object/limits.ts";
-import type { KeyRules, RefusalReason, WindowState } from "../../../../src/model/key-calls.ts";
+import type { KeyRules, RefusalReason, WindowState } from "../../../../src/model/key.ts";
 
 /** Noon in the middle of a month. */
 export const NOON = Date.UTC(2026, 10, 17, 12);

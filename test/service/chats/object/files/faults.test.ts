@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { R2_DEADLINE_MS } from "../../../../../src/model/file-limits.ts";
+import { R2_DEADLINE_MS } from "../../../../../src/calls/file-bucket.ts";
 import { admin, send } from "../../../../support/harness.ts";
 import { alarmOf, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, type FileChat, MINUTE, messageOf, newFileChat } from "./fixtures.ts";

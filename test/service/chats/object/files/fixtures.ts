@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { fileKey } from "../../../../../src/files/bucket.ts";
+import { fileKey } from "../../../../../src/calls/file-bucket.ts";
 import type { Draft, FileRequest, SendAnswer } from "../../../../../src/model/chat-calls.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { runAlarm } from "../../../../support/alarms.ts";

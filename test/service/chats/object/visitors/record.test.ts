@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { channelRecord, verifyChannel } from "../../../../../src/channels/record.ts";
+import { channelRecord, verifyChannel } from "../../../../../src/calls/channel-record.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES, outageError } from "../../../../support/faults.ts";
 import { admin, created, newChannel, newOrganization } from "../../../../support/harness.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { type ConnectingVisitor, visitorHeaders } from "../../../../../src/channels/web/visitor.ts";
+import { type ConnectingVisitor, visitorHeaders } from "../../../../../src/model/visitor.ts";
 import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../../../support/faults.ts";
 import { admin, newChat, send } from "../../../../support/harness.ts";
 import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../../../../support/sockets.ts";

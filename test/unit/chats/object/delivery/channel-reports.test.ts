@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../../../../src/channels/adapter.ts";
 import { brokenChannelReport, reportsOf } from "../../../../../src/chats/object/delivery/channel-reports.ts";
 import type { Delivery } from "../../../../../src/chats/object/delivery/retry.ts";
-import { MEDIA_GONE } from "../../../../../src/model/message-file.ts";
+import { MEDIA_GONE } from "../../../../../src/model/file.ts";
+import { MEDIA_URL_REQUIRED, type Outcome } from "../../../../../src/model/network.ts";
 import { broken, failed, retry, sent, unknown } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");

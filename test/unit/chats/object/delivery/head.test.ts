@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { Outcome } from "../../../../../src/channels/adapter.ts";
 import { reportsOf } from "../../../../../src/chats/object/delivery/channel-reports.ts";
 import {
   afterAttempt,
@@ -26,6 +25,7 @@ import {
 } from "../../../../../src/chats/object/delivery/retry.ts";
 import type { QueuedMessage } from "../../../../../src/chats/object/delivery/row.ts";
 import { outboundMessage } from "../../../../../src/chats/object/log/new-message.ts";
+import type { Outcome } from "../../../../../src/model/network.ts";
 import { draft } from "../../../../support/drafts.ts";
 import { FAULT, failed, retry, sent, unknown } from "./outcomes.ts";
 

@@ -1,5 +1,5 @@
-import type { Outcome } from "../../../../../src/channels/adapter.ts";
 import type { DeliveryError } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Outcome } from "../../../../../src/model/network.ts";
 
 export const FAULT: DeliveryError = { code: "network_131026", message: "Undeliverable" };
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Outcome } from "../../../../../src/channels/adapter.ts";
 import {
   begin,
   type Delivery,
@@ -13,6 +12,7 @@ import {
   statusAfter,
   wakeAt,
 } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Outcome } from "../../../../../src/model/network.ts";
 import { broken, retry } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");

@@ -8,7 +8,7 @@ import {
   placeAt,
   purgeAt,
 } from "../../../../../src/chats/object/scheduled/decisions.ts";
-import { parseScheduleCursor, scheduleCursor } from "../../../../../src/model/schedule-cursor.ts";
+import { parseScheduleCursor, scheduleCursor } from "../../../../../src/model/schedule.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const MINUTE = 60_000;

@@ -1,0 +1,46 @@
+import { Hono } from "hono";
+import { exportRoutesFor } from "../export/routes.ts";
+import { pageQuery } from "../http/pagination.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
+import { keyAccess } from "../keys/access.ts";
+import type { AdminEnv } from "../keys/operator-guard.ts";
+import { auditRoutesFor } from "../management/audit-routes.ts";
+import { channelRoutesFor } from "../management/channel-routes.ts";
+import { chatErasureRoutesFor } from "../management/chat-routes.ts";
+import { keyRoutesFor } from "../management/key-routes.ts";
+import { memberRoutesFor } from "../management/member-routes.ts";
+import {
+  findOrganization,
+  ownOrganizationPatch,
+  patchOrganization,
+  presentOrganization,
+} from "../management/organizations.ts";
+import { readStats } from "../management/stats.ts";
+import { historyRoutesFor } from "../management/stats-routes.ts";
+import { templateRoutesFor } from "../management/template-routes.ts";
+import { webhookRoutesFor } from "../webhooks/routes.ts";
+
+const { acts, needs, actorOf, organizationOf } = keyAccess;
+
+/** The routes of keys that manage their organization. The operator has the same under `/admin/v1`. */
+export const ownManagementRoutes = new Hono<AdminEnv>()
+  .get("/organization", needs(null), noQuery, async (c) => {
+    const organization = await findOrganization(c.env, actorOf(c).scope, organizationOf(c));
+    return c.json({ organization: presentOrganization(organization) });
+  })
+  .patch("/organization", acts("organization.update", { body: ownOrganizationPatch }), async (c) => {
+    const { scope } = actorOf(c);
+    return c.json({ organization: await patchOrganization(c.env, scope, organizationOf(c), c.req.valid("json")) });
+  })
+  .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
+    return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));
+  })
+  .route("/", historyRoutesFor(keyAccess))
+  .route("/", keyRoutesFor(keyAccess))
+  .route("/", channelRoutesFor(keyAccess))
+  .route("/", templateRoutesFor(keyAccess))
+  .route("/", memberRoutesFor(keyAccess))
+  .route("/", chatErasureRoutesFor(keyAccess))
+  .route("/", exportRoutesFor(keyAccess))
+  .route("/", webhookRoutesFor(keyAccess))
+  .route("/", auditRoutesFor(keyAccess));

@@ -1,0 +1,76 @@
+import { type ContactCard, isEmoji, type Location, type Tap } from "../../model/content.ts";
+import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../../model/content-schema.ts";
+
+/** What networks tell of a contact's message, within the API's limits. A value of another type counts as absent. */
+
+/** Longer than any emoji that apps offer. */
+const MAX_EMOJI = 32;
+/** A pictograph that is text by default, without the selector that makes it an emoji. */
+const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
+const MAX_TAP = 256;
+/** Network times are in seconds. An earlier value is not a time. */
+const FIRST_SECOND = 1_000_000_000;
+/** A value further ahead is not a time: nothing later would ever count. */
+const MAX_AHEAD_MS = 86_400_000;
+
+/** A text as one line of at most `max` UTF-16 units; undefined if nothing is left. */
+export function lineOf(value: unknown, max: number): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const line = value.replace(/\p{Cc}+/gu, " ").trim();
+  return line.slice(0, max).toWellFormed().trim() || undefined;
+}
+
+/** A location; undefined without valid coordinates, which may come as text. */
+export function receivedLocation(place: {
+  latitude?: unknown;
+  longitude?: unknown;
+  name?: unknown;
+  address?: unknown;
+}): Location | undefined {
+  const [latitude, longitude] = [degrees(place.latitude, 90), degrees(place.longitude, 180)];
+  if (latitude === null || longitude === null) return undefined;
+  const [name, address] = [lineOf(place.name, MAX_PLACE_TEXT), lineOf(place.address, MAX_PLACE_TEXT)];
+  return { latitude, longitude, ...(name && { name }), ...(address && { address }) };
+}
+
+function degrees(value: unknown, max: number): number | null {
+  const isNumber = typeof value === "number" || (typeof value === "string" && /^-?\d{1,3}(\.\d{1,20})?$/.test(value));
+  return isNumber && Math.abs(Number(value)) <= max ? Number(value) : null;
+}
+
+/** The cards that have a phone number, at most 5; undefined if none has. A card without a name has its number. */
+export function receivedCards(cards: { name: unknown; phones: unknown[] }[]): ContactCard[] | undefined {
+  const found: ContactCard[] = [];
+  for (const { name, phones: given } of cards) {
+    const lines = given.map((phone) => lineOf(phone, MAX_PHONE)).filter((phone) => phone !== undefined);
+    const [first] = lines;
+    if (first === undefined) continue;
+    found.push({ name: lineOf(name, MAX_CARD_NAME) ?? first, phones: lines.slice(0, MAX_PHONES) });
+    if (found.length === MAX_CARDS) break;
+  }
+  return found.length > 0 ? found : undefined;
+}
+
+/** The tap on a choice; undefined without its data. */
+export function receivedTap(data: unknown, title: unknown): Tap | undefined {
+  if (typeof data !== "string") return undefined;
+  return { data: data.slice(0, MAX_TAP).toWellFormed(), title: lineOf(title, MAX_TAP) ?? "" };
+}
+
+/** An emoji; null if there is none, or if it is too long to be one. */
+export function receivedEmoji(value: unknown): string | null {
+  if (typeof value !== "string" || value.length > MAX_EMOJI) return null;
+  const emoji = lineOf(value, MAX_EMOJI);
+  if (emoji === undefined) return null;
+  // Some networks leave the variation selectors out, and a client must be able to send back what it read.
+  const whole = emoji.replace(BARE_PICTOGRAPH, "$&\uFE0F");
+  return isEmoji(whole) ? whole : emoji;
+}
+
+/** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is not valid. */
+export function receivedAt(value: unknown): number {
+  const seconds = typeof value === "string" && /^\d{10}$/.test(value) ? Number(value) : value;
+  const now = Date.now();
+  const isTime = Number.isInteger(seconds) && Number(seconds) >= FIRST_SECOND;
+  return isTime && Number(seconds) * 1_000 <= now + MAX_AHEAD_MS ? Number(seconds) * 1_000 : now;
+}

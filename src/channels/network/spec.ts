@@ -1,0 +1,53 @@
+import * as z from "zod/mini";
+import type { ChannelSettings } from "../../model/channel.ts";
+import type { RenderingOf } from "../../model/content.ts";
+import { atMost, optional, REQUIRED } from "../../model/field.ts";
+import type { FileInfo, MediaType } from "../../model/file.ts";
+
+/** What defines a kind of channel: its credentials, its settings, and the form of its contacts' addresses. */
+export interface ChannelSpec {
+  credentials: z.ZodMiniObject<Record<string, z.ZodMiniType<string>>>;
+  settings: z.ZodMiniType<ChannelSettings>;
+  /** The default of each setting. */
+  defaults: ChannelSettings;
+  /** The network's id of the account that credentials are for. Only for networks that call one URL for several accounts. */
+  accountOf?: (credentials: Record<string, string>) => string | null;
+  /** A contact's address as the channel stores it; null if the text is not an address. */
+  address(text: string): string | null;
+  /** The error message for a text that is not an address. */
+  addressError: string;
+  renderingOf: RenderingOf;
+  /**
+   * Why the channel does not take a file as a message of this type, as the end of an error message; null if it does.
+   * Every channel takes every file as a DOCUMENT.
+   */
+  takes(file: FileInfo, type: MediaType): string | null;
+}
+
+const MAX_SECRET = 1_024;
+/** Responses show the last four characters of a secret, so enough other characters must stay hidden. */
+const MIN_SECRET = 8;
+
+const present = z.refine<string>((text) => text !== "", { error: REQUIRED, abort: true });
+
+/**
+ * A credential; surrounding white space is trimmed. `form` must allow that white space, because the OpenAPI document
+ * publishes the pattern. `form` must allow only visible ASCII otherwise: credentials become part of headers and URLs,
+ * and the runtime's error about other characters quotes the whole header.
+ */
+export function credential(form: RegExp, error: string, max: number) {
+  return z.string().check(z.trim(), present, ...atMost(max), z.regex(form, error));
+}
+
+/** A secret without a documented form. */
+export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII characters without spaces", MAX_SECRET).check(
+  z.minLength(MIN_SECRET),
+);
+
+/** How many calls of a network a channel can make per second. */
+export const MAX_CHANNEL_PER_SECOND = 1_000;
+
+/** The settings of a network's channel. */
+export const networkSettings = z.object({
+  perSecond: optional(z.int().check(z.gte(1), z.lte(MAX_CHANNEL_PER_SECOND))),
+});

@@ -1,0 +1,39 @@
+import type { ChannelDescription, NetworkDescription } from "./channel-description.ts";
+import { telegramDescription, telegramFailures } from "./channel-kinds/telegram.ts";
+import { webDescription } from "./channel-kinds/web.ts";
+import { whatsappDescription, whatsappFailures } from "./channel-kinds/whatsapp.ts";
+
+const networks = { whatsapp: whatsappDescription, telegram: telegramDescription };
+
+/** The kinds of channel that are networks. */
+export type NetworkKind = keyof typeof networks;
+
+/** A kind of channel: a network, or the web chat, which needs no network because visitors read the stored messages. */
+export type ChannelKind = NetworkKind | "web";
+
+/** What a person reads about each network. */
+export const NETWORKS: Record<NetworkKind, NetworkDescription> = networks;
+
+/** What a person reads about each kind of channel. The simplest is first. */
+export const DESCRIPTIONS: Record<ChannelKind, ChannelDescription & Partial<NetworkDescription>> = {
+  web: webDescription,
+  ...networks,
+};
+
+/** The names of the networks, for a sentence: `WhatsApp, Telegram`. */
+export function networkLabels(): string {
+  return Object.values(NETWORKS)
+    .map(({ label }) => label)
+    .join(", ");
+}
+
+/** The kinds of channel that are networks, for a sentence: `whatsapp, telegram`. */
+export function networkKinds(): string {
+  return Object.keys(NETWORKS).join(", ");
+}
+
+/** The error codes of messages that only one network refuses, and what they mean. */
+export const FAILURES: Partial<Record<NetworkKind, Record<string, string>>> = {
+  whatsapp: whatsappFailures,
+  telegram: telegramFailures,
+};

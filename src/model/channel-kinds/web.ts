@@ -1,0 +1,11 @@
+import type { ChannelDescription } from "../channel-description.ts";
+
+export const webDescription: ChannelDescription = {
+  label: "Web chat",
+  icon: "channel",
+  about: "A chat on your own site. It needs no other service.",
+  network: "The visitor’s browser",
+  address: "Your site’s own id of the user.",
+  credentials: [],
+  firstMessage: "From the preview above, or from your site.",
+};

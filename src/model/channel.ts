@@ -1,0 +1,17 @@
+import type { Uploads } from "./page-facts.ts";
+import type { PageSettings } from "./page-settings.ts";
+
+/** A channel's decrypted credentials. Each kind of channel has its own fields. */
+export type Credentials = Readonly<Record<string, string>>;
+
+/**
+ * On web channels: `allowedOrigins`, whose files are taken (`uploads`), and how the page looks. On the others:
+ * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
+ * templates belong to.
+ */
+export interface ChannelSettings extends PageSettings {
+  allowedOrigins?: string[] | undefined;
+  uploads?: Uploads | undefined;
+  perSecond?: number | undefined;
+  wabaId?: string | undefined;
+}

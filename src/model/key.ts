@@ -1,0 +1,84 @@
+import type { Caller } from "./caller.ts";
+import type { Counts } from "./counts.ts";
+import type { Permission } from "./permission.ts";
+import { pick } from "./pick.ts";
+import type { Region } from "./region.ts";
+import { isoTime, isoTimeOrNull } from "./time.ts";
+
+/** A key's row in the directory, and the fields of its organization that requests need. */
+export interface KeyRecord extends KeyRules {
+  id: string;
+  organizationId: string;
+  name: string;
+  ipAllowlist: string[];
+  createdBy: string;
+  createdAt: number;
+  /** The organization's first member: the sender of messages that name no sender. */
+  defaultSenderId: string;
+  region: Region | null;
+}
+
+/** A key as the API shows it, without hashes. */
+export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "region">, now: number) {
+  const previousLives = key.previousUntil !== null && key.previousUntil > now;
+  return {
+    ...pick(key, "id", "organizationId", "name", "permissions", "ipAllowlist"),
+    rateLimit: { limit: key.rateLimit, windowSeconds: key.windowSeconds },
+    monthlyQuota: key.monthlyQuota,
+    expiresAt: isoTimeOrNull(key.expiresAt),
+    revokedAt: isoTimeOrNull(key.revokedAt),
+    previousSecretExpiresAt: previousLives ? isoTimeOrNull(key.previousUntil) : null,
+    createdBy: key.createdBy,
+    createdAt: isoTime(key.createdAt),
+  };
+}
+
+/**
+ * The values that pass between the Worker and a key's object. Plain unions, because an error loses its class on the way.
+ * After a release, only add optional fields: during a deploy the two run different versions for minutes.
+ */
+
+/** A key's rate limit and monthly quota. */
+export interface KeyLimits {
+  rateLimit: number;
+  windowSeconds: number;
+  /** Null if the key has no quota. */
+  monthlyQuota: number | null;
+}
+
+export interface WindowState {
+  limit: number;
+  windowSeconds: number;
+  remaining: number;
+  /** When the running window ends, or when a window that begins now would end; Unix milliseconds. */
+  reset: number;
+}
+
+/** The rules that a key's requests are checked against. Times are Unix milliseconds. */
+export interface KeyRules extends KeyLimits {
+  permissions: readonly Permission[];
+  expiresAt: number | null;
+  revokedAt: number | null;
+  hash: string;
+  previousHash: string | null;
+  previousUntil: number | null;
+}
+
+export type RefusalReason =
+  | "invalid_api_key"
+  | "ip_not_allowed"
+  | "permission_denied"
+  | "rate_limited"
+  | "quota_exceeded";
+
+/** `window` is null if the key doesn't exist. */
+export type Admission =
+  | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
+  /** `final`: no change of the key can make the secret valid again. */
+  | { outcome: "refused"; reason: RefusalReason; window: WindowState | null; final?: boolean };
+
+/** How many requests of a key were admitted, and how many were refused for each reason. */
+export interface RequestCounts {
+  admitted: number;
+  refused: Counts<RefusalReason>;
+}

@@ -1,0 +1,25 @@
+import type { CallerName } from "./chat-calls.ts";
+import { pick } from "./pick.ts";
+
+/** What the company's people write to each other about a chat. It is not a message: no network or contact gets it. */
+export interface Note {
+  id: string;
+  chatId: string;
+  author: CallerName;
+  /** Empty once the note is deleted. */
+  content: string;
+  /** The ids of the members whom it is for. */
+  mentions: string[];
+  /** The seq of the chat's newest message when it was written; 0 if there was none. */
+  afterSeq: number;
+  createdAt: string;
+  deletedAt?: string | undefined;
+}
+
+/** A note as events show it. */
+export function withoutContent(note: Note): Omit<Note, "content"> {
+  const facts = pick(note, "id", "chatId", "author", "mentions", "afterSeq", "createdAt");
+  return note.deletedAt === undefined ? facts : { ...facts, deletedAt: note.deletedAt };
+}
+
+export const MAX_NOTES = 1_000;

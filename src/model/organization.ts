@@ -1,0 +1,238 @@
+import type { ChannelKind } from "./channel-kind.ts";
+import type { Chat, ChatActivity } from "./chat.ts";
+import type { ChatIdentity, ChatRetention } from "./chat-calls.ts";
+import type { Metadata } from "./content.ts";
+import type { ConversationCounts, MemberCounts } from "./conversation-counts.ts";
+import type { Counts } from "./counts.ts";
+import type { EventType } from "./event.ts";
+import type { RequestCounts } from "./key.ts";
+import type { Outcome } from "./network.ts";
+import type { ListPosition } from "./page.ts";
+import type { Permission } from "./permission.ts";
+import type { Region } from "./region.ts";
+import type { WebhookList } from "./webhook.ts";
+
+/**
+ * The values that pass between the Worker, the other objects and an organization's object. After a release, only add
+ * optional fields: during a deploy the callers run different versions for minutes.
+ */
+
+/** A request for the chat of a contact's address. */
+export interface OpenRequest {
+  organizationId: string;
+  channelId: string;
+  address: string;
+  /** Further addresses of the same contact. A chat of any of them is the contact's chat. */
+  others: string[];
+  name: string | null;
+  metadata: Metadata;
+  /** The id that the chat gets if it is created. */
+  proposedId: string;
+  /** Whether limits apply. They never refuse what a network brings. */
+  isLimited: boolean;
+}
+
+/** The result. The chat's object adopts `identity`. */
+export type OpenAnswer =
+  | { outcome: "opened"; chat: Chat; identity: ChatIdentity; created: boolean }
+  /** The address's chat is being deleted. After that the address can get a new chat. */
+  | { outcome: "deleting"; chatId: string }
+  /** The organization or the channel has reached its limit of chats. */
+  | { outcome: "chat_limit" }
+  | { outcome: "no_channel" };
+
+/** What chats can wait for: an answer, or the time of a scheduled message. */
+export type Waiting = "unanswered" | "scheduled";
+
+/** `channel` is the id of a channel or a kind of channels, `contact` an exact address. */
+export interface ChatFilter {
+  channel?: string | undefined;
+  contact?: string | undefined;
+  /** The beginning of an address, or of words of a name. It can be given with `channel` alone. */
+  search?: string | undefined;
+  /** Only the chats that wait for this; undefined for all chats. */
+  waiting?: Waiting | undefined;
+  /** Only this member's chats, or nobody's (null). It can be given alone, or with `unanswered`. */
+  assignee?: string | null | undefined;
+}
+
+/** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
+export type ChatPosition = Exclude<ListPosition, { after: string }>;
+
+/** A place in a list of chats that is read with a cursor only; null for the start. */
+export interface WaitingPosition {
+  after: string | null;
+  limit: number;
+}
+
+/** A chat for an export, as JSON. */
+export interface ExportedChat {
+  id: string;
+  life: number;
+  doc: string;
+}
+
+/** How many attempts ended with each outcome, named as in the log line `attempt`. */
+export type AttemptCounts = Counts<Outcome["outcome"]>;
+
+/** What is counted of a chat: how its attempts ended, and its messages and answers. */
+export type CountedName = Outcome["outcome"] | keyof ConversationCounts;
+
+/** What is counted of a channel: the same of its chats, and how many of them began. */
+export type ChannelCounts = Counts<CountedName | "newChats">;
+
+/** What an organization knows of a chat and only the chat can change. Times are Unix milliseconds. */
+export interface ChatState extends ChatActivity {
+  /** How many messages wait, and when the oldest of them was sent. */
+  depth: number;
+  oldest: number | null;
+  /** How all attempts of the chat ended, and its messages and answers. */
+  attempts: Counts<CountedName>;
+  /** What members did in the chat; absent if none did anything. */
+  members?: MemberCounts;
+}
+
+/**
+ * A chat's report of its state. `number` grows with each change of the state, so a report that arrives late, or twice,
+ * changes nothing.
+ */
+export interface ChatReport extends ChatState {
+  chatId: string;
+  life: number;
+  number: number;
+  /** The chat's events after the last one that it knows to be reported; null if there are none. */
+  events: EventBurst | null;
+  /** The version of the list of webhooks that the chat has; null if it has none. */
+  webhooks: string | null;
+}
+
+/** Events of a chat from `first` to `last`, and which types are among them. */
+export interface EventBurst {
+  first: number;
+  last: number;
+  types: EventType[];
+}
+
+/**
+ * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
+ * its next report. `restMs`: for how long it must not report at all, because many chats do; absent means 0.
+ * `listeningForMs`: for how long to report each event at once otherwise, because a client waits for events.
+ * `webhooks`: absent if the chat has the current list. A webhook that is new to the chat gets its events after the number
+ * `startAfter`: the last one that the organization had when the chat first got the list. `retention`: how long the
+ * chat keeps its messages. `unknown`: the organization has no such chat, or it is being deleted.
+ */
+export type ReportAnswer =
+  | {
+      outcome: "ok";
+      number: number;
+      nextAfterMs: number;
+      restMs?: number;
+      listeningForMs: number;
+      webhooks?: NewWebhooks;
+      retention?: ChatRetention | undefined;
+    }
+  | { outcome: "unknown" };
+
+/** A list of webhooks that a chat does not have yet. */
+export type NewWebhooks = WebhookList & { startAfter: number };
+
+/** The events of one burst in the feed; `chatId` is null for an event of the organization. */
+export interface FeedPointer {
+  /** 1, 2, 3 … in the feed, without a gap. */
+  position: number;
+  chatId: string | null;
+  /** The chat's life: a chat that was deleted and created again has other events. */
+  life: number | null;
+  channelId: string | null;
+  first: number;
+  last: number;
+  types: EventType[];
+  /** When it was reported, Unix milliseconds. */
+  at: number;
+}
+
+/**
+ * A page of the feed. `life` is new for each feed, so that a cursor of another one is recognized. `oldest` is the first
+ * position that is still there, `newest` the last; `newest` is `oldest` less 1 if there is none. `unreadable`: the chats of
+ * these pointers whose objects could not be read, and for how many milliseconds; absent if there are none.
+ */
+export interface FeedAnswer {
+  life: string;
+  oldest: number;
+  newest: number;
+  pointers: FeedPointer[];
+  unreadable?: Record<string, number>;
+}
+
+/** A channel's health, as its object reports it. `number` grows with each report. Times are Unix milliseconds. */
+export interface ChannelHealth {
+  number: number;
+  state: "ok" | "broken";
+  reason: string | null;
+  since: number;
+  /** When a broken channel is tried next. */
+  probeAt: number | null;
+}
+
+/** What an organization's object knows of a channel. */
+export interface ChannelNumbers {
+  id: string;
+  health: ChannelHealth | null;
+  depth: number;
+  oldest: number | null;
+  /** How many chats it has, and how many of them wait for an answer. */
+  chats: number;
+  unanswered: number;
+  /** All that is counted of it. Once these were the attempts alone, and an RPC field keeps its name. */
+  attempts: ChannelCounts;
+  /** When the depth or the attempts changed last; null if they never did. */
+  at: number | null;
+}
+
+/** How many chats are assigned to a member, and how many of them wait for an answer. */
+export type AssignedChats = { id: string; chats: number; unanswered: number };
+
+/** The numbers of channels, keys and members that an organization's object has. Those without numbers are left out. */
+export interface OrganizationNumbers {
+  channels: ChannelNumbers[];
+  keys: KeyNumbers[];
+  members?: AssignedChats[];
+}
+
+/** A channel in an organization's object. */
+export interface KnownChannel {
+  id: string;
+  kind: ChannelKind;
+  name: string;
+  isClosed: boolean;
+  /** How many chats it may have; null for no limit. */
+  chatLimit: number | null;
+  retention: ChatRetention;
+}
+
+/** A key's counts since it was created. `at`: when they changed last, Unix milliseconds. */
+export type KeyNumbers = RequestCounts & { id: string; at: number };
+
+/** A member as the requests of its sessions need it. */
+export interface MemberRecord {
+  id: string;
+  organizationId: string;
+  name: string;
+  publicName: string | null;
+  email: string | null;
+  permissions: Permission[];
+  /** Sessions that began by then have ended, Unix milliseconds. */
+  sessionsSince: number;
+  region: Region | null;
+}
+
+/** A live stream ends after this time. */
+export const MAX_STREAM_MS = 900_000;
+
+/** The streams of an organization's keys. */
+export const MAX_STREAMS = 10;
+/** The streams of sessions. A browser has one for all of its tabs, so this many people can use the console at a time. */
+export const MAX_SESSION_STREAMS = 60;
+
+/** The close code of a doorbell whose place a newer stream of the same session took. */
+export const REPLACED = 4001;

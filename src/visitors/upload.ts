@@ -1,0 +1,94 @@
+import { callChat } from "../calls/call-chat.ts";
+import { callObject } from "../calls/call-object.ts";
+import { openVisitorChat } from "../calls/open-visitor-chat.ts";
+import { storeUpload, type UploadRequest } from "../chats/upload-media.ts";
+import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
+import { ApiError, unavailable } from "../model/error.ts";
+import type { Region } from "../model/region.ts";
+import type { Visitor } from "../model/visitor.ts";
+import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
+
+/**
+ * Stores a file that the visitor's next message can name. It may begin the visitor's chat. One without a message goes
+ * with its last file.
+ * @returns the file's JSON; `replayed` if the idempotency key was used before
+ * @throws ApiError as `storeUpload`, and `uploads_off`, `rate_limited`, `chat_limit`
+ */
+export function uploadOfVisitor(
+  env: Env,
+  { visitor, region }: { visitor: Visitor; region: Region | null },
+  request: Request,
+  given: UploadRequest,
+): Promise<{ doc: string; replayed: boolean }> {
+  if (!visitor.hasUploads) throw new ApiError("uploads_off");
+  const { chatId, organizationId } = visitor;
+  return storeUpload(
+    env,
+    {
+      chatId,
+      maxBytes: MAX_VISITOR_FILE_BYTES,
+      admit: (upload) => admit(env, visitor, upload),
+      reserve: (file) => reserve(env, { visitor, region }, file),
+      // The chat is there, or its files are gone with it.
+      confirm: (confirmation) =>
+        callChat(env, { organizationId, region }, chatId, (chat, as) => chat.confirmFile(as, confirmation)),
+    },
+    request,
+    given,
+  );
+}
+
+/** @throws ApiError `rate_limited` */
+async function admit(env: Env, visitor: Visitor, { id, size }: { id: string; size: number }): Promise<void> {
+  const { channelId, chatId, clientNetwork: network } = visitor;
+  const upload = { id, chatId, network, bytes: size };
+  const decision = await callObject(env.CHANNELS, channelId, (channel) => channel.admitUpload(upload));
+  if (decision.ok) return;
+  const { retryAfter, limit, left } = decision;
+  throw tooMany("Too many bytes were uploaded in an hour", retryAfter, { limit, left });
+}
+
+/** Reserves the file in the visitor's chat, which is created if there is none. */
+async function reserve(
+  env: Env,
+  { visitor, region }: { visitor: Visitor; region: Region | null },
+  file: FileRequest,
+): Promise<Exclude<ReserveAnswer, Unknown>> {
+  const { chatId, organizationId } = visitor;
+  const ask = (knownIdentity: ChatIdentity | null) =>
+    callObject(
+      env.CHATS,
+      chatId,
+      (chat, isRepeat) => chat.reserveVisitorFile({ organizationId, knownIdentity, isRepeat }, visitor, file),
+      region,
+    );
+  const first = await ask(null);
+  if (first.outcome !== "unknown") return first;
+  const opened = await openVisitorChat(env, visitor);
+  switch (opened.outcome) {
+    case "opened": {
+      const second = await ask(opened.identity);
+      if (second.outcome === "unknown") throw unavailable("media: the chat was deleted meanwhile");
+      return second;
+    }
+    case "too_many":
+      throw tooMany("Too many new chats", opened.retryAfter, { limit: MAX_NEW_CHATS.network, left: 0 });
+    case "chat_limit":
+      throw new ApiError("chat_limit");
+    case "deleting":
+      throw unavailable("media: the chat is being deleted");
+    case "no_channel":
+      throw new ApiError("channel_not_found");
+  }
+}
+
+/** By the specification each 429 carries the three headers. @param retryAfter seconds */
+function tooMany(text: string, retryAfter: number, { limit, left }: { limit: number; left: number }): ApiError {
+  const headers = {
+    "Retry-After": String(retryAfter),
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": String(left),
+    "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1_000) + retryAfter),
+  };
+  return new ApiError("rate_limited", { text, headers });
+}

@@ -1,0 +1,93 @@
+import { onTestFinished, vi } from "vitest";
+import { admin, created, newOrganization } from "../../../support/harness.ts";
+import { accept, type NetworkCall } from "../../../support/networks.ts";
+import { CREDENTIALS } from "../../../support/world/factories.ts";
+
+export const WABA = "102290129340398";
+
+type Fields = Record<string, unknown>;
+
+/** A template as Meta lists it. */
+export function listed(name: string, changes: Fields = {}): Fields {
+  return {
+    id: `7${name.length}${name.charCodeAt(0)}`,
+    name,
+    language: "en_US",
+    status: "APPROVED",
+    category: "UTILITY",
+    parameter_format: "POSITIONAL",
+    components: [{ type: "BODY", text: "Hi {{1}}" }],
+    quality_score: { score: "GREEN" },
+    rejected_reason: "NONE",
+    ...changes,
+  };
+}
+
+/** Meta with templates of one account, in pages of `pageSize`. Messages are accepted. Returns what it was sent. */
+export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; pageSize?: number }) {
+  const state = {
+    templates,
+    pageSize,
+    lists: [] as URL[],
+    messages: [] as Fields[],
+    /** The files that were uploaded. */
+    uploads: [] as { type: string; name: string; text: string }[],
+    /** Answers a message in place of accepting it, if it is set. */
+    refusal: null as (() => Response) | null,
+    /** Answers in place of a list, if it is set. */
+    answer: null as (() => Response) | null,
+  };
+  vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
+    const url = new URL(input);
+    if (!url.pathname.endsWith("/message_templates")) {
+      if (init.body instanceof ReadableStream) {
+        const form = await new Response(init.body, { headers: new Headers(init.headers) }).formData();
+        const file = [...form.values()].find((value) => value instanceof File);
+        state.uploads.push({ type: file?.type ?? "", name: file?.name ?? "", text: (await file?.text()) ?? "" });
+        if (url.pathname.endsWith("/media")) return Response.json({ id: "9001" });
+        const fields = Object.fromEntries(form);
+        state.messages.push(fields);
+        return accept({ network: "telegram", to: fields.chat_id } as NetworkCall);
+      }
+      const body = JSON.parse(init.body as string) as Fields;
+      state.messages.push(body);
+      if (state.refusal) return state.refusal();
+      const network = url.pathname.includes("/bot") ? "telegram" : "whatsapp";
+      return accept({ network, to: String(body.to ?? body.chat_id) } as NetworkCall);
+    }
+    state.lists.push(url);
+    if (state.answer) return state.answer();
+    const from = Number(url.searchParams.get("after") ?? 0);
+    const data = state.templates.slice(from, from + state.pageSize);
+    const to = from + state.pageSize;
+    const next = to < state.templates.length && { next: "https://graph.test/next" };
+    return Response.json({ data, paging: { cursors: { after: String(to) }, ...next } });
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return state;
+}
+
+let contacts = 0;
+
+/** The number of a contact that no other test has: a message of the test before may leave during this one. */
+export function newContact(): string {
+  return `4915112345${++contacts + 100}`;
+}
+
+/** The messages to a contact, once there are `count`. */
+export async function sentTo(meta: ReturnType<typeof fakeMeta>, contact: string, count: number): Promise<Fields[]> {
+  const sent = () => meta.messages.filter(({ to, chat_id }) => String(to ?? chat_id) === contact);
+  await vi.waitUntil(() => sent().length >= count);
+  return sent();
+}
+
+/** An organization with a WhatsApp channel whose account is known, and a way to sync it. */
+export async function syncedOrganization(settings: Fields = {}) {
+  const organization = await newOrganization(settings);
+  const { organizationId } = organization;
+  const body = { kind: "whatsapp", name: "WA", credentials: CREDENTIALS.whatsapp, settings: { wabaId: WABA } };
+  const { channel } = created(await admin("POST", `/organizations/${organizationId}/channels`, body));
+  const sync = () => admin("POST", `/channels/${channel.id}/templates/sync`);
+  const list = async () => (await admin("GET", `/organizations/${organizationId}/templates?limit=100`)).body.templates;
+  return { ...organization, channelId: channel.id as string, webhook: channel.webhook as { url: string }, sync, list };
+}

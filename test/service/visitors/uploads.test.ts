@@ -1,0 +1,339 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ChatParts } from "../../../src/chats/object/chat-parts.ts";
+import { runAlarm } from "../../support/alarms.ts";
+import { admin, call, expectError, newChat, newKey, send } from "../../support/harness.ts";
+import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../support/sockets.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
+import { alarmOf } from "../chats/object/delivery/conversation.ts";
+
+const PNG = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
+);
+const MIB = 1_048_576;
+const HOUR = 3_600_000;
+
+beforeEach(() => void vi.useFakeTimers({ now: TOMORROW, toFake: ["Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
+
+interface Upload {
+  claim?: string;
+  /** Its first bytes are a picture's, the rest is zeros. */
+  size?: number;
+  from?: string;
+  headers?: Record<string, string>;
+  query?: string;
+}
+
+async function newPlace(settings: Record<string, unknown> = {}) {
+  const site = await newSite(settings);
+  const token = newToken();
+  const upload = ({ claim = `token.${token}`, size = PNG.byteLength, from, headers, query = "" }: Upload = {}) => {
+    const body = new Uint8Array(size);
+    body.set(PNG.subarray(0, size));
+    return call("POST", `/web/${site.channelId}/media${query}`, {
+      headers: {
+        Authorization: `Bearer ${claim}`,
+        "Content-Type": "image/png",
+        "Content-Length": String(size),
+        "CF-Connecting-IP": from ?? "192.0.2.1",
+        ...headers,
+      },
+      body: body as never,
+    });
+  };
+  const chats = async () => (await site.api("GET", "/chats")).body.chats;
+  return { ...site, token, upload, chats };
+}
+
+test("a visitor's file begins the chat, which is like one that the company created", async () => {
+  const { upload, chats } = await newPlace();
+  const { status, body, headers } = await upload({ query: "?fileName=dot.png" });
+  expect(status).toBe(201);
+  expect(body.media).toMatchObject({ contentType: "image/png", fileName: "dot.png", width: 2, height: 3 });
+  expect(headers.get("Access-Control-Allow-Origin")).toBe("*");
+  const [chat] = await chats();
+  expect(chat).toMatchObject({ lastMessageAt: null });
+  const { objects } = await env.MEDIA.list({ prefix: `${chat.id}/` });
+  expect(objects.map(({ key }) => key)).toEqual([expect.stringMatching(new RegExp(`/${body.media.id}$`))]);
+});
+
+test.for<[name: string, upload: Upload, status: number, code: string]>([
+  ["no token", { headers: { Authorization: "" } }, 401, "missing_authorization"],
+  ["an API key", { claim: "pk_live_x" }, 401, "wrong_identity"],
+  ["a short token", { claim: "token.abc" }, 401, "wrong_identity"],
+  ["a forged user", { claim: `user.dXNlcg.${"0".repeat(64)}` }, 401, "wrong_identity"],
+  ["another site", { headers: { Origin: "https://evil.example" } }, 403, "wrong_origin"],
+  ["10 MiB and one", { size: 10 * MIB + 1 }, 413, "body_too_large"],
+  ["no length", { headers: { "Transfer-Encoding": "chunked" } }, 411, "length_required"],
+  ["an empty file", { size: 0 }, 400, "validation_failed"],
+  ["a name that is a path", { query: "?fileName=..%2Fdot.png" }, 400, "validation_failed"],
+  ["another type", { headers: { "Content-Type": "image/gif" } }, 415, "media_type"],
+  ["an unknown parameter", { query: "?name=a" }, 400, "validation_failed"],
+])("%s is refused, and leaves no chat", async ([, how, status, code]) => {
+  const { upload, chats } = await newPlace({ allowedOrigins: ["https://shop.example"] });
+  const answer = await upload({ ...how, headers: { Origin: "https://shop.example", ...how.headers } });
+  expectError(answer, status, code);
+  expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  expect(await chats()).toEqual([]);
+});
+
+test("an unknown channel is a 404, and a page of any site may ask before it uploads", async () => {
+  const { channelId } = await newPlace();
+  const path = `/web/${channelId.slice(0, -2)}00/media`;
+  const headers = { Authorization: `Bearer token.${newToken()}`, "Content-Length": "1" };
+  expectError(await call("POST", path, { headers, body: "x" }), 404, "channel_not_found");
+  const preflight = await exports.default.fetch(`https://parley.test/web/${channelId}/media`, {
+    method: "OPTIONS",
+    headers: { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" },
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get("Access-Control-Allow-Headers")).toContain("Authorization");
+  expect(preflight.headers.get("Access-Control-Allow-Origin")).toBe("*");
+});
+
+test("`uploads` says whose files are taken, and the page hears it", async () => {
+  const { upload, channelId, api, organizationId, secret, token } = await newPlace({ uploads: "verified" });
+  expectError(await upload(), 403, "uploads_off");
+  const protocols = asUser("ada", await signUser("ada", secret));
+  expect((await upload({ claim: protocols[1] as string })).status).toBe(201);
+  expect((await visit(channelId, { token })).ready.features).not.toContain("uploads");
+  expect((await visit(channelId, { protocols })).ready.features).toContain("uploads");
+  expect(organizationId).toBeTruthy();
+  expect((await api("GET", "/chats")).body.chats).toHaveLength(1);
+});
+
+test("without a bucket an upload is a 503, and a page that connects offers none", async () => {
+  const { upload, channelId, token, chats } = await newPlace();
+  const bucket = env.MEDIA;
+  Object.assign(env, { MEDIA: undefined });
+  try {
+    expectError(await upload(), 503, "unavailable");
+    const { page, ready } = await visit(channelId, { token });
+    expect(ready.features).not.toContain("uploads");
+    expect(await page.write("No file")).toMatchObject({ type: "stored" });
+  } finally {
+    Object.assign(env, { MEDIA: bucket });
+  }
+  expect(await chats()).toHaveLength(1);
+  expect((await visit(channelId, { token })).ready.features).toContain("uploads");
+});
+
+test("nobody uploads if `uploads` is off", async () => {
+  const { upload, secret } = await newPlace({ uploads: "off" });
+  expectError(await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string }), 403, "uploads_off");
+});
+
+test("a visitor uploads 25 MiB an hour, and a repeated upload counts once", async () => {
+  const { upload } = await newPlace();
+  const key = { "Idempotency-Key": "photo" };
+  const first = await upload({ size: 10 * MIB, headers: key });
+  const again = await upload({ size: 10 * MIB, headers: key });
+  expect(again.body).toEqual(first.body);
+  expect(again.headers.get("Idempotent-Replayed")).toBe("true");
+  pass(600_000);
+  expect((await upload({ size: 10 * MIB })).status).toBe(201);
+  expect((await upload({ size: 5 * MIB })).status).toBe(201);
+  const refused = await upload();
+  expectError(refused, 429, "rate_limited");
+  expect(refused.headers.get("Retry-After")).toBe("3000");
+  expect(refused.headers.get("X-RateLimit-Limit")).toBe(String(25 * MIB));
+  expect(refused.headers.get("X-RateLimit-Remaining")).toBe("0");
+  pass(HOUR - 600_000);
+  expect((await upload({ size: 10 * MIB })).status).toBe(201);
+  expectError(await upload(), 429, "rate_limited");
+});
+
+test("an address uploads 100 MiB an hour for all its visitors, and small files count as 64 KiB", async () => {
+  const { upload, channelId } = await newPlace();
+  const channel = env.CHANNELS.getByName(channelId);
+  const count = (chatId: string, id: string, bytes: number, network = "192.0.2.9") =>
+    channel.admitUpload({ id, chatId, network, bytes });
+  for (let index = 0; index < 4; index++) expect(await count(`cht_${index}`, "a", 25 * MIB)).toEqual({ ok: true });
+  expect(await count("cht_4", "a", 1)).toEqual({ ok: false, retryAfter: 3_600, limit: 100 * MIB, left: 0 });
+  expect(await count("cht_4", "a", 1, "192.0.2.10")).toEqual({ ok: true });
+  expect(await count("cht_4", "b", 25 * MIB, "192.0.2.10")).toEqual({
+    ok: false,
+    retryAfter: 3_600,
+    limit: 25 * MIB,
+    left: 25 * MIB - 65_536,
+  });
+  expectError(await upload({ from: "192.0.2.9" }), 429, "rate_limited");
+  // What no longer counts is deleted, as it has an address.
+  pass(HOUR + 600_000);
+  await runAlarm(channel);
+  expect((await upload({ from: "192.0.2.9" })).status).toBe(201);
+});
+
+test("new chats by files are limited as others are", async () => {
+  const { upload } = await newPlace();
+  const from = "192.0.2.77";
+  for (let index = 0; index < 5; index++) {
+    expect((await upload({ claim: `token.${newToken()}`, from })).status).toBe(201);
+  }
+  expectError(await upload({ claim: `token.${newToken()}`, from }), 429, "rate_limited", "Too many new chats");
+});
+
+test("a chat that began with a file and got no message goes with its last file", async () => {
+  const { upload, chats, channelId, token } = await newPlace();
+  await upload();
+  const object = await objectOf(channelId, token);
+  pass(12 * HOUR);
+  await upload();
+  pass(12 * HOUR + 1_000);
+  await runAlarm(object);
+  expect(await chats()).toHaveLength(1);
+  pass(12 * HOUR);
+  await runAlarm(object);
+  expect(await chats()).toEqual([]);
+  expect((await env.MEDIA.list({ prefix: "cht_" })).objects.filter(({ key }) => key.includes(channelId))).toEqual([]);
+  // The visitor begins again.
+  pass(HOUR);
+  expect((await upload()).status).toBe(201);
+  expect(await chats()).toHaveLength(1);
+});
+
+test("a chat whose object is lost before it could delete itself does so at the next alarm", async () => {
+  const { upload, chats, channelId, token } = await newPlace();
+  await upload();
+  const object = await objectOf(channelId, token);
+  await runInDurableObject(object, (_object, { storage }) => storage.sql.exec("delete from files"));
+  await evictDurableObject(object);
+  await runInDurableObject(object, (chat) => (chat as unknown as { parts: ChatParts }).parts.due.standBy());
+  expect(await alarmOf(object)).toBe(Date.now());
+  await runAlarm(object);
+  expect(await chats()).toEqual([]);
+});
+
+test("a chat stays if a message came, or if the company had created it", async () => {
+  const { upload, channelId, token, chats, api, secret } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  await newChat(api, channelId, "ada");
+  await upload({ claim: asUser("ada", await signUser("ada", secret))[1] as string });
+  pass(25 * HOUR);
+  for (const { id } of await chats()) await runAlarm(env.CHATS.getByName(id));
+  expect(await chats()).toHaveLength(2);
+});
+
+test("a visitor sends a file, the company reads it by its key, and another tab by a link", async () => {
+  const { upload, channelId, token, api, organizationId } = await newPlace();
+  const { media } = (await upload({ query: "?fileName=dot.png" })).body;
+  const [{ page }, { page: other }] = [await visit(channelId, { token }), await visit(channelId, { token })];
+  const stored = await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id });
+  expect(stored).toMatchObject({ type: "stored", id: "a" });
+  const { message } = await other.next();
+  const what = { contentType: "image/png", size: PNG.byteLength, fileName: "dot.png", width: 2, height: 3 };
+  expect(message).toMatchObject({ type: "IMAGE", text: "dot.png", media: what });
+  const url = new URL(message.mediaUrl);
+  expect(url.pathname).toBe(`/web/${channelId}/media/${message.chatId}/${message.id}`);
+  const linked = await exports.default.fetch(url);
+  expect(linked.status).toBe(200);
+  expect(new Uint8Array(await linked.arrayBuffer())).toEqual(PNG);
+  expect(Object.fromEntries(linked.headers)).toMatchObject({
+    "content-type": "image/png",
+    "content-disposition": "inline; filename*=UTF-8''dot.png",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": `private, max-age=${42 * 3_600}, immutable`,
+  });
+  const [shown] = (await api("GET", `/chats/${message.chatId}/messages`)).body.messages;
+  expect(shown).toMatchObject({ type: "IMAGE", text: "dot.png", content: media.id, media: what, direction: "INBOUND" });
+  expect(shown.mediaUrl).toBe(`https://parley.test/api/v1/chats/${message.chatId}/messages/${message.id}/media`);
+  const { secret } = await newKey(organizationId);
+  const read = await exports.default.fetch(shown.mediaUrl, { headers: { Authorization: `Bearer ${secret}` } });
+  expect(new Uint8Array(await read.arrayBuffer())).toEqual(PNG);
+  // A repeated frame is stored once, and the file can't be sent again.
+  expect(await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id })).toEqual(stored);
+  pass(1_000);
+  const again = { type: "message", id: "b", content: "Again", mediaId: media.id };
+  expect(await page.ask(again)).toMatchObject({ type: "refused", id: "b", code: "media_used" });
+});
+
+test.for<[name: string, frame: Record<string, unknown>, code: string]>([
+  ["an unknown file", { mediaId: "med_g000000000000000" }, "media_not_found"],
+  ["no file's id", { mediaId: "x".repeat(5_000) }, "media_not_found"],
+  ["a tap", { mediaId: "med_g000000000000000", choice: "msg_g000000000000000:0" }, "validation_failed"],
+])("a message with %s is refused, and the file stays unused", async ([, frame, code]) => {
+  const { upload, channelId, token } = await newPlace();
+  const { media } = (await upload()).body;
+  const { page } = await visit(channelId, { token });
+  expect(await page.ask({ type: "message", id: "a", content: "Look", ...frame })).toMatchObject({ code, id: "a" });
+  const sent = { type: "message", id: "b", content: "Look", mediaId: media.id };
+  expect(await page.ask(sent)).toMatchObject({ type: "stored" });
+});
+
+test("a message with a file that isn't there begins no chat", async () => {
+  const { channelId, token, chats } = await newPlace();
+  const { page } = await visit(channelId, { token });
+  const sent = { type: "message", id: "a", content: "Look", mediaId: "med_g000000000000000" };
+  expect(await page.ask(sent)).toMatchObject({ type: "refused", id: "a", code: "media_not_found" });
+  expect(await chats()).toEqual([]);
+});
+
+test("files that aren't there are not searched for at any pace", async () => {
+  const { upload, channelId, token } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  for (let count = 0; count < 6; count++) page.send({ type: "message", id: `${count}`, content: "x", mediaId: "x" });
+  expect(await page.closed).toBe(1013);
+});
+
+test("another visitor's file can't be sent", async () => {
+  const { upload, channelId } = await newPlace();
+  const { media } = (await upload()).body;
+  const stranger = newToken();
+  await upload({ claim: `token.${stranger}` });
+  const { page } = await visit(channelId, { token: stranger });
+  const sent = { type: "message", id: "b", content: "Look", mediaId: media.id };
+  expect(await page.ask(sent)).toMatchObject({ type: "refused", code: "media_not_found" });
+});
+
+test("the company's file reaches the visitor by a link, on the host that its page knows", async () => {
+  const { upload, channelId, token, api, organizationId } = await newPlace();
+  await upload();
+  const { page } = await visit(channelId, { token });
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  const { secret } = await newKey(organizationId);
+  const uploaded = await call("POST", `/api/v1/chats/${chat.id}/media`, {
+    headers: { Authorization: `Bearer ${secret}`, "Content-Type": "image/png", "Content-Length": `${PNG.byteLength}` },
+    body: PNG as never,
+  });
+  await send(api, chat.id, { content: "Here", mediaId: uploaded.body.media.id });
+  const { message } = await page.next();
+  expect(message).toMatchObject({ text: "Here", type: "IMAGE", media: { width: 2 } });
+  expect(message.mediaUrl).toMatch(/^https:\/\/parley\.test\/web\//);
+  expect((await exports.default.fetch(message.mediaUrl, { method: "HEAD" })).headers.get("Content-Length")).toBe(
+    String(PNG.byteLength),
+  );
+  const part = await exports.default.fetch(message.mediaUrl, { headers: { Range: "bytes=1-3" } });
+  expect([part.status, await part.text()]).toEqual([206, "PNG"]);
+  // A page that connects later gets the same link.
+  const { ready } = await visit(channelId, { token });
+  expect(ready.messages[0].mediaUrl).toBe(message.mediaUrl);
+});
+
+test.for<[what: string, end: (place: { chatId: string; id: string; channelId: string }) => Promise<unknown>]>([
+  ["the message is redacted", ({ chatId, id }) => admin("POST", `/chats/${chatId}/messages/${id}/redact`)],
+  ["the chat is erased", ({ chatId }) => admin("DELETE", `/chats/${chatId}`)],
+  ["the channel is deleted", ({ channelId }) => admin("DELETE", `/channels/${channelId}`)],
+  ["the next day is over", async () => pass(42 * HOUR)],
+])("a link ends when %s", async ([, end]) => {
+  const { upload, channelId, token } = await newPlace();
+  const { media } = (await upload()).body;
+  const { page } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  await page.ask({ type: "message", id: "a", content: "Look", mediaId: media.id });
+  const { message } = await other.next();
+  expect((await exports.default.fetch(message.mediaUrl)).status).toBe(200);
+  await end({ chatId: message.chatId, id: message.id, channelId });
+  const answer = await call("GET", message.mediaUrl.slice("https://parley.test".length));
+  expectError(answer, 404, "media_not_found");
+  const { pathname, search } = new URL(message.mediaUrl);
+  expectError(await call("GET", `${pathname}${search}0`), 404, "media_not_found");
+});

@@ -1,0 +1,59 @@
+/** The text of each module of src/, by its path from the repository's root. */
+export const SOURCES: Modules = Object.fromEntries(
+  Object.entries(
+    import.meta.glob<string>(
+      ["../../../src/**/*.{ts,tsx}", "!../../../src/openapi/client/types.ts", "!../../../src/**/*.d.ts"],
+      { query: "?raw", import: "default", eager: true },
+    ),
+  ).map(([path, text]) => [path.replace("../../../", ""), text]),
+);
+
+export type Modules = Record<string, string>;
+
+interface Import {
+  /** A path from the repository's root, or the name of a package. */
+  to: string;
+  isType: boolean;
+}
+
+const COMMENTS = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
+const TEXTS = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+const IMPORT = /^(?:import|export) (type )?(?:[^"';]*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+/** Names of what only the runtime has: bindings, storage, sockets, timers, the network and the log. */
+const RUNTIME =
+  /\b(?:Env|ExecutionContext|DurableObject\w*|SqlStorage\w*|SyncKvStorage|D1Database|WebSocket\w*|fetch|caches|scheduler|set(?:Timeout|Interval)|console)\b/;
+/** Packages that touch nothing of the runtime. */
+const PURE_PACKAGES = ["zod/mini", "zod/v4/core", "hono/utils/ipaddr"];
+
+/** What a module imports and exports again. */
+export function importsOf(path: string, text = ""): Import[] {
+  return [...text.replaceAll(COMMENTS, "").matchAll(IMPORT)].map(([, isType, from, inType]) => {
+    const to = from ?? inType ?? "";
+    const resolved = to.startsWith(".") ? new URL(to, `file:///${path}`).pathname.slice(1) : to;
+    return { to: resolved, isType: isType !== undefined || inType !== undefined };
+  });
+}
+
+export const valuesOf = (path: string, text = "") =>
+  importsOf(path, text).flatMap(({ to, isType }) => (isType ? [] : [to]));
+
+/** The modules that run with these, by their imports of values. */
+export function runningWith(modules: Modules, roots: string[]): Set<string> {
+  const found = new Set(roots);
+  for (const path of found) for (const to of valuesOf(path, modules[path])) if (to in modules) found.add(to);
+  return found;
+}
+
+/** Whether a module and all that it imports touch nothing of the runtime. Its results depend on its input alone. */
+export function isPure(modules: Modules, path: string): boolean {
+  return [...runningWith(modules, [path])].every((each) => {
+    const text = (modules[each] ?? "").replaceAll(COMMENTS, "");
+    const packages = valuesOf(each, text).filter((to) => !(to in modules));
+    return packages.every((name) => PURE_PACKAGES.includes(name)) && !RUNTIME.test(code(text));
+  });
+}
+
+/** Without comments, texts and imports of types. */
+function code(text: string): string {
+  return text.replaceAll(/^import type [^;]*;/gm, "").replaceAll(TEXTS, '""');
+}
