@@ -11,7 +11,7 @@ import { chatErasureRoutesFor, operatorChatRoutes } from "../management/chat-rou
 import { keyRoutesFor } from "../management/key-routes.ts";
 import { memberRoutesFor } from "../management/member-routes.ts";
 import { organizationRoutes } from "../management/organization-routes.ts";
-import { resealRoutes } from "../management/reseal-routes.ts";
+import { resealRoutes } from "../management/reseal.ts";
 import { historyRoutesFor, statsRoutes } from "../management/stats-routes.ts";
 import { templateRoutesFor } from "../management/template-routes.ts";
 import { webhookRoutesFor } from "../webhooks/routes.ts";

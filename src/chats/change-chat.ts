@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
-import { hasMember } from "../db/has-member.ts";
+import { hasMember } from "../db/members.ts";
 import type { Caller } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
 import type { AsOwner, ChangeAnswer } from "../model/chat-calls.ts";

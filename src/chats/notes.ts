@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
-import { membersWith } from "../db/members-with.ts";
+import { membersWith } from "../db/members.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { noOrganization, type Scope } from "../model/caller.ts";
 import { ApiError, type ErrorCode } from "../model/error.ts";
-import { ROW_CEILINGS, type RowKind } from "../model/row-kind.ts";
+import { ROW_CEILINGS, type RowKind } from "../model/organization.ts";
 import { type Directory, directory } from "./client.ts";
 import { insertIf } from "./rows.ts";
 import { channels, members, organizations, templates } from "./schema.ts";

@@ -1,15 +1,26 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { type ChatStub, callChat, nullIfNotFound } from "../calls/call-chat.ts";
+import { callObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import type { ChannelRecord } from "../calls/channel-record.ts";
 import { openChat } from "../calls/open-chat.ts";
 import { lineOf } from "../channels/network/received.ts";
+import { storeTemplateNews } from "../channels/templates/sync.ts";
+import { directory } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../model/chat-calls.ts";
 import { unavailable } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
-import type { AddressChange, ContactChange, InboundItem, InboundMessage, StatusUpdate } from "../model/network.ts";
+import type {
+  AddressChange,
+  ContactChange,
+  InboundItem,
+  InboundMessage,
+  StatusUpdate,
+  TemplateNotice,
+} from "../model/network.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import { storeTemplateNotice } from "./store-template-notice.ts";
 
 /** The result for an item. The chat or message of an item may be unknown, for example because it was deleted. */
 export type StoreOutcome =
@@ -201,4 +212,41 @@ async function callByAddress<Answer>(
     organization.findByAddress(channel.id, address),
   );
   return chatId ? nullIfNotFound(callChat(env, channel, chatId, call)) : null;
+}
+
+/**
+ * Stores what a network reports about a template of an organization's account. If the report does not give the current
+ * state, or the template is not known, the account is read again soon.
+ * @param called the channel whose webhook was called. Its organization is the only one whose templates can change
+ */
+export async function storeTemplateNotice(
+  env: Env,
+  called: ChannelRecord,
+  { change, ...notice }: TemplateNotice,
+): Promise<"applied" | "unknown_template"> {
+  if (change && (await storeTemplateNews(env, called.organizationId, { ...notice, change }))) return "applied";
+  const channelId = await channelOf(env, called, notice.wabaId);
+  if (channelId === null) return "unknown_template";
+  await callObject(env.CHANNELS, channelId, (channel) => channel.syncTemplatesSoon(channelId));
+  return "applied";
+}
+
+/** A channel of the organization that has the account; null if there is none. */
+async function channelOf(env: Env, called: ChannelRecord, wabaId: string): Promise<string | null> {
+  if (called.settings.wabaId === wabaId) return called.id;
+  const found = await directory(env)
+    .select({ id: channels.id })
+    .from(channels)
+    .where(
+      and(
+        eq(channels.organizationId, called.organizationId),
+        eq(channels.kind, called.kind),
+        sql`${channels.settings} ->> '$.wabaId' = ${wabaId}`,
+        isNull(channels.erasingAt),
+      ),
+    )
+    .orderBy(channels.createdAt, channels.id)
+    .limit(1)
+    .get();
+  return found?.id ?? null;
 }

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { callOrganization } from "../calls/call-organization.ts";
 import { MAX_ORIGINS, MOST_ORIGINS } from "../channels/web/spec.ts";
 import type { ChannelLimits, Limits, SelfService } from "../db/schema.ts";
+import { ROW_CEILINGS } from "../model/organization.ts";
 import type { Region } from "../model/region.ts";
-import { ROW_CEILINGS } from "../model/row-kind.ts";
 import { warnIfFails } from "../platform/log.ts";
 
 const chats = z.nullish(z.int().check(z.gte(0), z.lte(1_000_000_000)));

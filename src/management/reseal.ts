@@ -1,6 +1,10 @@
 import { and, asc, eq, getTableName, gt, type SQL } from "drizzle-orm";
+import { Hono } from "hono";
 import { type Directory, directory } from "../db/client.ts";
 import { channels, webhooks } from "../db/schema.ts";
+import { noQuery } from "../http/validation.ts";
+import { auditedInLog } from "../keys/audited.ts";
+import type { AdminEnv } from "../keys/operator-guard.ts";
 import { causeOf } from "../platform/log.ts";
 import { open, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
 import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
@@ -163,3 +167,8 @@ async function reseal<Row extends SealedRow>(
     return null;
   }
 }
+
+/** `POST /reseal`, for the operator. It belongs to no organization, so only the service's log has a line of it. */
+export const resealRoutes = new Hono<AdminEnv>().post("/reseal", noQuery, auditedInLog("service.reseal"), async (c) => {
+  return c.json(await resealAll(c.env));
+});

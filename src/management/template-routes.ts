@@ -6,7 +6,6 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
-import { syncOf } from "./template-sync.ts";
 import {
   createTemplate,
   deleteTemplate,
@@ -14,6 +13,7 @@ import {
   patchTemplate,
   presentTemplate,
   readTemplate,
+  syncOf,
   templatePatch,
 } from "./templates.ts";
 

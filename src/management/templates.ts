@@ -1,12 +1,15 @@
 import { and, eq, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
+import { channelRecord } from "../calls/channel-record.ts";
+import { type SyncCounts, syncTemplates } from "../channels/templates/sync.ts";
 import { directory } from "../db/client.ts";
 import { insertWithRoom } from "../db/row-ceilings.ts";
 import { isWithin, rowOf } from "../db/rows.ts";
-import { templates } from "../db/schema.ts";
+import { channels, templates } from "../db/schema.ts";
+import { fault } from "../http/validation.ts";
 import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import type { Scope } from "../model/caller.ts";
-import { ApiError } from "../model/error.ts";
+import { ApiError, rejectedText, unavailable } from "../model/error.ts";
 import { requiredText } from "../model/field.ts";
 import { MAX_CONTENT } from "../model/message.ts";
 import { pick } from "../model/pick.ts";
@@ -95,4 +98,22 @@ function presentState(state: Template["network"]) {
     ...pick(state, "id", "status", "category", "quality", "rejectedReason"),
     syncedAt: isoTime(syncedAt),
   };
+}
+
+/**
+ * Syncs the templates of a channel's account at its network.
+ * @throws ApiError `channel_not_found`; `validation_failed` if the channel has no such account; `refused_by_network`;
+ *   `unavailable` if the network does not answer. What it listed until then is stored
+ */
+export async function syncOf(env: Env, scope: Scope, id: string): Promise<SyncCounts> {
+  await rowOf(directory(env), scope, channels, id, "channel_not_found");
+  const record = await channelRecord(env, id, { fresh: "now" });
+  if (!record) throw new ApiError("channel_not_found");
+  const { outcome, ...answer } = await syncTemplates(env, record);
+  if (outcome === "no_templates") throw fault("id", "is a channel whose network has no templates");
+  if (outcome === "no_account") throw fault("id", "is a channel without settings.wabaId");
+  if ("created" in answer) return answer;
+  const { description = "" } = answer as { description?: string };
+  if (outcome === "refused") throw new ApiError("refused_by_network", { text: rejectedText(description) });
+  throw unavailable(description);
 }

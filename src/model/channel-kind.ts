@@ -1,7 +1,8 @@
 import type { ChannelDescription, NetworkDescription } from "./channel-description.ts";
-import { telegramDescription, telegramFailures } from "./channel-kinds/telegram.ts";
+import { telegramDescription, telegramFailures, telegramRendering } from "./channel-kinds/telegram.ts";
 import { webDescription } from "./channel-kinds/web.ts";
-import { whatsappDescription, whatsappFailures } from "./channel-kinds/whatsapp.ts";
+import { whatsappDescription, whatsappFailures, whatsappRendering } from "./channel-kinds/whatsapp.ts";
+import type { RenderingOf } from "./content.ts";
 
 const networks = { whatsapp: whatsappDescription, telegram: telegramDescription };
 
@@ -36,4 +37,10 @@ export function networkKinds(): string {
 export const FAILURES: Partial<Record<NetworkKind, Record<string, string>>> = {
   whatsapp: whatsappFailures,
   telegram: telegramFailures,
+};
+
+/** How each network shows choices, for a preview. */
+export const NETWORK_RENDERINGS: Record<NetworkKind, RenderingOf> = {
+  whatsapp: whatsappRendering,
+  telegram: telegramRendering,
 };

@@ -236,3 +236,11 @@ export const MAX_SESSION_STREAMS = 60;
 
 /** The close code of a doorbell whose place a newer stream of the same session took. */
 export const REPLACED = 4001;
+
+/**
+ * How many rows of each kind an organization can have, unless the operator's `limits` say otherwise. All organizations
+ * share one database, and a list counts its organization's rows.
+ */
+export const ROW_CEILINGS = { members: 1_000, templates: 1_000, channels: 200 } as const;
+
+export type RowKind = keyof typeof ROW_CEILINGS;

@@ -5,7 +5,7 @@ import { MAX_BODY } from "../http/validation.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../model/error.ts";
 import { MAX_FILE_BYTES } from "../model/file.ts";
 import { MAX_NOTES } from "../model/note.ts";
-import { ROW_CEILINGS } from "../model/row-kind.ts";
+import { ROW_CEILINGS } from "../model/organization.ts";
 import { MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 

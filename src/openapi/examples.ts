@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { AT as at, CHAT, MESSAGE, NOTE } from "../model/example.ts";
+import { ROW_CEILINGS } from "../model/organization.ts";
 import { PERMISSIONS, PRESETS } from "../model/permission.ts";
-import { ROW_CEILINGS } from "../model/row-kind.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 

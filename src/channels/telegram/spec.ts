@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { telegramRendering } from "../../model/channel-kinds/telegram.ts";
+import type { FileInfo } from "../../model/file.ts";
+import { MEBIBYTE, type MediaType } from "../../model/file.ts";
 import { credential, networkSettings } from "../network/spec.ts";
-import { takenByTelegram } from "./file-limits.ts";
 
 /** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */
 export const telegramSpec = {
@@ -18,3 +19,26 @@ export const telegramSpec = {
   renderingOf: telegramRendering,
   takes: takenByTelegram,
 };
+
+const MAX_IMAGE = 10 * MEBIBYTE;
+/** Of a photo's width and height together, in pixels. */
+const MAX_SIDES = 10_000;
+const MAX_RATIO = 20;
+/** A GIF is not sent as a photo: apps play it as a document. */
+const PHOTO = /^image\/(?:jpeg|png|webp)$/;
+
+/**
+ * Why Telegram does not take a file as this type; null if it does.
+ * @see https://core.telegram.org/bots/api#sendphoto
+ */
+export function takenByTelegram({ contentType, size, width, height }: FileInfo, type: MediaType): string | null {
+  if (type === "AUDIO") return contentType.startsWith("audio/") ? null : "is not an audio file";
+  if (type === "VIDEO") return contentType.startsWith("video/") ? null : "is not a video";
+  if (type === "DOCUMENT") return null;
+  if (!PHOTO.test(contentType)) return "must be a JPEG, PNG or WebP to be an IMAGE on Telegram";
+  if (size > MAX_IMAGE) return "must have at most 10 MB to be an IMAGE on Telegram";
+  if (width === null || height === null) return null;
+  if (width + height > MAX_SIDES) return "must have sides of at most 10,000 pixels together to be an IMAGE on Telegram";
+  const isNarrow = Math.max(width, height) > MAX_RATIO * Math.min(width, height);
+  return isNarrow ? "must have a longer side of at most 20 times the shorter one to be an IMAGE on Telegram" : null;
+}

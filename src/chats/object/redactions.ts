@@ -5,13 +5,13 @@ import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
-import type { EventLines } from "./event-lines.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
+import type { EventLines } from "./webhook-lines.ts";
 
 /** What redactions need of their chat. */
 interface RedactionHost {

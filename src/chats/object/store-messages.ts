@@ -13,8 +13,10 @@ import type {
 } from "../../model/chat-calls.ts";
 import { isMediaType } from "../../model/content.ts";
 import { typeOfFile } from "../../model/file.ts";
+import { messageId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
@@ -26,7 +28,6 @@ import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { inboundDedupe } from "./log/network-ids.ts";
 import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
-import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
@@ -246,4 +247,32 @@ function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDr
 function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
   if (resendOf != null) return `resend:${resendOf}`;
   return idempotencyHash === null ? null : `key:${idempotencyHash}`;
+}
+
+const MAX_REMEMBERED = 100;
+/** The Worker's clock and the chat's may differ by this much. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** Finds the message that an earlier try of the same call stored. */
+export class RepeatedCalls {
+  readonly #log: MessageLog;
+  /** The seqs that this instance stored, by the id of the call: a call may arrive after its own repeat. */
+  readonly #seqs = new BoundedMap<string, number>(MAX_REMEMBERED);
+
+  constructor(log: MessageLog) {
+    this.#log = log;
+  }
+
+  /** The JSON of the message that a call stored already; null if it stored none. */
+  find({ id, calledAt }: Draft, isRepeat: boolean): string | null {
+    const seq = this.#seqs.get(id);
+    // By its id: the chat may have been deleted and created again, and then another message has this seq.
+    const stored = seq === undefined ? null : this.#log.byId(messageId(id, seq));
+    if (stored) return stored.doc;
+    return isRepeat ? this.#log.ofCall(id, calledAt - CLOCK_SKEW_MS) : null;
+  }
+
+  stored({ id }: Draft, seq: number): void {
+    this.#seqs.set(id, seq);
+  }
 }

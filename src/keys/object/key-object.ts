@@ -1,11 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { OpenChanges } from "../../calls/change-fence.ts";
+import type { Directory } from "../../db/client.ts";
 import { directory } from "../../db/client.ts";
+import { apiKeys, members, organizations } from "../../db/schema.ts";
 import { addressMatcher } from "../../model/allowlist.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
-import type { Admission, RefusalReason, RequestCounts } from "../../model/key.ts";
-import { type KeyRecord, presentKey } from "../../model/key.ts";
+import type { Admission, KeyRecord, RefusalReason, RequestCounts } from "../../model/key.ts";
+import { presentKey } from "../../model/key.ts";
 import type { Need } from "../../model/permission.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
@@ -15,7 +18,6 @@ import { DueWork } from "../../platform/object/due-work.ts";
 import { decide, reasonToRefuse } from "./decide.ts";
 import { KeyStatsBuffer, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf } from "./limits.ts";
-import { readKeyRecord } from "./read-key-record.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {
@@ -343,4 +345,18 @@ function isDue(stored: HeldRecord, { record, readAt }: HeldRecord): boolean {
 /** Whether a secret is permanently invalid: its key was revoked, or has other secrets. */
 function isFinal({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
   return revokedAt !== null || (asked !== hash && asked !== previousHash);
+}
+
+/** Reads a key's record. @returns null if the key doesn't exist or its organization is being deleted */
+export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {
+  const defaultSenderId = sql<string>`(
+    select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
+    order by ${members.createdAt}, ${members.id} limit 1)`;
+  const row = await db
+    .select({ key: getTableColumns(apiKeys), region: organizations.region, defaultSenderId })
+    .from(apiKeys)
+    .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
+    .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))
+    .get();
+  return row ? { ...row.key, region: row.region, defaultSenderId: row.defaultSenderId } : null;
 }

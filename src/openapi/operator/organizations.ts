@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
 import { newOrganizationBody, organizationPatch } from "../../management/organizations.ts";
-import { ROW_CEILINGS, type RowKind } from "../../model/row-kind.ts";
+import { ROW_CEILINGS, type RowKind } from "../../model/organization.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, tagged } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";

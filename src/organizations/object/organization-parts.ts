@@ -1,5 +1,5 @@
 import { callObject } from "../../calls/call-object.ts";
-import { hasMember } from "../../db/has-member.ts";
+import { hasMember } from "../../db/members.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { Adoptions } from "./adoptions.ts";

@@ -1,6 +1,5 @@
 import { isRecent } from "../clock.ts";
 import { causeOf } from "../log.ts";
-import { isOverloaded } from "../overloaded.ts";
 import type { DuePart } from "./due-work.ts";
 
 /** The last write failed: when, how long to wait for the next one, and whether the target said that it is overloaded. */
@@ -114,4 +113,10 @@ export abstract class WriteBehind<Value> implements DuePart {
     const value = this.current();
     return this.#written !== undefined && JSON.stringify(value) === this.#written ? null : value;
   }
+}
+
+/** Whether an object says that it has too many calls. @param error as `callObject` or a call of a stub throws it */
+export function isOverloaded(error: unknown): boolean {
+  const { overloaded, cause } = error as { overloaded?: boolean; cause?: { overloaded?: boolean } };
+  return overloaded === true || cause?.overloaded === true;
 }

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { callObject } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { EndedAct } from "../../model/audit.ts";
 import type { EventType } from "../../model/event.ts";
@@ -7,6 +8,7 @@ import type {
   AttemptFilter,
   AttemptPage,
   DisabledReason,
+  EventRange,
   LoggedAttempt,
   PingRefusal,
   ReplayAnswer,
@@ -27,10 +29,9 @@ import { AttemptLog } from "./attempt-log.ts";
 import { type WebhookConfig, WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
 import { GoneLines } from "./gone-lines.ts";
-import { callLineOwner } from "./line-owner.ts";
 import type { OrganizationNotice } from "./notices.ts";
 import { WebhookPermits } from "./permits.ts";
-import { pingWebhook } from "./ping.ts";
+import { pingWebhook } from "./pings.ts";
 import type { LinePointer } from "./replay-run.ts";
 import { Replays } from "./replays.ts";
 import { sampleEvent } from "./samples.ts";
@@ -261,4 +262,23 @@ export class WebhookObject extends DurableObject<Env> {
       return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
     });
   }
+}
+
+/** The methods of the objects with lines: chats, and organizations for their own events. */
+interface LineOwner {
+  /**
+   * The line may ask for a permit again.
+   * @param number see `WaitingLine`
+   * @param startedAt see `WebhookState`
+   * @returns null if the line has nothing to send, for example because its chat was deleted
+   */
+  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<unknown>;
+  /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number | null>;
+}
+
+/** Calls the owner of a line. @param lineId the id of a chat or an organization, of which one has more after a dot */
+export function callLineOwner<R>(env: Env, lineId: string, call: (owner: LineOwner) => R): Promise<Awaited<R>> {
+  const [ownerId = ""] = lineId.split(".");
+  return ownerId.startsWith("org_") ? callOrganization(env, ownerId, call) : callObject(env.CHATS, ownerId, call);
 }

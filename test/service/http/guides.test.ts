@@ -46,10 +46,9 @@ import {
   sendBody,
 } from "../../../src/model/message.ts";
 import { MAX_NOTES } from "../../../src/model/note.ts";
-import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS } from "../../../src/model/organization.ts";
+import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, ROW_CEILINGS } from "../../../src/model/organization.ts";
 import { MAX_PAGE } from "../../../src/model/page.ts";
 import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
-import { ROW_CEILINGS } from "../../../src/model/row-kind.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
 import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { ROW_CEILINGS, type RowKind } from "../../../src/model/row-kind.ts";
+import { ROW_CEILINGS, type RowKind } from "../../../src/model/organization.ts";
 import { type Answer, admin, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
 import { newManager } from "./manager.ts";
 

@@ -15,9 +15,8 @@ const isOwn = (kind: NetworkKind, path: string) =>
 
 /** The files that name a network and are not its own, and why. */
 const NAMING = {
-  "src/model/channel-kind.ts": "the list of descriptions",
+  "src/model/channel-kind.ts": "the lists of descriptions and renderings",
   "src/channels/registry.ts": "the list of adapters",
-  "src/model/channel-rendering.ts": "the list of renderings",
   "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
   "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
   "src/cli/local/demo.ts": "the demo has a channel of a network",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isMeasured, sidesOf } from "../../../src/files/dimensions.ts";
+import { isMeasured, sidesOf } from "../../../src/files/store-file.ts";
 import { jpeg } from "../../support/jpeg.ts";
 
 test.for([1, 2, 3, 4])("a JPEG with the orientation %d is as wide as it says", (orientation) => {

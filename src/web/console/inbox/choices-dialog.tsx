@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
-import { NETWORK_RENDERINGS } from "../../../model/channel-rendering.ts";
+import { DESCRIPTIONS, NETWORK_RENDERINGS } from "../../../model/channel-kind.ts";
 import { choiceLine } from "../../../model/choices-text.ts";
 import { readExtras } from "../../shared/message/extras.ts";
 import type { Chat } from "../api.ts";

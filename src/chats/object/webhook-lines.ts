@@ -11,10 +11,10 @@ import type { WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
-import type { ChatEvents } from "./chat-events.ts";
 import type { KnownWebhooks } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import type { ChatEvents } from "./rendered-events.ts";
 
 /** A chat, as its lines use it. */
 interface EventLinesHost extends LinesObject {
