@@ -1,3 +1,5 @@
+import { DurableObject } from "cloudflare:workers";
+import type { ActEnd, ActFilter, ActPage, BeginAnswer, EndedAct, NewAct } from "../../model/audit.ts";
 import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity, ListAnswer } from "../../model/chat-calls.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
@@ -11,6 +13,7 @@ import type {
   ExportedChat,
   FeedAnswer,
   FeedPointer,
+  MemberRecord,
   OpenAnswer,
   OpenRequest,
   OrganizationNumbers,
@@ -20,9 +23,9 @@ import type {
 import type { EventRange } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
+import type { MemberSession } from "./member-records.ts";
 import { openForContact } from "./opening.ts";
 import { OrganizationParts } from "./organization-parts.ts";
-import { PeopleObject } from "./people-object.ts";
 
 type EventNote = Record<string, unknown>;
 
@@ -32,11 +35,8 @@ const AGAIN_AFTER_MS = 30_000;
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
  * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
  */
-export class OrganizationObject extends PeopleObject {
+export class OrganizationObject extends DurableObject<Env> {
   readonly #parts = new OrganizationParts(this.ctx, this.env);
-  protected readonly members = this.#parts.members;
-  protected readonly audit = this.#parts.audit;
-  protected readonly freed = this.#parts.freed;
 
   /** Creates the chat of a contact's address, or finds it. @throws if the channel is new and D1 does not answer */
   async open(request: OpenRequest): Promise<OpenAnswer> {
@@ -269,7 +269,7 @@ export class OrganizationObject extends PeopleObject {
   /** Closes all channels. */
   async close(): Promise<void> {
     this.#parts.existence.closed();
-    this.members.forget();
+    this.#parts.members.forget();
     if (!this.#isReady()) return;
     this.#parts.channels.closeAll();
     this.#parts.list.changed();
@@ -309,5 +309,46 @@ export class OrganizationObject extends PeopleObject {
   #visible(chatId: string): ChatRow | undefined {
     const row = this.#isReady() ? this.#parts.chats.get(chatId) : undefined;
     return row?.state === "deleting" ? undefined : row;
+  }
+
+  /** The member of a session; null if the session has ended. @see MemberRecords.find */
+  member(organizationId: string, session: MemberSession): Promise<MemberRecord | null> {
+    return this.#parts.members.find(organizationId, session);
+  }
+
+  /** A change of members begins. @param leaving the member that it removes @see MemberRecords.begin */
+  async beginMemberChange(organizationId: string, change: string, leaving?: string): Promise<void> {
+    if ((await this.#parts.members.begin(organizationId, change)) && leaving !== undefined)
+      this.#parts.freed.leaving(leaving);
+  }
+
+  /** A change of members ended. @param left the member that it removed @see MemberRecords.end */
+  endMemberChange(change: string, ended: { memberId: string; since: number } | null, left?: string): void {
+    if (this.#parts.members.end(change, ended) && left !== undefined) this.#parts.freed.left(left);
+  }
+
+  /** Ends one session of a member. @see MemberRecords.endSession */
+  endSession(organizationId: string, session: MemberSession, until: number): Promise<void> {
+    return this.#parts.members.endSession(organizationId, session, until);
+  }
+
+  /** An act begins. @see AuditLog.begin */
+  beginAct(organizationId: string, act: NewAct): Promise<BeginAnswer> {
+    return this.#parts.audit.begin(organizationId, act);
+  }
+
+  /** An act ended. @see AuditLog.end */
+  endAct(id: string, end: ActEnd): void {
+    this.#parts.audit.end(id, end);
+  }
+
+  /** Acts have ended that the log does not know. @see AuditLog.store */
+  storeActs(organizationId: string, acts: EndedAct[]): Promise<void> {
+    return this.#parts.audit.store(organizationId, acts);
+  }
+
+  /** A page of the audit log. @see AuditLog.page */
+  acts(filter: ActFilter, before: string | null, limit: number): ActPage | null {
+    return this.#parts.audit.page(filter, before, limit);
   }
 }
