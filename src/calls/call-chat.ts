@@ -1,4 +1,4 @@
-import type { AsOwner, ChatIdentity, Unknown } from "../model/chat-calls.ts";
+import type { AsOwner, ChatIdentity, Unknown } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import type { Region } from "../model/region.ts";

@@ -2,6 +2,9 @@ import { unavailable } from "../model/error.ts";
 import { jurisdictionOf } from "../model/id.ts";
 import { answerWithin } from "./call-object.ts";
 
+/** R2 answers at once: what takes longer is an outage. */
+export const R2_DEADLINE_MS = 10_000;
+
 /** The files of one life of a chat. A web chat that was erased and begun anew has the same id, and another life. */
 export interface ChatLife {
   chatId: string;
@@ -44,6 +47,3 @@ export async function answerOfR2<Value>(call: () => Promise<Value>): Promise<Val
     throw unavailable(error);
   }
 }
-
-/** R2 answers at once: what takes longer is an outage. */
-export const R2_DEADLINE_MS = 10_000;

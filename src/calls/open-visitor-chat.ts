@@ -1,4 +1,4 @@
-import type { ChatIdentity } from "../model/chat-calls.ts";
+import type { ChatIdentity } from "../model/chat-answers.ts";
 import type { Visitor } from "../model/visitor.ts";
 import { callObject } from "./call-object.ts";
 import { openChat } from "./open-chat.ts";

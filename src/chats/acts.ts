@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
 import { canReadMessages } from "../model/chat.ts";
-import type { ActRefusal } from "../model/chat-calls.ts";
+import type { ActRefusal } from "../model/chat-answers.ts";
 import { oneEmoji } from "../model/content-schema.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";

@@ -3,7 +3,7 @@ import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
 import { hasMember } from "../db/members.ts";
 import type { Caller } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
-import type { AsOwner, ChangeAnswer } from "../model/chat-calls.ts";
+import type { AsOwner, ChangeAnswer } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";
 import { metadataPatch } from "../model/message.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
-import type { ResendRequest, ShownHistory } from "../model/chat-calls.ts";
+import type { ResendRequest, ShownHistory } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import type { resendBody } from "../model/message.ts";

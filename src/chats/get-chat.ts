@@ -1,7 +1,7 @@
 import { callChat, type Owner } from "../calls/call-chat.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { type Chat, withActivity } from "../model/chat.ts";
-import type { Queue } from "../model/chat-calls.ts";
+import type { Queue } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 
 /**

@@ -5,7 +5,7 @@ import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { LinkedFile } from "../channels/web/file-link.ts";
 import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
 import type { Caller } from "../model/caller.ts";
-import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-calls.ts";
+import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { type JsonWithETag, withETag } from "../http/etag.ts";
-import type { ListAnswer } from "../model/chat-calls.ts";
+import type { ListAnswer } from "../model/chat-answers.ts";
 
 type CachedPage = JsonWithETag & { version: string };
 

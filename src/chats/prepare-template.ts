@@ -1,5 +1,5 @@
 import { fillParts } from "../channels/templates/check.ts";
-import type { RefusedDraft, UsedTemplate } from "../model/chat-calls.ts";
+import type { RefusedDraft, UsedTemplate } from "../model/chat-answers.ts";
 import { MAX_CONTENT } from "../model/message.ts";
 import { fillTemplate, type Variables } from "../model/placeholder.ts";
 import type { TemplateComponent, TemplateParts } from "../model/template.ts";

@@ -1,7 +1,7 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
-import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-calls.ts";
+import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import { extraOf, type SendBody, typeOf } from "../model/message.ts";

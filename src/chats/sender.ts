@@ -1,5 +1,5 @@
 import type { Caller } from "../model/caller.ts";
-import type { RefusedDraft } from "../model/chat-calls.ts";
+import type { RefusedDraft } from "../model/chat-answers.ts";
 
 interface Sender {
   senderId: string;

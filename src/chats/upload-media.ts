@@ -5,7 +5,7 @@ import { plainType } from "../channels/network/network-response.ts";
 import { beginUpload } from "../files/store-file.ts";
 import { fault, refuseEncoding } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
-import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
+import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { atMost, notBlankIfGiven, optional, plainFileName, wellFormed } from "../model/field.ts";
 import { MAX_FILE_BYTES, MAX_FILE_NAME } from "../model/file.ts";

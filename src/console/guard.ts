@@ -1,8 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { directory } from "../db/client.ts";
 import { lackOf } from "../keys/guard.ts";
-import type { Caller } from "../model/caller.ts";
-import { OPERATOR } from "../model/caller.ts";
+import { type Caller, OPERATOR } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
 import { PERMISSIONS } from "../model/permission.ts";
 import { ACCESS_HEADER } from "./access.ts";

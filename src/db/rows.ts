@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-or
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { noOrganization, type Scope } from "../model/caller.ts";
 import { ApiError, type ErrorCode } from "../model/error.ts";
-import { type Pagination, pagination } from "../model/page.ts";
+import { type Pagination, pagination } from "../model/list-page.ts";
 import type { Directory } from "./client.ts";
 import { organizations } from "./schema.ts";
 

@@ -9,6 +9,12 @@ import type { Region } from "../model/region.ts";
 import { PARAMETER_FORMATS, type StoredTemplateState, type TemplateComponent } from "../model/template.ts";
 import type { Payload } from "../model/webhook.ts";
 
+/**
+ * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in
+ * the keys' objects. Times are Unix milliseconds. `erasingAt` marks a row that is being deleted: nothing new can be
+ * added to it, and the row is deleted last, so an interrupted deletion can be repeated.
+ */
+
 /** What the operator caps in an organization. An absent number of chats means no limit; the others have a default. */
 export interface Limits {
   chats?: number | undefined;

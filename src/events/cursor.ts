@@ -1,4 +1,4 @@
-import { readOpaque, writeOpaque } from "../model/cursor.ts";
+import { readOpaque, writeOpaque } from "../model/opaque.ts";
 
 /**
  * A place in an organization's feed, between two events. The feed is a list of bursts, each with a position: 1, 2, 3 …

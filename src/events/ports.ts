@@ -1,7 +1,7 @@
 import { callChat, type Owner } from "../calls/call-chat.ts";
 import { answerWithin } from "../calls/call-object.ts";
 import { callOrganization, type OrganizationStub } from "../calls/call-organization.ts";
-import type { EventsAsked } from "../model/chat-calls.ts";
+import type { EventsAsked } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { type EventFact, parseEventId } from "../model/event.ts";
 import type { FeedFilter } from "../model/event-filter.ts";

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { positionParameters } from "../http/pagination.ts";
 import { TYPING } from "../model/event.ts";
-import type { FeedFilter } from "../model/event-filter.ts";
-import { TYPE_PATTERNS } from "../model/event-filter.ts";
+import { type FeedFilter, TYPE_PATTERNS } from "../model/event-filter.ts";
 import { queryInteger, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
 import { MAX_CURSOR } from "./cursor.ts";

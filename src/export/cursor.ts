@@ -1,6 +1,6 @@
 import type { RowPosition } from "../db/rows.ts";
-import { readOpaque, writeOpaque } from "../model/cursor.ts";
 import { isId } from "../model/id.ts";
+import { readOpaque, writeOpaque } from "../model/opaque.ts";
 
 /** The lists that come before the chats of an organization, in the order of an export. */
 export const LISTS = ["members", "channels", "templates"] as const;

@@ -9,13 +9,20 @@ import { HELD_RETRY_SECONDS, HOLD_MS } from "../events/held-up.ts";
 import { presentSettings } from "../management/channels.ts";
 import { presentMember } from "../management/members.ts";
 import { presentTemplate } from "../management/templates.ts";
-import type { ExportAnswer, Unknown } from "../model/chat-calls.ts";
+import type { ExportAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, type ErrorCode, unavailable } from "../model/error.ts";
 import type { ExportedChat } from "../model/organization.ts";
 import type { Region } from "../model/region.ts";
 import { causeOf } from "../platform/log.ts";
-import type { ListName, ListPlace } from "./cursor.ts";
-import { type ChatPlace, type ExportPlace, type ExportScope, LISTS, writeExportCursor } from "./cursor.ts";
+import {
+  type ChatPlace,
+  type ExportPlace,
+  type ExportScope,
+  LISTS,
+  type ListName,
+  type ListPlace,
+  writeExportCursor,
+} from "./cursor.ts";
 
 /** The most calls of objects and of D1 in one response. The free plan of the platform allows 50 subrequests in a request. */
 const MAX_CALLS = 40;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { queryInteger, queryText } from "../model/field.ts";
-import { type ListPosition, MAX_PAGE } from "../model/page.ts";
+import { type ListPosition, MAX_PAGE } from "../model/list-page.ts";
 import { fault } from "./validation.ts";
 
 const page = z.optional(queryInteger(1, 999_999_999_999_999));

@@ -8,7 +8,7 @@ import { lineOf } from "../channels/network/received.ts";
 import { storeTemplateNews } from "../channels/templates/sync.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
-import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../model/chat-calls.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../model/chat-answers.ts";
 import { unavailable } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import type {

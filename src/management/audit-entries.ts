@@ -7,7 +7,7 @@ import type { Act } from "../model/audit.ts";
 import { ACTION_NAMES } from "../model/audit-action.ts";
 import { queryText } from "../model/field.ts";
 import { timeOfId } from "../model/id.ts";
-import type { WalkPagination } from "../model/page.ts";
+import type { WalkPagination } from "../model/list-page.ts";
 
 const MAX_ID = 64;
 

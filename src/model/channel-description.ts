@@ -8,7 +8,7 @@ export interface CredentialField {
 
 /**
  * What a person reads about a kind of channel, and what it can do. The console, the command line and the documents read
- * it, and the Worker does not: a module that has one imports nothing but types.
+ * it, and the Worker does not: of a module that has one, it takes the rendering alone.
  */
 export interface ChannelDescription {
   label: string;

@@ -1,6 +1,6 @@
-import { readOpaque, writeOpaque } from "./cursor.ts";
 import { folded } from "./folding.ts";
 import { isId } from "./id.ts";
+import { readOpaque, writeOpaque } from "./opaque.ts";
 
 /** What a term is taken from. Addresses are listed before names. */
 export const TERM_KINDS = ["address", "name"] as const;

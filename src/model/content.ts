@@ -1,5 +1,14 @@
 import type { MediaType } from "./file.ts";
-/** What a message can have besides text, media and templates. The names of the fields are those of the API. */
+
+/** What a message can be and have. The names of the fields are those of the API. */
+
+export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
+export type MessageType = (typeof MESSAGE_TYPES)[number];
+
+/** Whether messages of a type have media. */
+export function isMediaType(type: MessageType): type is MediaType {
+  return type !== "TEXT" && type !== "TEMPLATE";
+}
 
 /** A choice that the contact taps: a reply, a link, or a request for the contact's location. */
 export type Choice =
@@ -80,14 +89,6 @@ export function tapData(messageId: string, index: number): string {
 export function parseTap(data: string): { messageId: string; index: number } | null {
   const [, messageId, index] = /^(msg_\w{1,40}):(\d)$/.exec(data) ?? [];
   return messageId && index ? { messageId, index: Number(index) } : null;
-}
-
-export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
-export type MessageType = (typeof MESSAGE_TYPES)[number];
-
-/** Whether messages of a type have media. */
-export function isMediaType(type: MessageType): type is MediaType {
-  return type !== "TEXT" && type !== "TEMPLATE";
 }
 
 /** The client's own key-value pairs. */

@@ -9,12 +9,15 @@ const FAMILIES = [
 /** What a filter of types may have. */
 export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) => type !== "ping"), ...FAMILIES];
 
+/** What a list, a stream or a webhook shows: types or families, and channels; null for all. */
+export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
+
 /**
  * Whether a filter lets an event through. An event without a channel passes a filter of channels.
  * @param channelId the channel of the event's chat; for an event of the organization, see `ownChannelId`
  */
 export function matches(
-  { types, channels }: Pick<WebhookFilter, "types" | "channels">,
+  { types, channels }: FeedFilter,
   type: EventType | typeof TYPING,
   channelId: string | null,
 ): boolean {
@@ -25,5 +28,3 @@ export function matches(
 function isFamilyOf(pattern: string, type: string): boolean {
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
 }
-
-export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;

@@ -1,6 +1,6 @@
 import type { ChannelKind } from "./channel-kind.ts";
 import type { Chat } from "./chat.ts";
-import type { CallerName } from "./chat-calls.ts";
+import type { CallerName } from "./chat-answers.ts";
 import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
 import type { Message, ShownMessage } from "./message.ts";
 import type { FeedPointer } from "./organization.ts";

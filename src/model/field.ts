@@ -74,55 +74,6 @@ export function queryText(max: number) {
   return z.optional(z.string().check(notEmpty, ...atMost(max)));
 }
 
-const TYPES: Record<string, string> = {
-  string: "text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object",
-  record: "an object",
-};
-
-const FORMATS: Record<string, string> = {
-  email: "an email address",
-  datetime: "a time such as 2027-01-31T00:00:00Z",
-};
-
-/** Describes an invalid value, as a sentence without its subject: `must be at least 1`. */
-export function issueText(issue: $ZodRawIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return issue.values.length === 1
-        ? `must be ${String(issue.values[0])}`
-        : `must be one of ${issue.values.map(String).join(", ")}`;
-    case "too_small":
-      return `must ${sizeOf(issue.origin, issue.inclusive ? "at least" : "more than", issue.minimum)}`;
-    case "too_big":
-      return `must ${sizeOf(issue.origin, issue.inclusive ? "at most" : "less than", issue.maximum)}`;
-    case "invalid_format":
-      return `must be ${FORMATS[issue.format] ?? "in the right format"}`;
-    case "unrecognized_keys":
-      return `must not contain ${issue.keys.join(", ")}`;
-    // What is wrong with a record's key.
-    case "invalid_key":
-      return issue.issues[0]?.message ?? "is not valid";
-    default:
-      return "is not valid";
-  }
-}
-
-function sizeOf(origin: string, comparison: string, bound: number | bigint): string {
-  if (origin === "string") return `have ${comparison} ${bound} ${bound === 1 ? "character" : "characters"}`;
-  if (["array", "set", "map"].includes(origin))
-    return `have ${comparison} ${bound} ${bound === 1 ? "entry" : "entries"}`;
-  return `be ${comparison} ${bound}`;
-}
-
-/** Values that several fields of a send take. */
-
 const MAX_URL = 2_048;
 
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
@@ -152,3 +103,50 @@ export const plainFileName = z.refine<string>(
   (name) => !/[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(name) && !/^\.{1,2}$/.test(name),
   "must be a file name: without slashes, backslashes, control characters and characters that turn the direction of text",
 );
+
+const TYPES: Record<string, string> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+const FORMATS: Record<string, string> = {
+  email: "an email address",
+  datetime: "a time such as 2027-01-31T00:00:00Z",
+};
+
+/** Describes an invalid value, as a sentence without its subject: `must be at least 1`. */
+function issueText(issue: $ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `must ${sizeOf(issue.origin, issue.inclusive ? "at least" : "more than", issue.minimum)}`;
+    case "too_big":
+      return `must ${sizeOf(issue.origin, issue.inclusive ? "at most" : "less than", issue.maximum)}`;
+    case "invalid_format":
+      return `must be ${FORMATS[issue.format] ?? "in the right format"}`;
+    case "unrecognized_keys":
+      return `must not contain ${issue.keys.join(", ")}`;
+    // What is wrong with a record's key.
+    case "invalid_key":
+      return issue.issues[0]?.message ?? "is not valid";
+    default:
+      return "is not valid";
+  }
+}
+
+function sizeOf(origin: string, comparison: string, bound: number | bigint): string {
+  if (origin === "string") return `have ${comparison} ${bound} ${bound === 1 ? "character" : "characters"}`;
+  if (["array", "set", "map"].includes(origin))
+    return `have ${comparison} ${bound} ${bound === 1 ? "entry" : "entries"}`;
+  return `be ${comparison} ${bound}`;
+}

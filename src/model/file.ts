@@ -28,6 +28,10 @@ export const MEDIA_AWAY = "media_away";
 export const MEDIA_INTERRUPTED = "media_interrupted";
 
 export const MEBIBYTE = 1_024 * 1_024;
+/** The largest file, in bytes. */
+export const MAX_FILE_BYTES = 16 * MEBIBYTE;
+/** The longest name of a file, in characters. */
+export const MAX_FILE_NAME = 255;
 
 /** What has the type that the file's first bytes say, if a channel takes it as that. */
 const TYPES = new Map<string, MediaType>([
@@ -61,7 +65,3 @@ export function sentNameOf({ fileName, contentType }: Pick<FileInfo, "fileName" 
   const ending = ENDINGS.get(contentType) ?? /^\w+\/(\w{3,4})$/.exec(contentType)?.[1];
   return ending === undefined ? "file" : `file.${ending}`;
 }
-
-/** The largest file, in bytes. */
-export const MAX_FILE_BYTES = 16 * 1_024 * 1_024;
-export const MAX_FILE_NAME = 255;

@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
-import type { ContactCard, Interactive, Location, Metadata } from "./content.ts";
-import { MESSAGE_TYPES, type MessageType } from "./content.ts";
+import {
+  type ContactCard,
+  type Interactive,
+  type Location,
+  MESSAGE_TYPES,
+  type MessageType,
+  type Metadata,
+} from "./content.ts";
 import { choicesBody, combinationFaults, contactsBody, type DraftExtra, locationBody } from "./content-schema.ts";
 import type { Fault } from "./error.ts";
 import {

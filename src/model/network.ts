@@ -2,6 +2,8 @@ import type { ContactCard, Interactive, Location, MessageType, Tap } from "./con
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "./template.ts";
 
+/** What passes between chats and the adapters of networks: what goes out, how it ended, and what webhooks bring. */
+
 /** The error code of a media message without a link. It is refused without calling the network. */
 export const MEDIA_URL_REQUIRED = "media_url_required";
 

@@ -1,4 +1,4 @@
-import type { CallerName } from "./chat-calls.ts";
+import type { CallerName } from "./chat-answers.ts";
 import { pick } from "./pick.ts";
 
 /** What the company's people write to each other about a chat. It is not a message: no network or contact gets it. */

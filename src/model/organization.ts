@@ -1,13 +1,13 @@
 import type { ChannelKind } from "./channel-kind.ts";
 import type { Chat, ChatActivity } from "./chat.ts";
-import type { ChatIdentity, ChatRetention } from "./chat-calls.ts";
+import type { ChatIdentity, ChatRetention } from "./chat-answers.ts";
 import type { Metadata } from "./content.ts";
 import type { ConversationCounts, MemberCounts } from "./conversation-counts.ts";
 import type { Counts } from "./counts.ts";
 import type { EventType } from "./event.ts";
 import type { RequestCounts } from "./key.ts";
+import type { ListPosition } from "./list-page.ts";
 import type { Outcome } from "./network.ts";
-import type { ListPosition } from "./page.ts";
 import type { Permission } from "./permission.ts";
 import type { Region } from "./region.ts";
 import type { WebhookList } from "./webhook.ts";

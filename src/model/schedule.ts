@@ -1,4 +1,4 @@
-import type { Due } from "./chat-calls.ts";
+import type { Due } from "./chat-answers.ts";
 import type { Fault } from "./error.ts";
 import { fromBase62, toDigits } from "./id.ts";
 

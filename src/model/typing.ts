@@ -1,7 +1,6 @@
 import type { ChannelKind } from "./channel-kind.ts";
 import { type Event, type EventOrigin, TYPING } from "./event.ts";
-import type { FeedFilter } from "./event-filter.ts";
-import { matches } from "./event-filter.ts";
+import { type FeedFilter, matches } from "./event-filter.ts";
 
 /** Who writes. */
 export interface TypingBy {

@@ -1,4 +1,17 @@
+import { MEBIBYTE } from "./file.ts";
 import { toBase62 } from "./id.ts";
+
+/** What a visitor's socket was accepted with. While the socket is open, it is compared with the channel's policy again. */
+export interface SocketAdmission {
+  /** The `Origin` header of the page; null without one. */
+  origin: string | null;
+  /** The origin of the service's own page. */
+  ownOrigin: string;
+  /** The fingerprint of the secret that verified a site's user; null for the holder of a token. */
+  fingerprint: string | null;
+  /** When the channel was read for this decision, Unix milliseconds. */
+  readAt: number;
+}
 
 /** A visitor that the Worker verified. */
 export interface Visitor {
@@ -35,19 +48,7 @@ export function readVisitor(headers: Headers): ConnectingVisitor {
   return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as ConnectingVisitor;
 }
 
-/** What a visitor's socket was accepted with. While the socket is open, it is compared with the channel's policy again. */
-export interface SocketAdmission {
-  /** The `Origin` header of the page; null without one. */
-  origin: string | null;
-  /** The origin of the service's own page. */
-  ownOrigin: string;
-  /** The fingerprint of the secret that verified a site's user; null for the holder of a token. */
-  fingerprint: string | null;
-  /** When the channel was read for this decision, Unix milliseconds. */
-  readAt: number;
-}
-
-const LENGTH = 15;
+const ID_DIGITS = 15;
 
 /**
  * The id of a web chat, derived from the channel and the contact's address: `cht_`, the channel's jurisdiction letter,
@@ -61,7 +62,7 @@ export async function webChatId(channelId: string, address: string): Promise<str
   const text = new TextEncoder().encode(`${channelId}\n${address}`);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", text));
   const letter = channelId[channelId.indexOf("_") + 1];
-  return `cht_${letter}${toBase62(digest, LENGTH)}`;
+  return `cht_${letter}${toBase62(digest, ID_DIGITS)}`;
 }
 
 /**
@@ -74,8 +75,7 @@ export async function webChatId(channelId: string, address: string): Promise<str
  */
 export const MAX_NEW_CHATS = { network: 5, block: 50, channel: 600 } as const;
 
-const MIB = 1_048_576;
 /** The largest file of a visitor, in bytes. */
-export const MAX_VISITOR_FILE_BYTES = 10 * MIB;
+export const MAX_VISITOR_FILE_BYTES = 10 * MEBIBYTE;
 /** How many bytes visitors may upload in an hour: one visitor, and all visitors of one network (`clientNetwork`). */
-export const MAX_UPLOADED = { visitor: 25 * MIB, network: 100 * MIB } as const;
+export const MAX_UPLOADED = { visitor: 25 * MEBIBYTE, network: 100 * MEBIBYTE } as const;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ShownHistory } from "../model/chat-calls.ts";
+import type { ShownHistory } from "../model/chat-answers.ts";
 import { resendBody } from "../model/message.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";

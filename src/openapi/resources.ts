@@ -6,10 +6,10 @@ import type * as directory from "../model/chat.ts";
 import { MESSAGE_TYPES } from "../model/content.ts";
 import { MEDIA_GONE } from "../model/file.ts";
 import type { presentKey } from "../model/key.ts";
+import type * as pages from "../model/list-page.ts";
 import * as messages from "../model/message.ts";
 import { MEDIA_URL_REQUIRED } from "../model/network.ts";
 import type { Note } from "../model/note.ts";
-import type * as pages from "../model/page.ts";
 import { PERMISSIONS } from "../model/permission.ts";
 import { contentFields } from "./content-resources.ts";
 import {

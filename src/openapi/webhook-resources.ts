@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { EVENT_TYPES } from "../model/event.ts";
-import type * as pages from "../model/page.ts";
+import type * as pages from "../model/list-page.ts";
 import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../model/webhook.ts";
 import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
 import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";

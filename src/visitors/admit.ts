@@ -6,8 +6,7 @@ import { webSpec } from "../channels/web/spec.ts";
 import { clientNetwork } from "../http/client-network.ts";
 import type { ChannelSettings } from "../model/channel.ts";
 import type { Region } from "../model/region.ts";
-import type { ConnectingVisitor, Visitor } from "../model/visitor.ts";
-import { webChatId } from "../model/visitor.ts";
+import { type ConnectingVisitor, type Visitor, webChatId } from "../model/visitor.ts";
 
 /** A web channel; null if no web channel has this id. */
 export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {

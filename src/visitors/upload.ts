@@ -2,11 +2,10 @@ import { callChat } from "../calls/call-chat.ts";
 import { callObject } from "../calls/call-object.ts";
 import { openVisitorChat } from "../calls/open-visitor-chat.ts";
 import { storeUpload, type UploadRequest } from "../chats/upload-media.ts";
-import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-calls.ts";
+import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { Region } from "../model/region.ts";
-import type { Visitor } from "../model/visitor.ts";
-import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
+import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES, type Visitor } from "../model/visitor.ts";
 
 /**
  * Stores a file that the visitor's next message can name. It may begin the visitor's chat. One without a message goes

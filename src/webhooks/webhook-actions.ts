@@ -7,7 +7,7 @@ import type { RequestAct } from "../keys/audited.ts";
 import { ApiError } from "../model/error.ts";
 import type { EventType } from "../model/event.ts";
 import { isId } from "../model/id.ts";
-import type { WalkPagination } from "../model/page.ts";
+import type { WalkPagination } from "../model/list-page.ts";
 import type { LineDescription, ReplayProgress, ReplayRequest } from "../model/webhook.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
 import { presentAttempt, presentLine } from "./present-webhook.ts";

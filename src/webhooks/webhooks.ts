@@ -18,7 +18,7 @@ import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import { lastingAuthority } from "../keys/key-authority.ts";
 import { noOrganization } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
-import type { WalkPagination } from "../model/page.ts";
+import type { WalkPagination } from "../model/list-page.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { configured } from "../platform/config.ts";

@@ -1,9 +1,9 @@
 /**
  * The modules whose results depend only on their input, which includes the time and the network's answers. These are
  * mutated. Other modules with pure functions are left out:
- * - `platform/concurrency.ts`, `platform/batched-calls.ts`, `platform/per-isolate.ts`, `platform/object/alarm.ts`: they
+ * - `platform/concurrency.ts`, `calls/batched-calls.ts`, `platform/per-isolate.ts`, `platform/object/alarm.ts`: they
  *   order concurrent work, and only a timeout ends a mutant that waits forever.
- * - `secrets/sealing.ts`, `keys/key-record.ts`, `chats/object/visitors/closing.ts`,
+ * - `secrets/sealing.ts`, `model/key.ts`, `chats/object/visitors/closing.ts`,
  *   `chats/object/visitors/frame-budget.ts`, `http/etag.ts`, `http/request-log.ts` and all routes: their tests need the
  *   Workers runtime, and Stryker's runner can't run in it.
  * - `web/visitor/connection.ts`, `session.ts`, `stored.ts`, `identity.ts` and `texts.ts` beside it, and `cli/`: they
@@ -16,7 +16,7 @@ export const PURE = [
   "src/platform/html.ts",
   "src/model/id.ts",
   "src/platform/log.ts",
-  "src/model/secret-key.ts",
+  "src/model/secret-form.ts",
   "src/platform/config.ts",
   "src/model/choices-text.ts",
   "src/model/content.ts",
@@ -35,7 +35,6 @@ export const PURE = [
   "src/channels/telegram/call.ts",
   "src/channels/telegram/fields.ts",
   "src/channels/telegram/spec.ts",
-  "src/channels/telegram/spec.ts",
   "src/channels/telegram/media.ts",
   "src/channels/telegram/message-content.ts",
   "src/channels/telegram/network-id.ts",
@@ -47,24 +46,20 @@ export const PURE = [
   "src/channels/telegram/webhook.ts",
   "src/model/visitor.ts",
   "src/channels/web/spec.ts",
-  "src/channels/web/spec.ts",
   "src/channels/web/identity.ts",
   "src/model/page-settings.ts",
   "src/model/opening-hours.ts",
   "src/channels/web/origin.ts",
   "src/model/page-facts.ts",
-  "src/model/page-settings.ts",
   "src/visitors/page.ts",
   "src/channels/web/render.ts",
   "src/channels/web/socket-policy.ts",
-  "src/model/visitor.ts",
   "src/channels/whatsapp/acts.ts",
   "src/channels/whatsapp/adapter.ts",
   "src/channels/whatsapp/answer.ts",
   "src/channels/whatsapp/describe.ts",
   "src/channels/whatsapp/errors.ts",
   "src/channels/whatsapp/fields.ts",
-  "src/channels/whatsapp/spec.ts",
   "src/channels/whatsapp/spec.ts",
   "src/channels/whatsapp/graph.ts",
   "src/channels/whatsapp/items.ts",
@@ -102,7 +97,7 @@ export const PURE = [
   "src/http/bearer.ts",
   "src/http/client-network.ts",
   "src/model/error.ts",
-  "src/model/field.ts",
+  "src/http/error-response.ts",
   "src/http/pagination.ts",
   "src/http/validation.ts",
   "src/keys/object/decide.ts",

@@ -1,4 +1,4 @@
-import type { AsOwner, ChatIdentity } from "../../src/model/chat-calls.ts";
+import type { AsOwner, ChatIdentity } from "../../src/model/chat-answers.ts";
 
 /** For whom a chat's object is called. */
 export function asOwner(organizationId: string, knownIdentity: ChatIdentity | null = null, isRepeat = false): AsOwner {

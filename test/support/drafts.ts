@@ -1,4 +1,4 @@
-import type { ChatIdentity, Draft } from "../../src/model/chat-calls.ts";
+import type { ChatIdentity, Draft } from "../../src/model/chat-answers.ts";
 import { newId } from "../../src/model/id.ts";
 
 /** A draft that says nothing besides text and media. */

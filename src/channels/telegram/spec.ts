@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { telegramRendering } from "../../model/channel-kinds/telegram.ts";
-import type { FileInfo } from "../../model/file.ts";
-import { MEBIBYTE, type MediaType } from "../../model/file.ts";
+import { type FileInfo, MEBIBYTE, type MediaType } from "../../model/file.ts";
 import { credential, networkSettings } from "../network/spec.ts";
 
 /** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { whatsappRendering } from "../../model/channel-kinds/whatsapp.ts";
 import { optional } from "../../model/field.ts";
-import type { FileInfo } from "../../model/file.ts";
-import { MEBIBYTE, type MediaType } from "../../model/file.ts";
+import { type FileInfo, MEBIBYTE, type MediaType } from "../../model/file.ts";
 import { credential, networkSettings, secret } from "../network/spec.ts";
 
 /** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */

@@ -1,6 +1,6 @@
 import type { NetworkActs } from "../../channels/network/adapter.ts";
 import type { Credentials } from "../../model/channel.ts";
-import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../../model/chat-calls.ts";
+import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../../model/chat-answers.ts";
 import { rejectedText } from "../../model/error.ts";
 import type { Message } from "../../model/message.ts";
 import type { ActOutcome, ActTarget, NetworkAct, Outcome } from "../../model/network.ts";

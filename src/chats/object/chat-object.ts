@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import type * as rpc from "../../model/chat-calls.ts";
-import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-calls.ts";
-import type { ListPosition } from "../../model/page.ts";
+import type * as rpc from "../../model/chat-answers.ts";
+import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-answers.ts";
+import type { ListPosition } from "../../model/list-page.ts";
 import type { Visitor } from "../../model/visitor.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";

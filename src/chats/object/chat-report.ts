@@ -1,6 +1,6 @@
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatActivity } from "../../model/chat.ts";
-import type { ChatIdentity, ChatRetention } from "../../model/chat-calls.ts";
+import type { ChatIdentity, ChatRetention } from "../../model/chat-answers.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";

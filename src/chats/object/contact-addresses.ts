@@ -1,6 +1,6 @@
 import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
-import type { ChatIdentity } from "../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";

@@ -1,6 +1,6 @@
 import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
-import type { ChatIdentity } from "../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";

@@ -2,9 +2,8 @@ import { ADAPTERS } from "../../channels/registry.ts";
 import { quickRepliesOf, templateAsText } from "../../channels/templates/object/as-text.ts";
 import { webSpec } from "../../channels/web/spec.ts";
 import type { ChannelKind } from "../../model/channel-kind.ts";
-import type { ChatIdentity, Draft, Prepared } from "../../model/chat-calls.ts";
-import type { Interactive } from "../../model/content.ts";
-import { isMediaType } from "../../model/content.ts";
+import type { ChatIdentity, Draft, Prepared } from "../../model/chat-answers.ts";
+import { type Interactive, isMediaType } from "../../model/content.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
 import type { AcceptedDraft } from "./log/new-message.ts";
 

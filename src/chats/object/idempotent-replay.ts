@@ -1,4 +1,4 @@
-import type { Draft, SendAnswer } from "../../model/chat-calls.ts";
+import type { Draft, SendAnswer } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { AsOwner, ChatIdentity, Unknown } from "../../model/chat-calls.ts";
+import type { AsOwner, ChatIdentity, Unknown } from "../../model/chat-answers.ts";
 
 /** The answer of a chat's object before it has an identity, and always to other organizations. */
 export const UNKNOWN: Unknown = { outcome: "unknown" };

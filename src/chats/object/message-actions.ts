@@ -11,7 +11,7 @@ import type {
   SendAnswer,
   Unknown,
   UsedTemplate,
-} from "../../model/chat-calls.ts";
+} from "../../model/chat-answers.ts";
 import { extraOf, type Message, type ShownMessage } from "../../model/message.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";

@@ -1,4 +1,4 @@
-import type { MessageChange, MessageChangeAnswer, Unknown } from "../../model/chat-calls.ts";
+import type { MessageChange, MessageChangeAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message, Reaction } from "../../model/message.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { NewEvent } from "./log/event-log.ts";

@@ -6,7 +6,7 @@ import type {
   NoteDraft,
   NotesAnswer,
   Unknown,
-} from "../../model/chat-calls.ts";
+} from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";

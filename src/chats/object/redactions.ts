@@ -1,4 +1,4 @@
-import type { RedactAnswer, Unknown } from "../../model/chat-calls.ts";
+import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";

@@ -1,6 +1,6 @@
 import { callOrganization } from "../../calls/call-organization.ts";
 import { type Chat, type ChatActivity, withActivity } from "../../model/chat.ts";
-import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-calls.ts";
+import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-answers.ts";
 import { type EventFact, type EventOrigin, lifeDigits } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
 import { renderEvent, showsChat, unplacedId } from "../../model/event-json.ts";

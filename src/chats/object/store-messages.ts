@@ -10,7 +10,7 @@ import type {
   SendAnswer,
   Unknown,
   UsedTemplate,
-} from "../../model/chat-calls.ts";
+} from "../../model/chat-answers.ts";
 import { isMediaType } from "../../model/content.ts";
 import { typeOfFile } from "../../model/file.ts";
 import { messageId } from "../../model/id.ts";

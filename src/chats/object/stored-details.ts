@@ -1,6 +1,6 @@
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatDetails } from "../../model/chat.ts";
-import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../../model/chat-calls.ts";
+import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../../model/chat-answers.ts";
 import { mergedMetadata } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";

@@ -1,5 +1,5 @@
 import { callOrganization } from "../../calls/call-organization.ts";
-import type { ChatIdentity } from "../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { type TypingBy, typingNews } from "../../model/typing.ts";
 import { isRecent } from "../../platform/clock.ts";
 import type { Adoption } from "./identity.ts";

@@ -4,7 +4,7 @@ import type {
   SkipEventAnswer,
   Unknown,
   WebhookLineAnswer,
-} from "../../model/chat-calls.ts";
+} from "../../model/chat-answers.ts";
 import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";

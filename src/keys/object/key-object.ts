@@ -1,14 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { OpenChanges } from "../../calls/change-fence.ts";
-import type { Directory } from "../../db/client.ts";
-import { directory } from "../../db/client.ts";
+import { type Directory, directory } from "../../db/client.ts";
 import { apiKeys, members, organizations } from "../../db/schema.ts";
 import { addressMatcher } from "../../model/allowlist.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
-import type { Admission, KeyRecord, RefusalReason, RequestCounts } from "../../model/key.ts";
-import { presentKey } from "../../model/key.ts";
+import { type Admission, type KeyRecord, presentKey, type RefusalReason, type RequestCounts } from "../../model/key.ts";
 import type { Need } from "../../model/permission.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";

@@ -12,7 +12,7 @@ import type { channelStats, keyStats, memberStats } from "../../management/stats
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 import { networkKinds, networkLabels } from "../../model/channel-kind.ts";
-import type { Queue } from "../../model/chat-calls.ts";
+import type { Queue } from "../../model/chat-answers.ts";
 import { WEEKDAYS } from "../../model/opening-hours.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
 import { ASK_CONTACT } from "../../model/page-settings.ts";

@@ -1,6 +1,6 @@
 import type { Limits } from "../../db/schema.ts";
 import type { ChannelKind } from "../../model/channel-kind.ts";
-import type { ChatRetention } from "../../model/chat-calls.ts";
+import type { ChatRetention } from "../../model/chat-answers.ts";
 import { addCounts } from "../../model/counts.ts";
 import { addToHistory, type History } from "../../model/history.ts";
 import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../../model/organization.ts";

@@ -1,5 +1,6 @@
-import type { ListAnswer } from "../../model/chat-calls.ts";
+import type { ListAnswer } from "../../model/chat-answers.ts";
 import { parseContactPlace, parseSearch, printContactPlace } from "../../model/contact-search.ts";
+import { pagination } from "../../model/list-page.ts";
 import type {
   ChatFilter,
   ChatPosition,
@@ -7,7 +8,6 @@ import type {
   KnownChannel,
   WaitingPosition,
 } from "../../model/organization.ts";
-import { pagination } from "../../model/page.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";

@@ -1,6 +1,6 @@
 import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { Chat } from "../../model/chat.ts";
-import type { ChatIdentity } from "../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
 import type { ChannelCounts, ChatReport, CountedName, KnownChannel, OpenRequest } from "../../model/organization.ts";

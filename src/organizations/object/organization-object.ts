@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ActEnd, ActFilter, ActPage, BeginAnswer, EndedAct, NewAct } from "../../model/audit.ts";
 import type { Chat } from "../../model/chat.ts";
-import type { ChatIdentity, ListAnswer } from "../../model/chat-calls.ts";
+import type { ChatIdentity, ListAnswer } from "../../model/chat-answers.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
 import type { History } from "../../model/history.ts";
 import type { RequestCounts } from "../../model/key.ts";

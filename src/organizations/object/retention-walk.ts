@@ -1,4 +1,4 @@
-import type { ChatRetention } from "../../model/chat-calls.ts";
+import type { ChatRetention } from "../../model/chat-answers.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { Retries } from "./retries.ts";

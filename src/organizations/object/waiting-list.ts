@@ -1,5 +1,5 @@
-import { readOpaque, writeOpaque } from "../../model/cursor.ts";
 import { isId } from "../../model/id.ts";
+import { readOpaque, writeOpaque } from "../../model/opaque.ts";
 import type { ChatFilter, Waiting } from "../../model/organization.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 

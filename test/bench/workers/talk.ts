@@ -1,6 +1,6 @@
 import { inboundMessage, outboundMessage } from "../../../src/chats/object/log/new-message.ts";
 import type { NewMessage } from "../../../src/chats/object/log/rows.ts";
-import type { FileMedia } from "../../../src/model/chat-calls.ts";
+import type { FileMedia } from "../../../src/model/chat-answers.ts";
 import { newId } from "../../../src/model/id.ts";
 import { type Messages, TALK_STEP_MS, type Talk } from "../filling.ts";
 

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { ChatParts } from "../../../src/chats/object/chat-parts.ts";
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import { newId } from "../../../src/model/id.ts";
 
 /** The parts of a chat that was adopted in another turn, on the storage of an object that is deleted afterward. */

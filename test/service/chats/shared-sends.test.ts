@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { sendMessage } from "../../../src/chats/send-message.ts";
 import type { Caller } from "../../../src/model/caller.ts";
-import type { AsOwner, Draft } from "../../../src/model/chat-calls.ts";
+import type { AsOwner, Draft } from "../../../src/model/chat-answers.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { crash } from "./object/delivery/conversation.ts";

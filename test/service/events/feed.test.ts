@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { countCalls } from "../../support/faults.ts";
 import { admin, call, expectError, expectFaults, newChannel, newChat, send } from "../../support/harness.ts";

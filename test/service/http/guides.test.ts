@@ -37,6 +37,7 @@ import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../
 import { MESSAGE_TYPES } from "../../../src/model/content.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/model/error.ts";
 import { MAX_FILE_BYTES } from "../../../src/model/file.ts";
+import { MAX_PAGE } from "../../../src/model/list-page.ts";
 import {
   MAX_CONTENT,
   MAX_KEY,
@@ -47,7 +48,6 @@ import {
 } from "../../../src/model/message.ts";
 import { MAX_NOTES } from "../../../src/model/note.ts";
 import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, ROW_CEILINGS } from "../../../src/model/organization.ts";
-import { MAX_PAGE } from "../../../src/model/page.ts";
 import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
 import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryError } from "../../../src/chats/object/delivery/retry.ts";
-import type { StatusNews } from "../../../src/model/chat-calls.ts";
+import type { StatusNews } from "../../../src/model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../src/model/message.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 

@@ -13,6 +13,6 @@ const IMPATIENT: Replacement = {
 
 /** Loads the service's code as this simulation runs it. */
 export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
-  const simulated = { "/registry.ts": `${here}../organization/registry.ts`, "/record.ts": `${here}record.ts` };
+  const simulated = { "/registry.ts": `${here}../organization/registry.ts`, "/channel-record.ts": `${here}record.ts` };
   return loadBundle<Service>({ entry: `${here}service.ts`, simulated }, [IMPATIENT, ...replacements]);
 }

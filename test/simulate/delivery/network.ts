@@ -1,5 +1,5 @@
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/object/delivery/retry.ts";
-import type { StatusNews } from "../../../src/model/chat-calls.ts";
+import type { StatusNews } from "../../../src/model/chat-answers.ts";
 import type { PartOutcome } from "../../../src/model/network.ts";
 import type { Call } from "./calls.ts";
 import type { DeliveryWorld } from "./rules.ts";

@@ -1,4 +1,4 @@
-import type { ChatIdentity, StateAnswer, StatusNews } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity, StateAnswer, StatusNews } from "../../../src/model/chat-answers.ts";
 import type { SendBody, ShownMessage } from "../../../src/model/message.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";
 import { Calls } from "../objects/calls.ts";

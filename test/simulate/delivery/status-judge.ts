@@ -1,5 +1,5 @@
 import { wakeAt } from "../../../src/chats/object/delivery/retry.ts";
-import type { StateAnswer, StatusNews } from "../../../src/model/chat-calls.ts";
+import type { StateAnswer, StatusNews } from "../../../src/model/chat-answers.ts";
 import { expiryOf } from "../../../src/model/message.ts";
 import type { PartOutcome } from "../../../src/model/network.ts";
 import type { SimulatedObject } from "../objects/object.ts";

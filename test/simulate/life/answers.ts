@@ -5,7 +5,7 @@ import type {
   MoveBody,
   ResendRequest,
   SendAnswer,
-} from "../../../src/model/chat-calls.ts";
+} from "../../../src/model/chat-answers.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";

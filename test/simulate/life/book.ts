@@ -1,4 +1,4 @@
-import type { MessageChange } from "../../../src/model/chat-calls.ts";
+import type { MessageChange } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import type { NetworkAct } from "../../../src/model/network.ts";

@@ -1,4 +1,4 @@
-import type { MessageChange } from "../../../src/model/chat-calls.ts";
+import type { MessageChange } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import { seqOf } from "../../../src/model/id.ts";
 import type { Reaction, ShownMessage } from "../../../src/model/message.ts";

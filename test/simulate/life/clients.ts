@@ -1,7 +1,7 @@
 import type { ChatStub } from "../../../src/calls/call-chat.ts";
-import type { AsOwner, ListAnswer, MoveBody, Unknown } from "../../../src/model/chat-calls.ts";
+import type { AsOwner, ListAnswer, MoveBody, Unknown } from "../../../src/model/chat-answers.ts";
+import type { ListPosition } from "../../../src/model/list-page.ts";
 import type { SendBody } from "../../../src/model/message.ts";
-import type { ListPosition } from "../../../src/model/page.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";

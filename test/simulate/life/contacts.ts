@@ -1,4 +1,4 @@
-import type { InboundDraft, MessageChange } from "../../../src/model/chat-calls.ts";
+import type { InboundDraft, MessageChange } from "../../../src/model/chat-answers.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { ContentJudge } from "./content-judge.ts";

@@ -1,4 +1,4 @@
-import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/model/chat-answers.ts";
 import type { SendBody, ShownMessage } from "../../../src/model/message.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import type { SimulatedObject } from "../objects/object.ts";

@@ -1,4 +1,4 @@
-import type { ChatIdentity, Draft, SendAnswer } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity, Draft, SendAnswer } from "../../../src/model/chat-answers.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import type { Bucket } from "./bucket.ts";

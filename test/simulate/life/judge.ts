@@ -1,4 +1,4 @@
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import type { NetworkAct } from "../../../src/model/network.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";

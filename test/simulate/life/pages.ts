@@ -1,5 +1,5 @@
+import type { ListPosition } from "../../../src/model/list-page.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
-import type { ListPosition } from "../../../src/model/page.ts";
 import type { Book, Row } from "./book.ts";
 import type { LifeWorld } from "./rules.ts";
 

@@ -1,4 +1,4 @@
-import type { ChatRetention } from "../../../src/model/chat-calls.ts";
+import type { ChatRetention } from "../../../src/model/chat-answers.ts";
 
 const DAY = 86_400_000;
 /** A chat deletes at most this long after its organization's object confirmed the retention. */

@@ -1,4 +1,4 @@
-import type { InboundExtra } from "../../../src/model/chat-calls.ts";
+import type { InboundExtra } from "../../../src/model/chat-answers.ts";
 import type { SendBody } from "../../../src/model/message.ts";
 import type { LifeWorld } from "./rules.ts";
 

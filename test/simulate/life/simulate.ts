@@ -1,4 +1,4 @@
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { SendBody } from "../../../src/model/message.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";
 import { Calls } from "../objects/calls.ts";

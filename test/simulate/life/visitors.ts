@@ -1,4 +1,4 @@
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import { type ConnectingVisitor, visitorHeaders } from "../../../src/model/visitor.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { SimulatedSocket } from "../objects/sockets.ts";

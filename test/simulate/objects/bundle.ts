@@ -57,9 +57,16 @@ function simulating(simulated: BundlePlan["simulated"]): esbuild.Plugin {
   return {
     name: "simulating",
     setup(build) {
+      const used = new Set<string>();
       for (const [end, path] of Object.entries(simulated)) {
-        build.onResolve({ filter: new RegExp(`${RegExp.escape(end)}$`) }, () => ({ path }));
+        build.onResolve({ filter: new RegExp(`${RegExp.escape(end)}$`) }, () => {
+          used.add(end);
+          return { path };
+        });
       }
+      build.onEnd(() => {
+        for (const end of Object.keys(simulated)) if (!used.has(end)) throw new Error(`No import ends with ${end}`);
+      });
     },
   };
 }

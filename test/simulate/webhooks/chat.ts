@@ -1,6 +1,6 @@
 import type { EventLog } from "../../../src/chats/object/log/event-log.ts";
 import type { MessageLog } from "../../../src/chats/object/log/message-log.ts";
-import type { ChatIdentity } from "../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { EventRange, WebhookFilter } from "../../../src/model/webhook.ts";
 import type { LineHost } from "../../../src/webhooks/line/host.ts";

@@ -53,11 +53,15 @@ test("the check finds a network in any spelling, and no part of a word", () => {
 
 /** The descriptions, and the programs that read them. */
 const READERS = /^src\/(?:(?:cli|openapi|web)\/|model\/channel-kind)/;
-const READS_WORDS = /^import (?!type )[^;]* from "[^"]*\/channel-kind\.ts";/m;
+const READS_WORDS =
+  /^import (?!type )(?:[^;]*\b(?:NETWORKS|DESCRIPTIONS|FAILURES)\b[^;]* from "[^"]*\/channel-kind\.ts"|[^;]*\b\w+(?:Description|Failures)\b[^;]* from "[^"]*\/channel-kinds\/)/m;
 
 test("the Worker imports nothing but types from descriptions", () => {
   expect(FILES.filter(([path, text]) => READS_WORDS.test(text) && !READERS.test(path)).map(([path]) => path)).toEqual(
     [],
   );
   expect(READS_WORDS.test('import { NETWORKS } from "../model/channel-kind.ts";')).toBe(true);
+  const own = 'import { whatsappDescription } from "../../model/channel-kinds/whatsapp.ts";';
+  expect(READS_WORDS.test(own)).toBe(true);
+  expect(READS_WORDS.test(own.replace("Description", "Rendering"))).toBe(false);
 });

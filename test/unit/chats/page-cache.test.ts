@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ENTRY_BYTES, PageCache } from "../../../src/chats/page-cache.ts";
-import type { ListAnswer } from "../../../src/model/chat-calls.ts";
+import type { ListAnswer } from "../../../src/model/chat-answers.ts";
 
 /** A cache with room for two pages of four bytes, and a list with one page, whose text is also its version. */
 function cachedList() {

@@ -4,8 +4,7 @@ import { readCursor } from "../../../src/events/cursor.ts";
 import { cursorAt, type FeedPort, FeedReader } from "../../../src/events/feed-reader.ts";
 import { ApiError } from "../../../src/model/error.ts";
 import type { EventType } from "../../../src/model/event.ts";
-import type { FeedFilter } from "../../../src/model/event-filter.ts";
-import { matches } from "../../../src/model/event-filter.ts";
+import { type FeedFilter, matches } from "../../../src/model/event-filter.ts";
 import type { FeedPointer } from "../../../src/model/organization.ts";
 
 const LIFE = "0Vx3kQ2a";

@@ -5,7 +5,7 @@ import { errorResponse } from "../../../src/http/error-response.ts";
 import { positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
 import type { ApiError } from "../../../src/model/error.ts";
-import { pagination } from "../../../src/model/page.ts";
+import { pagination } from "../../../src/model/list-page.ts";
 import { causeOf } from "../../../src/platform/log.ts";
 
 const HEADERS = { isSecure: false, own: {} };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { importsOf, isPure, type Modules, runningWith, SOURCES, valuesOf } from "./sources.ts";
+import GUIDE from "../../../src/docs/contributing.md?raw";
+import { importsOf, isPure, type Modules, PURE_PACKAGES, runningWith, SOURCES, valuesOf } from "./sources.ts";
 
 /** The folders of the service, the lowest first. Each imports from itself and from those below it. */
 const FLOORS = [
@@ -42,7 +43,7 @@ function importsUpward(modules: Modules): string[] {
     if (from === "") return [];
     const below = PROGRAMS[from] ?? FLOORS.slice(0, FLOORS.indexOf(from));
     return importsOf(path, text)
-      .filter(({ to }) => to.startsWith("src/") && folderOf(to) !== from && !below.includes(folderOf(to)))
+      .filter(({ to }) => /^(?:src|test)\//.test(to) && folderOf(to) !== from && !below.includes(folderOf(to)))
       .map(({ to }) => `${path} imports ${to}`);
   });
 }
@@ -61,6 +62,12 @@ test("the model is pure: it imports only itself and packages that touch nothing 
   const model = Object.keys(SOURCES).filter((path) => folderOf(path) === "model");
   expect(model.length).toBeGreaterThan(30);
   expect(model.filter((path) => !isPure(SOURCES, path))).toEqual([]);
+  const imported = model.flatMap((path) => importsOf(path, SOURCES[path]).map(({ to }) => to));
+  expect(imported.filter((to) => !to.startsWith("src/model/") && !PURE_PACKAGES.includes(to))).toEqual([]);
+});
+
+test("the guide has the floors in this order", () => {
+  expect(GUIDE).toContain(FLOORS.map((each) => `\`${each}\``).join(", "));
 });
 
 test("pages and the command line take no schemas from the model", () => {
@@ -74,6 +81,10 @@ test("pages and the command line take no schemas from the model", () => {
 test.for([
   ["a value", 'import { call } from "../calls/call.ts";'],
   ["a type", 'import type { Call } from "../calls/call.ts";'],
+  ["a value on several lines", 'import {\n  call,\n} from "../calls/call.ts";'],
+  ["what is exported again", 'export { call } from "../calls/call.ts";'],
+  ["a value that is loaded later", 'const load = () => import("../calls/call.ts");'],
+  ["a test", 'import { until } from "../../test/support/until.ts";'],
   ["a type in a type", 'type Call = import("../calls/call.ts").Call;'],
   ["the entry", 'import "../app.ts";'],
 ] as const)("the check finds %s from above", ([, text]) => {

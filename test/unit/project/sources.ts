@@ -16,19 +16,22 @@ interface Import {
   isType: boolean;
 }
 
-const COMMENTS = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
+/** A comment, or a text, in which nothing is one. */
+const COMMENTS = /("(?:\\.|[^"\\\n])*")|\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
 const TEXTS = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
-const IMPORT = /^(?:import|export) (type )?(?:[^"';]*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+/** What an import loads later is a value, and `import("…").Name` a type. */
+const IMPORT =
+  /^(?:import|export) (type )?(?:[^"';]*? from )?"([^"]+)"|(?<!typeof )\bimport\(\s*"([^"]+)"(?!\s*\)\.[A-Z])|\bimport\(\s*"([^"]+)"/gm;
 /** Names of what only the runtime has: bindings, storage, sockets, timers, the network and the log. */
 const RUNTIME =
   /\b(?:Env|ExecutionContext|DurableObject\w*|SqlStorage\w*|SyncKvStorage|D1Database|WebSocket\w*|fetch|caches|scheduler|set(?:Timeout|Interval)|console)\b/;
 /** Packages that touch nothing of the runtime. */
-const PURE_PACKAGES = ["zod/mini", "zod/v4/core", "hono/utils/ipaddr"];
+export const PURE_PACKAGES = ["zod/mini", "zod/v4/core", "hono/utils/ipaddr"];
 
 /** What a module imports and exports again. */
 export function importsOf(path: string, text = ""): Import[] {
-  return [...text.replaceAll(COMMENTS, "").matchAll(IMPORT)].map(([, isType, from, inType]) => {
-    const to = from ?? inType ?? "";
+  return [...withoutComments(text).matchAll(IMPORT)].map(([, isType, from, later, inType]) => {
+    const to = from ?? later ?? inType ?? "";
     const resolved = to.startsWith(".") ? new URL(to, `file:///${path}`).pathname.slice(1) : to;
     return { to: resolved, isType: isType !== undefined || inType !== undefined };
   });
@@ -44,16 +47,20 @@ export function runningWith(modules: Modules, roots: string[]): Set<string> {
   return found;
 }
 
-/** Whether a module and all that it imports touch nothing of the runtime. Its results depend on its input alone. */
+/** Whether a module and all that it imports touch nothing of the runtime. Its results depend on its input, or on chance. */
 export function isPure(modules: Modules, path: string): boolean {
   return [...runningWith(modules, [path])].every((each) => {
-    const text = (modules[each] ?? "").replaceAll(COMMENTS, "");
+    const text = withoutComments(modules[each] ?? "");
     const packages = valuesOf(each, text).filter((to) => !(to in modules));
     return packages.every((name) => PURE_PACKAGES.includes(name)) && !RUNTIME.test(code(text));
   });
 }
 
-/** Without comments, texts and imports of types. */
+function withoutComments(text: string): string {
+  return text.replaceAll(COMMENTS, (_, literal = "") => literal);
+}
+
+/** Without texts and imports of types. */
 function code(text: string): string {
   return text.replaceAll(/^import type [^;]*;/gm, "").replaceAll(TEXTS, '""');
 }

@@ -1,4 +1,4 @@
-import type { AttemptHistory, ShownAttempt } from "../../../model/chat-calls.ts";
+import type { AttemptHistory, ShownAttempt } from "../../../model/chat-answers.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { withoutWords } from "../log/redaction.ts";
 

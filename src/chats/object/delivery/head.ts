@@ -1,5 +1,5 @@
 import type { Attempt } from "../../../channels/object/pace.ts";
-import type { StatusNews } from "../../../model/chat-calls.ts";
+import type { StatusNews } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { backoffMs } from "../../../platform/backoff.ts";

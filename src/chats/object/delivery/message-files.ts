@@ -1,5 +1,5 @@
 import type { FilesPort } from "../../../channels/network/adapter.ts";
-import type { Media } from "../../../model/chat-calls.ts";
+import type { Media } from "../../../model/chat-answers.ts";
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { DeliveryLog } from "./delivery-log.ts";

@@ -1,4 +1,4 @@
-import type { StatusNews } from "../../../model/chat-calls.ts";
+import type { StatusNews } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { causeOf } from "../../../platform/log.ts";

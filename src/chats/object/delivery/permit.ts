@@ -1,6 +1,6 @@
 import type { Attempt } from "../../../channels/object/pace.ts";
 import type { BreakReport, PermitAnswer, PermitRequest, ProbeReport } from "../../../channels/object/permits.ts";
-import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { causeOf, type Logger } from "../../../platform/log.ts";
 import { reportsOf } from "./channel-reports.ts";

@@ -1,4 +1,4 @@
-import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../../model/chat-calls.ts";
+import type { ChatIdentity, Queue, ShownHistory, StatusNews } from "../../../model/chat-answers.ts";
 import { expiryOf } from "../../../model/message.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";

@@ -1,4 +1,4 @@
-import type { UsedTemplate } from "../../../model/chat-calls.ts";
+import type { UsedTemplate } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
 import type { OutboundRow } from "../log/rows.ts";
 import { withoutPastWords } from "./attempt-history.ts";

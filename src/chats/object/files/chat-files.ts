@@ -9,7 +9,7 @@ import type {
   RefusedDraft,
   ReserveAnswer,
   Unknown,
-} from "../../../model/chat-calls.ts";
+} from "../../../model/chat-answers.ts";
 import { unavailable } from "../../../model/error.ts";
 import type { FileInfo } from "../../../model/file.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";

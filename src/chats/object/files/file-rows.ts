@@ -1,4 +1,4 @@
-import type { FileMedia } from "../../../model/chat-calls.ts";
+import type { FileMedia } from "../../../model/chat-answers.ts";
 
 /**
  * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,

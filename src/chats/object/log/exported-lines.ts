@@ -1,4 +1,4 @@
-import type { ExportAsked } from "../../../model/chat-calls.ts";
+import type { ExportAsked } from "../../../model/chat-answers.ts";
 import type { Notes } from "../notes.ts";
 import { checkComplete } from "./integrity.ts";
 import type { SeqBounds } from "./ranges.ts";

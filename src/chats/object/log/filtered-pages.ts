@@ -1,4 +1,4 @@
-import type { ListAnswer, MessageFilter, Unknown } from "../../../model/chat-calls.ts";
+import type { ListAnswer, MessageFilter, Unknown } from "../../../model/chat-answers.ts";
 import { folded } from "../../../model/folding.ts";
 import type { Message } from "../../../model/message.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";

@@ -1,4 +1,4 @@
-import type { Media } from "../../../model/chat-calls.ts";
+import type { Media } from "../../../model/chat-answers.ts";
 
 /** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
 export interface Floor {

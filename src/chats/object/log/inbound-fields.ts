@@ -1,4 +1,4 @@
-import type { InboundExtra } from "../../../model/chat-calls.ts";
+import type { InboundExtra } from "../../../model/chat-answers.ts";
 import { parseTap, type Tap } from "../../../model/content.ts";
 import type { Message, TappedChoice } from "../../../model/message.ts";
 import type { MessageLog } from "./message-log.ts";

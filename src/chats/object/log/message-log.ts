@@ -1,4 +1,4 @@
-import type { Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";

@@ -1,4 +1,4 @@
-import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../../model/chat-calls.ts";
+import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../../model/chat-answers.ts";
 import type { Extra } from "../../../model/content-schema.ts";
 import { messageId } from "../../../model/id.ts";
 import type { Message, ShownMedia, UnplacedMessage } from "../../../model/message.ts";

@@ -1,5 +1,5 @@
-import type { ListAnswer } from "../../../model/chat-calls.ts";
-import type { ListPosition } from "../../../model/page.ts";
+import type { ListAnswer } from "../../../model/chat-answers.ts";
+import type { ListPosition } from "../../../model/list-page.ts";
 import type { MessageLog } from "./message-log.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./ranges.ts";
 

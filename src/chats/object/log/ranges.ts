@@ -1,4 +1,4 @@
-import { type CursorPagination, type Pagination, pagination } from "../../../model/page.ts";
+import { type CursorPagination, type Pagination, pagination } from "../../../model/list-page.ts";
 import type { SeqRange } from "./rows.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 
 /** A row to insert. */

@@ -1,4 +1,4 @@
-import type { ChatRetention } from "../../../model/chat-calls.ts";
+import type { ChatRetention } from "../../../model/chat-answers.ts";
 import { fromBase62 } from "../../../model/id.ts";
 import type { Floor, OldMessage } from "../log/floor.ts";
 

@@ -1,4 +1,4 @@
-import type { ChatIdentity, ChatRetention } from "../../../model/chat-calls.ts";
+import type { ChatIdentity, ChatRetention } from "../../../model/chat-answers.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";

@@ -1,4 +1,4 @@
-import type { Due, MoveBody } from "../../../model/chat-calls.ts";
+import type { Due, MoveBody } from "../../../model/chat-answers.ts";
 import { ERRORS, type Fault } from "../../../model/error.ts";
 import { timeFaults } from "../../../model/schedule.ts";
 

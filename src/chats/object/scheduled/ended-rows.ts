@@ -1,4 +1,4 @@
-import type { Media } from "../../../model/chat-calls.ts";
+import type { Media } from "../../../model/chat-answers.ts";
 import type { UnplacedMessage } from "../../../model/message.ts";
 import type { EndMedia } from "../log/floor.ts";
 import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";

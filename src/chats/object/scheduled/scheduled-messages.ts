@@ -7,7 +7,7 @@ import type {
   Prepared,
   RefusedDraft,
   Unknown,
-} from "../../../model/chat-calls.ts";
+} from "../../../model/chat-answers.ts";
 import type { UnplacedMessage } from "../../../model/message.ts";
 import { scheduleCursor } from "../../../model/schedule.ts";
 import type { Clock } from "../../../platform/clock.ts";

@@ -1,4 +1,4 @@
-import type { Due, Media, UsedTemplate } from "../../../model/chat-calls.ts";
+import type { Due, Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import type { UnplacedMessage } from "../../../model/message.ts";
 
 /** A message without a place in the chat, and the columns that go with it. */

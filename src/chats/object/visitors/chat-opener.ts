@@ -1,5 +1,5 @@
 import { type OpenedChat, openVisitorChat } from "../../../calls/open-visitor-chat.ts";
-import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
 import { causeOf } from "../../../platform/log.ts";
 import { RETRY_AFTER_SECONDS, type RefusedFrame, refusedFrame, unavailableFrame } from "./frames.ts";

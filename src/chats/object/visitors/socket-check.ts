@@ -1,6 +1,6 @@
 import { callObject } from "../../../calls/call-object.ts";
 import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
-import type { ChatIdentity } from "../../../model/chat-calls.ts";
+import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
 import { isRecent } from "../../../platform/clock.ts";
 import { causeOf } from "../../../platform/log.ts";

@@ -1,6 +1,6 @@
 import { addressOfToken, isToken } from "../../../channels/web/identity.ts";
 import type { ChatDetails } from "../../../model/chat.ts";
-import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../../model/chat-calls.ts";
+import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../../model/chat-answers.ts";
 import { jurisdictionOf, newId } from "../../../model/id.ts";
 import type { Message } from "../../../model/message.ts";
 import { webChatId } from "../../../model/visitor.ts";

@@ -1,5 +1,4 @@
-import type { Permission } from "../../../model/permission.ts";
-import { PRESETS } from "../../../model/permission.ts";
+import { type Permission, PRESETS } from "../../../model/permission.ts";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";

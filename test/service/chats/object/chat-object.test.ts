@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { SendAnswer, Unknown } from "../../../../src/model/chat-calls.ts";
+import type { SendAnswer, Unknown } from "../../../../src/model/chat-answers.ts";
 import type { Message } from "../../../../src/model/message.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
 import { runAlarm } from "../../../support/alarms.ts";

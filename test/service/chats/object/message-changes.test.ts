@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { ChatObject } from "../../../../src/chats/object/chat-object.ts";
 import type { ChatParts } from "../../../../src/chats/object/chat-parts.ts";
-import type { InboundExtra, MessageChange } from "../../../../src/model/chat-calls.ts";
+import type { InboundExtra, MessageChange } from "../../../../src/model/chat-answers.ts";
 import { newId } from "../../../../src/model/id.ts";
 import { PERMISSIONS } from "../../../../src/model/permission.ts";
 import { asOwner } from "../../../support/as-owner.ts";

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { fileKey } from "../../../../../src/calls/file-bucket.ts";
-import type { ChatIdentity, FileMedia } from "../../../../../src/model/chat-calls.ts";
+import type { ChatIdentity, FileMedia } from "../../../../../src/model/chat-answers.ts";
 import type { FileInfo } from "../../../../../src/model/file.ts";
 import { randomBase62 } from "../../../../../src/model/id.ts";
 import { admin, created, send } from "../../../../support/harness.ts";

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { fileKey } from "../../../../../src/calls/file-bucket.ts";
 import type { Adapter } from "../../../../../src/channels/network/adapter.ts";
 import * as registry from "../../../../../src/channels/registry.ts";
-import type { ChatIdentity } from "../../../../../src/model/chat-calls.ts";
+import type { ChatIdentity } from "../../../../../src/model/chat-answers.ts";
 import { typeOfFile } from "../../../../../src/model/file.ts";
 import type { Outgoing } from "../../../../../src/model/network.ts";
 import { runAlarm } from "../../../../support/alarms.ts";

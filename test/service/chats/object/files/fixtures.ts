@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { fileKey } from "../../../../../src/calls/file-bucket.ts";
-import type { Draft, FileRequest, SendAnswer } from "../../../../../src/model/chat-calls.ts";
+import type { Draft, FileRequest, SendAnswer } from "../../../../../src/model/chat-answers.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";

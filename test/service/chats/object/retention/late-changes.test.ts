@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessageChange } from "../../../../../src/model/chat-calls.ts";
+import type { MessageChange } from "../../../../../src/model/chat-answers.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import type { Message } from "../../../../../src/model/message.ts";
 import { asOwner } from "../../../../support/as-owner.ts";

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import type { MoveBody } from "../../../../../src/model/chat-calls.ts";
+import type { MoveBody } from "../../../../../src/model/chat-answers.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { expectError, expectFaults, send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";

@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import type { CancelAnswer, MoveAnswer } from "../../../../../src/model/chat-calls.ts";
+import type { CancelAnswer, MoveAnswer } from "../../../../../src/model/chat-answers.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { send } from "../../../../support/harness.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { MessageChange } from "../../../../../src/model/chat-calls.ts";
+import type { MessageChange } from "../../../../../src/model/chat-answers.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { admin, send } from "../../../../support/harness.ts";
 import { asUser, connect, type Frame, newSite, signUser, visit } from "../../../../support/sockets.ts";

@@ -8,7 +8,7 @@ import {
   scheduledMessage,
 } from "../../../../../src/chats/object/log/new-message.ts";
 import { redacted } from "../../../../../src/chats/object/log/redaction.ts";
-import type { InboundDraft } from "../../../../../src/model/chat-calls.ts";
+import type { InboundDraft } from "../../../../../src/model/chat-answers.ts";
 import { draft, identity } from "../../../../support/drafts.ts";
 
 const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };

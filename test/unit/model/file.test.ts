@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { KINDS } from "../../../src/channels/kinds.ts";
-import type { FileInfo } from "../../../src/model/file.ts";
-import { MEBIBYTE, type MediaType, sentNameOf, typeOfFile } from "../../../src/model/file.ts";
+import { type FileInfo, MEBIBYTE, type MediaType, sentNameOf, typeOfFile } from "../../../src/model/file.ts";
 
 function file(contentType: string, fields: Partial<FileInfo> = {}): FileInfo {
   return { contentType, size: 1_000, fileName: null, width: null, height: null, ...fields };
