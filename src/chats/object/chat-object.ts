@@ -20,21 +20,21 @@ import { isOwner } from "./visitors/socket-check.ts";
  * and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
-  readonly #parts = new ChatParts(this.ctx, this.env, (as, draft) => this.receive(as, draft));
+  protected readonly parts = new ChatParts(this.ctx, this.env, (as, draft) => this.receive(as, draft));
 
   /** Accepts a visitor's socket. Only our Worker calls this, and it has verified what the headers say. */
   override fetch(request: Request): Response {
-    return this.#parts.visitors.accept(request);
+    return this.parts.visitors.accept(request);
   }
 
   override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
     // What needs the alarm asks for it again, and tells the visitor if that fails.
-    await this.#parts.alarm.standing().catch(() => null);
-    return this.#parts.visitors.onMessage(socket, data);
+    await this.parts.alarm.standing().catch(() => null);
+    return this.parts.visitors.onMessage(socket, data);
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    this.#parts.visitors.onClose(socket, code);
+    this.parts.visitors.onClose(socket, code);
   }
 
   /** Returns a page of messages. @param cachedVersion the version of this page that the caller has cached */
@@ -43,8 +43,8 @@ export class ChatObject extends DurableObject<Env> {
     position: ListPosition,
     cachedVersion?: string,
   ): rpc.ListAnswer | Text<rpc.ListAnswer> | rpc.Unknown {
-    return this.#parts.adoption.forOwner(as, () => {
-      const answer = this.#parts.pages.read(position, cachedVersion);
+    return this.parts.adoption.forOwner(as, () => {
+      const answer = this.parts.pages.read(position, cachedVersion);
       // A page is bytes.
       return as.asText && answer.outcome !== "ok" ? asText(answer) : answer;
     });
@@ -56,21 +56,21 @@ export class ChatObject extends DurableObject<Env> {
     filter: rpc.MessageFilter,
     { before, limit }: { before: string | null; limit: number },
   ): Promise<rpc.ListAnswer | rpc.Unknown> {
-    const { adoption, filteredPages } = this.#parts;
+    const { adoption, filteredPages } = this.parts;
     return adoption.forOwner(as, ({ life }) => filteredPages.read(filter, before, limit, () => adoption.exists(life)));
   }
 
   /** Returns messages for an export; see `exportedPage`. */
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
-    return this.#parts.adoption.forOwner(as, ({ life }) => {
+    return this.parts.adoption.forOwner(as, ({ life }) => {
       if (asked.life !== null && asked.life !== life) return UNKNOWN;
-      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.#parts) };
+      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts) };
     });
   }
 
   get(as: AsOwner, messageId: string): rpc.MessageAnswer {
-    return this.#parts.adoption.forOwner(as, () => {
-      const doc = this.#parts.messageById(messageId);
+    return this.parts.adoption.forOwner(as, () => {
+      const doc = this.parts.messageById(messageId);
       return doc === null ? { outcome: "no_message" } : { outcome: "ok", doc };
     });
   }
@@ -79,8 +79,8 @@ export class ChatObject extends DurableObject<Env> {
   send(as: AsOwner, drafts: rpc.Draft[]): Promise<rpc.SendAnswer[] | Text<rpc.SendAnswer[]> | rpc.Unknown> {
     return this.#forOwner(as, async (identity) => {
       // The alarm may be late. Messages that were due before come first.
-      this.#parts.scheduled.placeDue();
-      const answers = drafts.map((draft) => this.#parts.store.outbound(identity, draft, as.isRepeat));
+      this.parts.scheduled.placeDue();
+      const answers = drafts.map((draft) => this.parts.store.outbound(identity, draft, as.isRepeat));
       // Even if nothing is new: the first call may have stored the messages and lost the alarm.
       if (answers.some(({ outcome }) => outcome !== "refused")) await this.#startDelivery(identity);
       return as.asText ? asText(answers) : answers;
@@ -89,13 +89,13 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Lists the scheduled messages, soonest first. */
   listScheduled(as: AsOwner, limit: number, after: Due | null): rpc.ScheduledAnswer {
-    return this.#parts.adoption.forOwner(as, () => ({ outcome: "ok", body: this.#parts.scheduled.list(limit, after) }));
+    return this.parts.adoption.forOwner(as, () => ({ outcome: "ok", body: this.parts.scheduled.list(limit, after) }));
   }
 
   /** Changes a scheduled message's times; see `MessageActions.move`. */
   move(as: AsOwner, messageId: string, change: rpc.MoveBody): Promise<rpc.MoveAnswer> {
     return this.#forOwner(as, async (identity) => {
-      const answer = this.#parts.actions.move(messageId, change, as.isRepeat);
+      const answer = this.parts.actions.move(messageId, change, as.isRepeat);
       if (answer.outcome === "ok") await this.#startDelivery(identity);
       return answer;
     });
@@ -104,9 +104,9 @@ export class ChatObject extends DurableObject<Env> {
   /** Cancels a message; see `MessageActions.cancel`. */
   cancel(as: AsOwner, messageId: string): Promise<rpc.CancelAnswer> {
     return this.#forOwner(as, async () => {
-      const answer = this.#parts.actions.cancel(messageId);
+      const answer = this.parts.actions.cancel(messageId);
       // Even if it was canceled before: the first call may have lost the alarm.
-      if (answer.outcome === "ok") await this.#parts.announce();
+      if (answer.outcome === "ok") await this.parts.announce();
       return answer;
     });
   }
@@ -114,40 +114,40 @@ export class ChatObject extends DurableObject<Env> {
   /** Sends a failed message again; see `MessageActions.resend`. */
   resend(as: AsOwner, request: rpc.ResendRequest): Promise<rpc.SendAnswer | rpc.Unknown> {
     return this.#forOwner(as, async (identity) => {
-      this.#parts.scheduled.placeDue();
-      const answer = this.#parts.actions.resend(identity, request, as.isRepeat);
+      this.parts.scheduled.placeDue();
+      const answer = this.parts.actions.resend(identity, request, as.isRepeat);
       if (answer.outcome !== "refused") await this.#startDelivery(identity);
       return answer;
     });
   }
 
   attempts(as: AsOwner, messageId: string): rpc.AttemptsAnswer {
-    return this.#parts.adoption.forOwner(as, () => this.#parts.actions.attempts(messageId));
+    return this.parts.adoption.forOwner(as, () => this.parts.actions.attempts(messageId));
   }
 
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
   async adopt(identity: ChatIdentity): Promise<void> {
     const as = { organizationId: identity.organizationId, knownIdentity: identity, isRepeat: false };
     await this.#forOwner(as, () => {
-      this.#parts.files.keepChat();
-      return this.#parts.announce();
+      this.parts.files.keepChat();
+      return this.parts.announce();
     });
   }
 
   /** The organization that the chat belongs to, or belonged to lately; null if the object holds nothing. */
   owner(): { organizationId: string } | null {
-    const owner = this.#parts.adoption.identity() ?? this.#parts.adoption.tombstone();
+    const owner = this.parts.adoption.identity() ?? this.parts.adoption.tombstone();
     return owner ? { organizationId: owner.organizationId } : null;
   }
 
   /** Stores a message from the contact. A message that the network repeats is stored once. */
   receive(as: AsOwner, draft: rpc.InboundDraft): Promise<rpc.ReceiveAnswer> {
     return this.#forOwner(as, async (identity) => {
-      this.#parts.contact.learn(draft.addresses, false);
-      const answer = this.#parts.store.inbound(identity, draft);
+      this.parts.contact.learn(draft.addresses, false);
+      const answer = this.parts.store.inbound(identity, draft);
       // The first call may have stored the message and lost the alarm.
-      if (answer.outcome === "repeated") await this.#parts.due.standBy();
-      if (answer.outcome === "stored") await this.#parts.announce();
+      if (answer.outcome === "repeated") await this.parts.due.standBy();
+      if (answer.outcome === "stored") await this.parts.announce();
       return answer;
     });
   }
@@ -156,26 +156,26 @@ export class ChatObject extends DurableObject<Env> {
   applyStatus(as: AsOwner, channelId: string, news: rpc.StatusNews): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, (identity) => {
       if (identity.channelId !== channelId) return UNKNOWN;
-      return this.#parts.queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
+      return this.parts.queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
     });
   }
 
   /** Replaces the address that messages are sent to. */
   changeAddress(as: AsOwner, address: string): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, async () => {
-      this.#parts.contact.learn([address], true);
-      await this.#parts.announce();
+      this.parts.contact.learn([address], true);
+      await this.parts.announce();
       return { outcome: "ok" };
     });
   }
 
   /** Returns where the media of a message is: at its network, or with us. */
   media(as: AsOwner, messageId: string): rpc.MediaPointer {
-    return this.#parts.adoption.forOwner(as, ({ channelId, life }) => {
-      const placed = this.#parts.log.byId(messageId);
-      const unplaced = placed ? null : this.#parts.scheduled.find(messageId);
+    return this.parts.adoption.forOwner(as, ({ channelId, life }) => {
+      const placed = this.parts.log.byId(messageId);
+      const unplaced = placed ? null : this.parts.scheduled.find(messageId);
       if (!placed && !unplaced) return { outcome: "no_message" };
-      const media = placed ? this.#parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
+      const media = placed ? this.parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
       if (!media) return { outcome: "no_media" };
       const { createdAt } = unplaced?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
       return { outcome: "ok", channelId, life, media, createdAt: Date.parse(createdAt) };
@@ -185,9 +185,9 @@ export class ChatObject extends DurableObject<Env> {
   /** A message's network no longer has its media, and is not asked again. Repeating the call writes nothing. */
   mediaGone(as: AsOwner, messageId: string): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, () => {
-      const row = this.#parts.log.byId(messageId);
+      const row = this.parts.log.byId(messageId);
       if (!row) return { outcome: "no_message" };
-      this.#parts.log.mediaGone(row.seq);
+      this.parts.log.mediaGone(row.seq);
       return { outcome: "ok" };
     });
   }
@@ -195,22 +195,22 @@ export class ChatObject extends DurableObject<Env> {
   /** Makes room for a file; see `ChatFiles.reserve`. */
   reserveFile(as: AsOwner, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
     return this.#forOwner(as, async (identity) => {
-      const answer = this.#parts.files.reserve(identity, request);
-      if (answer.outcome === "reserved") await this.#parts.due.standBy();
+      const answer = this.parts.files.reserve(identity, request);
+      if (answer.outcome === "reserved") await this.parts.due.standBy();
       return answer;
     });
   }
 
   /** Makes room for a visitor's file. It may begin the chat. */
   async reserveVisitorFile(as: AsOwner, visitor: Visitor, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
-    await this.#parts.alarm.standing();
-    const isBegun = this.#parts.adoption.identity() === undefined;
-    return this.#parts.adoption.forOwner(as, async (identity) => {
+    await this.parts.alarm.standing();
+    const isBegun = this.parts.adoption.identity() === undefined;
+    return this.parts.adoption.forOwner(as, async (identity) => {
       if (!isOwner(visitor, identity)) return UNKNOWN;
-      if (isBegun) this.#parts.files.begin();
-      const answer = this.#parts.files.reserve(identity, request);
-      if (isBegun) await this.#parts.announce();
-      await this.#parts.due.standBy();
+      if (isBegun) this.parts.files.begin();
+      const answer = this.parts.files.reserve(identity, request);
+      if (isBegun) await this.parts.announce();
+      await this.parts.due.standBy();
       return answer;
     });
   }
@@ -218,15 +218,15 @@ export class ChatObject extends DurableObject<Env> {
   /** The bytes of a file are stored; see `ChatFiles.confirm`. */
   confirmFile(as: AsOwner, request: rpc.ConfirmRequest): Promise<rpc.ConfirmAnswer> {
     return this.#forOwner(as, async (identity) => {
-      const answer = this.#parts.files.confirm(identity, request);
-      if (answer.outcome === "ok") await this.#parts.due.standBy();
+      const answer = this.parts.files.confirm(identity, request);
+      if (answer.outcome === "ok") await this.parts.due.standBy();
       return answer;
     });
   }
 
   /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
   patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.#parts.details.patch(identity, patch));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
   }
 
   /**
@@ -234,64 +234,64 @@ export class ChatObject extends DurableObject<Env> {
    * object that runs an earlier version would ignore it.
    */
   assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.#parts.details.patch(identity, patch, assignment, as.isRepeat));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */
   answered(as: AsOwner): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, () => this.#parts.details.answered());
+    return this.#forOwner(as, () => this.parts.details.answered());
   }
 
   /** Stores a note; see `Notes.add`. */
   addNote(as: AsOwner, draft: rpc.NoteDraft): Promise<rpc.AddNoteAnswer> {
     return this.#forOwner(as, async (identity) => {
-      const answer = this.#parts.notes.add(identity, draft);
+      const answer = this.parts.notes.add(identity, draft);
       // Even if it was stored before: the first call may have lost the alarm.
-      if (answer.outcome === "stored") await this.#parts.announce();
+      if (answer.outcome === "stored") await this.parts.announce();
       return answer;
     });
   }
 
   /** Lists the notes, newest first. */
   notes(as: AsOwner, before: string | null, limit: number): rpc.NotesAnswer {
-    return this.#parts.adoption.forOwner(as, () => this.#parts.notes.list(before, limit));
+    return this.parts.adoption.forOwner(as, () => this.parts.notes.list(before, limit));
   }
 
   /** Deletes a note; see `Notes.delete`. */
   deleteNote(as: AsOwner, id: string, by: rpc.CallerName, mayAll: boolean): Promise<rpc.DeleteNoteAnswer> {
     return this.#forOwner(as, async () => {
-      const answer = this.#parts.notes.delete(id, by, mayAll, as.isRepeat);
-      if (answer.outcome === "ok") await this.#parts.announce();
+      const answer = this.parts.notes.delete(id, by, mayAll, as.isRepeat);
+      if (answer.outcome === "ok") await this.parts.announce();
       return answer;
     });
   }
 
   /** Returns the chat's activity and the state of its queue. */
   state(as: AsOwner): rpc.StateAnswer {
-    return this.#parts.adoption.forOwner(as, (identity) => {
-      const queue = describeQueue(this.#parts.deliveries, identity, Date.now());
-      return { outcome: "ok", activity: this.#parts.report.activity(), queue };
+    return this.parts.adoption.forOwner(as, (identity) => {
+      const queue = describeQueue(this.parts.deliveries, identity, Date.now());
+      return { outcome: "ok", activity: this.parts.report.activity(), queue };
     });
   }
 
   /** Blanks a message; see `Redactions`. @param call the name of the request, by which a repeat is known */
   redact(as: AsOwner, id: string, call: string): Promise<rpc.RedactAnswer> {
-    return this.#forOwner(as, () => this.#parts.redactions.redact(id, call));
+    return this.#forOwner(as, () => this.parts.redactions.redact(id, call));
   }
 
   /** Reacts to a message, or takes the reaction back; see `Acts.react`. */
   react(as: AsOwner, messageId: string, emoji: string | null): Promise<rpc.ActAnswer<{ doc: string }>> {
-    return this.#acting(as, () => this.#parts.acts.react(messageId, emoji));
+    return this.#acting(as, () => this.parts.acts.react(messageId, emoji));
   }
 
   /** Marks the contact's messages up to this one as read; see `Acts.markRead`. */
   markRead(as: AsOwner, messageId: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
-    return this.#acting(as, () => this.#parts.acts.markRead(messageId));
+    return this.#acting(as, () => this.parts.acts.markRead(messageId));
   }
 
   /** Shows the contact that somebody writes. */
   async showTyping(as: AsOwner, by: rpc.CallerName, publicName?: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
-    return this.#parts.adoption.forOwner(as, () => this.#parts.acts.showTyping(by, publicName));
+    return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by, publicName));
   }
 
   /** Changes a stored message as its network tells; see `MessageChanges`. */
@@ -299,49 +299,49 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, async ({ channelId }) => {
       // The status names its chat. One from another channel must not change this chat.
       if (change.change === "reaction_failed" && change.channelId !== channelId) return UNKNOWN;
-      const answer = await this.#parts.messageChanges.apply(change);
+      const answer = await this.parts.messageChanges.apply(change);
       // Even if nothing changed: the first call may have lost the alarm.
-      if (answer.outcome === "ok") await this.#parts.announce();
+      if (answer.outcome === "ok") await this.parts.announce();
       return answer;
     });
   }
 
   /** The channel works again: a message that waited for it may be sent now. */
   async wake(): Promise<void> {
-    await this.#parts.alarm.standing();
-    if (this.#parts.adoption.identity()) this.#parts.queue.wake();
+    await this.parts.alarm.standing();
+    if (this.parts.adoption.identity()) this.parts.queue.wake();
   }
 
   /** Deletes the chat of `life` and all its messages; see `Erasure.erase`. */
   async erase(organizationId: string, life: number): Promise<void> {
-    await this.#parts.erasure.erase(organizationId, life);
+    await this.parts.erasure.erase(organizationId, life);
   }
 
   /** The channel keeps its messages longer, or for less time. */
   async retain(organizationId: string, life: number, retention: ChatRetention): Promise<void> {
-    await this.#parts.alarm.standing();
-    if (this.#parts.adoption.identify(organizationId, null)?.life !== life) return;
-    this.#parts.retention.onRetention(retention);
-    await this.#parts.due.standBy();
+    await this.parts.alarm.standing();
+    if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
+    this.parts.retention.onRetention(retention);
+    await this.parts.due.standBy();
   }
 
   /** The member was removed: the chat is nobody's, unless it has become another member's. @throws if it can't be reported */
   async free(organizationId: string, life: number, memberId: string): Promise<void> {
-    await this.#parts.alarm.standing();
-    if (this.#parts.adoption.identify(organizationId, null)?.life !== life) return;
-    const { outcome } = await this.#parts.details.free(memberId);
+    await this.parts.alarm.standing();
+    if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;
+    const { outcome } = await this.parts.details.free(memberId);
     if (outcome !== "ok") throw new Error("The organization's object does not know whose the chat is");
   }
 
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
   override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     // The platform repeats an alarm only a few times. A repeated one waits for nothing.
-    if (!invocation?.isRetry && this.#parts.scheduled.hasDue) {
+    if (!invocation?.isRetry && this.parts.scheduled.hasDue) {
       // Before the wait: a call meanwhile must not set an alarm in place of the platform's repeat of this one.
-      this.#parts.alarm.rang();
+      this.parts.alarm.rang();
       await turnsOf(this.env).begin();
     }
-    return this.#parts.due.ring(invocation);
+    return this.parts.due.ring(invocation);
   }
 
   /** Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit. */
@@ -350,30 +350,30 @@ export class ChatObject extends DurableObject<Env> {
     work: (identity: ChatIdentity) => Answer | Promise<Answer>,
   ): Promise<Answer | rpc.Unknown> {
     // Read before: nothing is awaited between this and the work's last write.
-    await this.#parts.alarm.standing();
-    return this.#parts.adoption.forOwner(as, work);
+    await this.parts.alarm.standing();
+    return this.parts.adoption.forOwner(as, work);
   }
 
   /** Makes an act, and announces what it changed. */
   #acting<Answer extends { outcome: string }>(as: AsOwner, act: () => Promise<Answer>): Promise<Answer | rpc.Unknown> {
     return this.#forOwner(as, async (identity) => {
       const answer = await act();
-      if (!this.#parts.adoption.exists(identity.life)) return UNKNOWN;
+      if (!this.parts.adoption.exists(identity.life)) return UNKNOWN;
       // Even if nothing changed: the first call may have lost the alarm.
-      if (answer.outcome === "ok") await this.#parts.announce();
+      if (answer.outcome === "ok") await this.parts.announce();
       return answer;
     });
   }
 
   /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
   #startDelivery({ channelKind }: ChatIdentity): Promise<void> {
-    if (channelKind !== "web") this.#parts.queue.start();
-    return this.#parts.announce();
+    if (channelKind !== "web") this.parts.queue.start();
+    return this.parts.announce();
   }
 
   /** Reads events; see `ChatEvents.read`. */
   async events(as: AsOwner, range: rpc.EventsAsked, types: string[] | null): Promise<rpc.ReadEventsAnswer> {
-    const { adoption, events } = this.#parts;
+    const { adoption, events } = this.parts;
     return adoption.forOwner(as, (identity) =>
       events.read(identity, range, types, () => adoption.exists(identity.life)),
     );
@@ -381,26 +381,26 @@ export class ChatObject extends DurableObject<Env> {
 
   /** A webhook can be called again; see `Lines.wake`. */
   wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
-    return this.#parts.lines.wake(webhookId, number, startedAt);
+    return this.parts.lines.wake(webhookId, number, startedAt);
   }
 
   /** Describes what the chat sends to a webhook. */
   async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookLineAnswer> {
-    return this.#parts.adoption.forOwner(as, () => this.#parts.lines.describe(webhookId));
+    return this.parts.adoption.forOwner(as, () => this.parts.lines.describe(webhookId));
   }
 
   /** Gives up the first event that waits for a webhook. */
   async skipEvent(as: AsOwner, webhookId: string, eventId: string): Promise<rpc.SkipEventAnswer> {
-    return this.#parts.adoption.forOwner(as, (identity) => this.#parts.lines.skip(identity, webhookId, eventId));
+    return this.parts.adoption.forOwner(as, (identity) => this.parts.lines.skip(identity, webhookId, eventId));
   }
 
   /** Tries the first event that waits for a webhook at once. */
   async retryEvent(as: AsOwner, webhookId: string): Promise<rpc.RetryEventAnswer> {
-    return this.#parts.adoption.forOwner(as, () => this.#parts.lines.retry(webhookId));
+    return this.parts.adoption.forOwner(as, () => this.parts.lines.retry(webhookId));
   }
 
   /** Sends events to a webhook again; see `Lines.replay`. @returns null if there is no chat */
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
-    return this.#parts.adoption.identity() ? this.#parts.lines.replay(webhookId, replayId, ranges) : null;
+    return this.parts.adoption.identity() ? this.parts.lines.replay(webhookId, replayId, ranges) : null;
   }
 }
