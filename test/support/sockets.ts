@@ -79,9 +79,21 @@ export class Page {
     return this.next();
   }
 
-  /** Sends a message with the client's own id, and returns the response. */
-  write(id: string, content = `Text of ${id}`): Promise<Frame> {
-    return this.ask({ type: "message", id, content });
+  /** Sends a message with the client's own id, and returns the response. Frames that come before it are the next ones. */
+  async write(id: string, content = `Text of ${id}`): Promise<Frame> {
+    this.send({ type: "message", id, content });
+    const before: Frame[] = [];
+    let frame = await this.next();
+    for (; frame.type === "status"; frame = await this.next()) before.push(frame);
+    this.#frames.unshift(...before);
+    return frame;
+  }
+
+  /** The next frame that is not a status, which may come late. */
+  async nextMessage(): Promise<Frame> {
+    let frame = await this.next();
+    while (frame.type === "status") frame = await this.next();
+    return frame;
   }
 
   /** Every frame that was sent before the response to a ping. */

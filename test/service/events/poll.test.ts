@@ -61,8 +61,8 @@ test("a poll without an event ends after its time, with a cursor that continues"
   const start = Date.now();
   const { events, cursor, hasMore } = await pageOf(api, "from=now&wait=7");
   expect([events, hasMore]).toEqual([[], false]);
-  // The next check of the key may end first: then it is three seconds more.
-  expect([7_000, 10_000]).toContain(Date.now() - start);
+  // A hurried clock goes on while the answer is on its way.
+  expect(Date.now() - start).toBeGreaterThanOrEqual(7_000);
   await send(api, chat.id);
   await report(chat.id);
   expect((await pageOf(api, `after=${cursor}`)).events.map(nameOf)).toEqual([`${chat.id} 2 message.created`]);
