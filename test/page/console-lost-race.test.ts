@@ -15,7 +15,7 @@ test("a chat that somebody else took before it was opened is shown as theirs, al
     return { messages: [], pagination: { hasMore: false } };
   };
   const store = new ConversationStore(createApi(answerTo), "cht_1", chat(null), () => {});
-  expect(await store.assign("mbr_1")).toBe(false);
+  expect(await store.assign("mbr_1", null)).toBe(false);
   expect(store.chat.value?.assigneeId).toBe("mbr_2");
 });
 
@@ -33,7 +33,7 @@ test("a change stays when the answer to an earlier question comes after it", asy
   const shown: (string | null)[] = [];
   const store = new ConversationStore(createApi(answerTo), "cht_1", chat(null), (one) => shown.push(one.assigneeId));
   const loaded = store.load(null);
-  expect(await store.assign("mbr_1")).toBe(true);
+  expect(await store.assign("mbr_1", null)).toBe(true);
   late.resolve();
   await loaded;
   expect(shown).toEqual(["mbr_1", "mbr_1"]);

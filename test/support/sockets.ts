@@ -79,20 +79,18 @@ export class Page {
     return this.next();
   }
 
-  /** Sends a message with the client's own id, and returns the response. Frames that come before it are the next ones. */
+  /** Sends a message with the client's own id, and returns the response. */
   async write(id: string, content = `Text of ${id}`): Promise<Frame> {
     this.send({ type: "message", id, content });
-    const before: Frame[] = [];
-    let frame = await this.next();
-    for (; frame.type === "status"; frame = await this.next()) before.push(frame);
-    this.#frames.unshift(...before);
-    return frame;
+    return this.pastStatuses();
   }
 
-  /** The next frame that is not a status, which may come late. */
-  async nextMessage(): Promise<Frame> {
+  /** The next frame that is not a status. Statuses before it, which may come late, are still to be read. */
+  async pastStatuses(): Promise<Frame> {
+    const statuses: Frame[] = [];
     let frame = await this.next();
-    while (frame.type === "status") frame = await this.next();
+    for (; frame.type === "status"; frame = await this.next()) statuses.push(frame);
+    this.#frames.unshift(...statuses);
     return frame;
   }
 

@@ -93,7 +93,7 @@ export function useResource<T>(
 
 /** The rows of a list that is loaded page by page. */
 export interface Pages<Row> {
-  rows: Resource<Row[]>;
+  rows: Omit<Resource<Row[]>, "refresh">;
   hasMore: boolean;
   isLoadingMore: boolean;
   more: () => void;
@@ -125,6 +125,7 @@ export function usePages<Row>(
 ): Pages<Row> {
   const isLoadingMore = useSignal(false);
   const first = useResource(key, (signal) => load({ limit: PAGE }, signal));
+  const { refresh: _, ...rest } = first;
   const { data } = first;
   const next = data?.pagination.hasMore ? (data.pagination.cursor ?? (data.pagination.page ?? 1) + 1) : null;
   const more = async () => {
@@ -141,9 +142,8 @@ export function usePages<Row>(
   };
   return {
     rows: {
-      ...first,
+      ...rest,
       data: data?.rows,
-      refresh: async () => (await first.refresh()).rows,
       set: (rows) => data && first.set({ ...data, rows }),
     },
     hasMore: next !== null,

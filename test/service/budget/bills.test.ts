@@ -107,7 +107,7 @@ test("a message to a visitor whose page is open, delivered and read", async () =
   await settle(objects);
   const { ring, read } = await meter(objects);
   await send(api, chatId);
-  const { message } = await page.nextMessage();
+  const { message } = await page.pastStatuses();
   page.send({ type: "delivered", seq: message.seq });
   page.send({ type: "read", seq: message.seq });
   await page.rest();
@@ -129,7 +129,7 @@ test("a visitor's day: three visits, five questions, five answers that are read"
       pass(MINUTE_MS);
       await ring(ofChat);
       await send(api, chatId, { content: `Answer ${asked}` });
-      const { message } = await page.nextMessage();
+      const { message } = await page.pastStatuses();
       after = message.seq;
       page.send({ type: "delivered", seq: after });
       page.send({ type: "read", seq: after });

@@ -252,11 +252,11 @@ export class ConversationStore {
   /**
    * Assigns the chat to a member, or unassigns it, unless somebody else did so meanwhile: then the person sees the new
    * state and decides again.
-   * @param ifAssigneeId the assignee that the chat must have; by default, the one that it has here
+   * @param ifAssigneeId the assignee that the chat must have: the one that the person sees
    * @returns whether it was assigned
    * @throws ParleyError
    */
-  async assign(assigneeId: string | null, ifAssigneeId = this.chat.value?.assigneeId ?? null): Promise<boolean> {
+  async assign(assigneeId: string | null, ifAssigneeId: string | null): Promise<boolean> {
     try {
       await this.change({ assigneeId, ifAssigneeId });
       return true;

@@ -101,7 +101,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     ...(member && may("chats:write")
-      ? [{ keys: "a", label: "Assign the chat to yourself, or free it", run: takeOrFree }]
+      ? [{ keys: "a", label: "Assign the chat to yourself, or unassign it", run: takeOrFree }]
       : []),
     ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { admin, created, expectError, expectFaults, newChannel, newChat } from "../../../support/harness.ts";
+import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { filesOf } from "../../chats/object/files/fixtures.ts";
-import { fakeMeta, listed, newContact, sentTo, syncedOrganization } from "./waba.ts";
+import { chatWithTemplates, listed } from "./waba.ts";
 
 const withHeader = (name: string, format: string) =>
   listed(name, {
@@ -17,21 +17,13 @@ const withHeader = (name: string, format: string) =>
 /** A chat of a kind, with templates whose headers are an image, a video and a document. */
 async function chatOf(kind: "whatsapp" | "telegram" | "web") {
   const templates = [withHeader("image", "IMAGE"), withHeader("video", "VIDEO"), withHeader("document", "DOCUMENT")];
-  const meta = fakeMeta({ templates });
-  const organization = await syncedOrganization();
-  expect((await organization.sync()).status).toBe(200);
-  const { api, organizationId, channelId: own } = organization;
-  const channelId = kind === "whatsapp" ? own : await newChannel(organizationId, kind);
-  const contact = newContact();
-  const chat = await newChat(api, channelId, kind === "web" ? undefined : contact);
-  const rows = await organization.list();
+  const made = await chatWithTemplates(kind, templates);
+  const { api, organizationId, chat, idOf } = made;
   const post = (name: string, header: object, body: object = {}, headers: Record<string, string> = {}) => {
-    const { id: templateId } = rows.find((row: { name: string }) => row.name === name);
-    const send = { content: "-", templateId, variables: { 1: "Ada" }, template: { header }, ...body };
+    const send = { content: "-", templateId: idOf(name), variables: { 1: "Ada" }, template: { header }, ...body };
     return api("POST", `/chats/${chat.id}/messages`, send, headers);
   };
-  const sent = (count: number) => sentTo(meta, contact, count);
-  return { ...organization, meta, chat, post, sent, files: filesOf(organizationId, chat.id) };
+  return { ...made, post, files: filesOf(organizationId, chat.id) };
 }
 
 /** What the header of a sent template has. */

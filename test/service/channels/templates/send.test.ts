@@ -1,18 +1,10 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import {
-  admin,
-  created,
-  expectError,
-  expectFaults,
-  newChannel,
-  newChat,
-  newTemplate,
-} from "../../../support/harness.ts";
+import { admin, created, expectError, expectFaults, newTemplate } from "../../../support/harness.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
 import { metadata, signed } from "../../inbound/webhook-calls.ts";
-import { fakeMeta, listed, newContact, sentTo, syncedOrganization } from "./waba.ts";
+import { chatWithTemplates, listed } from "./waba.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -43,19 +35,11 @@ const VALUES = {
 
 /** An organization with synced templates, and a chat in a channel of a kind. */
 async function chatOf(kind: "whatsapp" | "telegram" | "web", ...templates: object[]) {
-  const meta = fakeMeta({ templates });
-  const organization = await syncedOrganization();
-  expect((await organization.sync()).status).toBe(200);
-  const { api, organizationId, channelId: own } = organization;
-  const channelId = kind === "whatsapp" ? own : await newChannel(organizationId, kind);
-  const contact = newContact();
-  const chat = await newChat(api, channelId, kind === "web" ? undefined : contact);
-  const rows = await organization.list();
-  const idOf = (name: string) => rows.find((row: { name: string }) => row.name === name).id as string;
+  const { sent: sentCalls, ...rest } = await chatWithTemplates(kind, templates);
+  const { api, chat, idOf } = rest;
   const post = (name: string, body: object = {}, headers: Record<string, string> = {}) =>
     api("POST", `/chats/${chat.id}/messages`, { content: "-", templateId: idOf(name), ...body }, headers);
-  const sentCalls = (count: number) => sentTo(meta, contact, count);
-  return { ...organization, meta, chat, channelId, contact, idOf, post, sentCalls };
+  return { ...rest, post, sentCalls };
 }
 
 test("a whole template reaches WhatsApp, and its message shows its values and what can be tapped", async () => {

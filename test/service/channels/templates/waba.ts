@@ -1,6 +1,7 @@
-import { onTestFinished, vi } from "vitest";
-import { admin, created, newOrganization } from "../../../support/harness.ts";
+import { expect, onTestFinished, vi } from "vitest";
+import { admin, created, newChannel, newChat, newOrganization } from "../../../support/harness.ts";
 import { accept, type NetworkCall } from "../../../support/networks.ts";
+import { isOfEarlierTest } from "../../../support/running-test.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
 
 export const WABA = "102290129340398";
@@ -46,14 +47,16 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
         state.uploads.push({ type: file?.type ?? "", name: file?.name ?? "", text: (await file?.text()) ?? "" });
         if (url.pathname.endsWith("/media")) return Response.json({ id: "9001" });
         const fields = Object.fromEntries(form);
-        state.messages.push(fields);
-        return accept({ network: "telegram", to: fields.chat_id } as NetworkCall);
+        const to = fields.chat_id as string;
+        if (!isOfEarlierTest(to)) state.messages.push(fields);
+        return accept({ network: "telegram", to } as NetworkCall);
       }
       const body = JSON.parse(init.body as string) as Fields;
-      state.messages.push(body);
-      if (state.refusal) return state.refusal();
+      const to = String(body.to ?? body.chat_id);
       const network = url.pathname.includes("/bot") ? "telegram" : "whatsapp";
-      return accept({ network, to: String(body.to ?? body.chat_id) } as NetworkCall);
+      if (isOfEarlierTest(to)) return accept({ network, to } as NetworkCall);
+      state.messages.push(body);
+      return state.refusal ? state.refusal() : accept({ network, to } as NetworkCall);
     }
     state.lists.push(url);
     if (state.answer) return state.answer();
@@ -69,16 +72,23 @@ export function fakeMeta({ templates, pageSize = 100 }: { templates: unknown[]; 
 
 let contacts = 0;
 
-/** The number of a contact that no other test has: a message of the test before may leave during this one. */
-export function newContact(): string {
-  return `4915112345${++contacts + 100}`;
-}
-
-/** The messages to a contact, once there are `count`. */
-export async function sentTo(meta: ReturnType<typeof fakeMeta>, contact: string, count: number): Promise<Fields[]> {
-  const sent = () => meta.messages.filter(({ to, chat_id }) => String(to ?? chat_id) === contact);
-  await vi.waitUntil(() => sent().length >= count);
-  return sent();
+/** An organization with synced templates, and a chat in a channel of a kind, whose contact no other test has. */
+export async function chatWithTemplates(kind: "whatsapp" | "telegram" | "web", templates: object[]) {
+  const meta = fakeMeta({ templates });
+  const organization = await syncedOrganization();
+  expect((await organization.sync()).status).toBe(200);
+  const { api, organizationId, channelId: own } = organization;
+  const channelId = kind === "whatsapp" ? own : await newChannel(organizationId, kind);
+  const contact = `4915112345${++contacts + 100}`;
+  const chat = await newChat(api, channelId, kind === "web" ? undefined : contact);
+  const rows: { id: string; name: string }[] = await organization.list();
+  const idOf = (name: string) => rows.find((row) => row.name === name)?.id as string;
+  /** What was sent, once there are `count` calls. */
+  const sent = async (count: number) => {
+    await vi.waitUntil(() => meta.messages.length >= count);
+    return meta.messages;
+  };
+  return { ...organization, meta, channelId, contact, chat, idOf, sent };
 }
 
 /** An organization with a WhatsApp channel whose account is known, and a way to sync it. */
