@@ -104,8 +104,8 @@ export default defineConfig({
   test: {
     silent: "passed-only",
     reporters: [new ProgressReporter()],
-    // Most of the time of the deep ones is waiting: their script lets four run at a time.
-    maxWorkers: 2,
+    // Tests also wait, so two cores have work for three. The deep ones wait most: their script lets four run at a time.
+    maxWorkers: 3,
     sequence: { sequencer: process.env.ORDER_SEED ? SeededOrder : LongFirst },
     // A call that a test file has left unfinished ends when the next file begins with empty storage.
     onUnhandledError: ({ message }) => !message.includes("Application called deleteAllDurableObjects()"),

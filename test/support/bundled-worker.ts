@@ -35,6 +35,8 @@ async function bundleOf(entry: string): Bundle {
     target: "esnext",
     external: ["cloudflare:*", "node:*"],
     sourcemap: "external",
+    // The sources are on the disk. In the map, they would be sent to each runtime.
+    sourcesContent: false,
     keepNames: true,
     logLevel: "warning",
   });

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** These files take minutes each, the longest first. */
-const LONG = [
+const LONG_FILES = [
   "test/bench/bench.test.ts",
   "test/simulate/life/life.test.ts",
   "test/deep/cli/deploy.test.ts",
@@ -9,12 +9,21 @@ const LONG = [
   "test/deep/storm/storm.test.ts",
   "test/simulate/delivery/delivery.test.ts",
 ];
+/** Few files, each of which takes longer than most. */
+const LONG_PROJECTS = ["service-modules", "browser"];
 
-/** Begins with the files that take minutes, so that the others run beside them. Else the last one would run alone. */
+/** Begins with what takes long, so that the rest runs beside it. Else the last file would run alone. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const longest = LONG.flatMap((path) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${path}`)));
-    return [...new Set([...longest, ...sorted])];
+    return longFirst(await super.sort(files));
   }
+}
+
+/** Moves the long files and projects to the front, and leaves the others in their order. */
+export function longFirst(files: TestSpecification[]): TestSpecification[] {
+  const longest = [
+    ...LONG_PROJECTS.flatMap((name) => files.filter(({ project }) => project.name === name)),
+    ...LONG_FILES.flatMap((path) => files.filter(({ moduleId }) => moduleId.endsWith(`/${path}`))),
+  ];
+  return [...new Set([...longest, ...files])];
 }
