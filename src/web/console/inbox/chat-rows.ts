@@ -59,10 +59,20 @@ export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
   const { chat: shown, message, scheduledAt } = event.data;
   // What is known of the chat is at least as new.
   if (event.type === "chat.created") return chat;
-  if (shown) return { ...shown, lastMessage: shown.lastMessage ?? chat.lastMessage };
+  if (shown) return { ...shown, ...newestActivity(shown, chat) };
   // Another message may be due before this one, which only the chat itself knows.
   if (typeof scheduledAt === "string") return { ...chat, nextScheduledAt: chat.nextScheduledAt ?? scheduledAt };
   return message ? afterMessage(chat, message) : chat;
+}
+
+/**
+ * What a chat's messages say of it. An event shows the chat as it was then, and the chat may be known since a later
+ * message, whose own event changes nothing any more.
+ */
+function newestActivity(shown: Chat, known: Chat): Pick<Chat, "lastMessage" | "lastMessageAt" | "unansweredSince"> {
+  const isOlder = (shown.lastMessageAt ?? "") < (known.lastMessageAt ?? "");
+  const { lastMessage, lastMessageAt, unansweredSince } = isOlder ? known : shown;
+  return { lastMessage: lastMessage ?? known.lastMessage, lastMessageAt, unansweredSince };
 }
 
 /** Whether a chat is another one after an event. Of a deleted one there are no messages either, so that is found out. */
