@@ -110,7 +110,8 @@ test("a poll counts as one request, however often its key is checked", async () 
   const polled = pageOf(api, "from=now&wait=30");
   await untilDoorbells(organizationId);
   await polled;
-  expect(checks()).toBeGreaterThanOrEqual(5);
+  // Every 5 seconds of the wait; on a busy machine its hurried end comes before some of them.
+  expect(checks()).toBeGreaterThanOrEqual(2);
   // The window is over by then, unless the clock goes back.
   vi.setSystemTime(start);
   const after = Number((await api("GET", "/key")).headers.get("X-RateLimit-Remaining"));

@@ -13,6 +13,7 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 
 /** One resource of every kind, with texts that a later assertion can search for, and a key that manages them. */
 export async function everything() {
@@ -106,8 +107,9 @@ async function stuckEvent({ api, chatId, webhookId }: Everything): Promise<objec
   // The chat learns of the webhook with its report.
   await runAlarm(env.CHATS.getByName(chatId));
   await send(api, chatId);
-  const { body } = await admin("GET", `/webhooks/${webhookId}/chats/${chatId}`);
-  return { eventId: body.head?.eventId };
+  const line = async () => (await admin("GET", `/webhooks/${webhookId}/chats/${chatId}`)).body;
+  const { head } = await until("the webhook has an event of the chat", line, (body) => body.head);
+  return { eventId: head.eventId };
 }
 
 const credentials = { botToken: "1:canary-token" };
