@@ -129,9 +129,9 @@ export class Doorbells {
   }
 
   /**
-   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session that has
-   * too many ends its oldest stream: a page that was loaded again must not wait for the one before. A key's streams are
-   * different programs, so none ends another.
+   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session
+   * that has too many ends its oldest stream: a page that was loaded again must not wait until its earlier stream ends.
+   * A key's streams belong to different programs, so none ends another.
    */
   #makeRoom(id: string, session: string | null, now: number): boolean {
     const others: { socket: WebSocket; session: string | null; openedAt: number }[] = [];

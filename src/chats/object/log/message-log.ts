@@ -94,7 +94,7 @@ export class MessageLog {
     return this.#newest;
   }
 
-  /** Which messages there are. */
+  /** The range of the messages that are stored. */
   bounds(): SeqBounds {
     return { floor: this.floor.seq, newest: this.newest().seq };
   }
