@@ -269,7 +269,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Returns the chat's activity and the state of its queue. */
   state(as: AsOwner): rpc.StateAnswer {
     return this.parts.adoption.forOwner(as, (identity) => {
-      const queue = describeQueue(this.parts.deliveries, identity, Date.now());
+      const queue = describeQueue(this.parts.log, identity, Date.now());
       return { outcome: "ok", activity: this.parts.report.activity(), queue };
     });
   }

@@ -4,7 +4,6 @@ import { DueWork } from "../../platform/object/due-work.ts";
 import { type ActingChat, Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
-import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { actPort, channelPort, fileStore, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
@@ -33,7 +32,6 @@ const REST_MS = 30_000;
 /** The parts of a chat's object, each connected to those that it needs. */
 export class ChatParts {
   readonly log: MessageLog;
-  readonly deliveries: DeliveryLog;
   readonly pages: MessagePages;
   readonly filteredPages: FilteredPages;
   readonly adoption: Adoption;
@@ -74,7 +72,6 @@ export class ChatParts {
       () => waitUntil(this.announce()),
       (media, messageId, now) => this.files.end(media, messageId, now),
     );
-    this.deliveries = new DeliveryLog(this.log);
     this.pages = new MessagePages(this.log);
     this.filteredPages = new FilteredPages(storage.sql, this.log);
     this.adoption = new Adoption(
@@ -131,7 +128,7 @@ export class ChatParts {
       onRetention: (retention) => this.retention.onRetention(retention),
     });
     this.queue = new DeliveryQueue({
-      log: this.deliveries,
+      log: this.log,
       alarm: this.alarm,
       due: () => this.due,
       clock: SYSTEM_CLOCK,
@@ -173,7 +170,6 @@ export class ChatParts {
     });
     this.actions = new MessageActions({
       log: this.log,
-      deliveries: this.deliveries,
       queue: this.queue,
       scheduled: this.scheduled,
       store: this.store,
@@ -181,7 +177,6 @@ export class ChatParts {
     this.redactions = new Redactions({
       kv: storage.kv,
       log: this.log,
-      deliveries: this.deliveries,
       queue: this.queue,
       report: this.report,
       lines: this.lines,

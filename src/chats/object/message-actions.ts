@@ -13,7 +13,6 @@ import type {
   UsedTemplate,
 } from "../../model/chat-answers.ts";
 import { extraOf, type Message, type ShownMessage } from "../../model/message.ts";
-import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { isFileMedia } from "./files/chat-files.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -23,7 +22,6 @@ import type { MessageStore } from "./store-messages.ts";
 /** What the actions need of their chat. */
 interface ActionHost {
   log: MessageLog;
-  deliveries: Pick<DeliveryLog, "delivered">;
   queue: Pick<DeliveryQueue, "attemptsOf" | "cancel">;
   scheduled: Pick<ScheduledMessages, "cancel" | "find" | "move" | "nextTryAt">;
   store: Pick<MessageStore, "outbound">;
@@ -104,11 +102,11 @@ export class MessageActions {
 
   /** The attempts of a message. A message that no network delivers has none. */
   attempts(id: string): Exclude<AttemptsAnswer, Unknown> {
-    const { deliveries, log, queue, scheduled } = this.#host;
+    const { log, queue, scheduled } = this.#host;
     const none = { attempts: [], dropped: 0, nextAttemptAt: null };
     const placed = log.byId(id);
     if (placed) {
-      const row = deliveries.delivered(placed.seq);
+      const row = log.delivered(placed.seq);
       return { outcome: "ok", history: row ? queue.attemptsOf(row) : none };
     }
     const unplaced = scheduled.find(id);

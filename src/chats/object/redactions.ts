@@ -2,7 +2,6 @@ import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";
-import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
@@ -17,7 +16,6 @@ import type { EventLines } from "./webhook-lines.ts";
 interface RedactionHost {
   kv: SyncKvStorage;
   log: MessageLog;
-  deliveries: DeliveryLog;
   queue: DeliveryQueue;
   report: ChatReporter;
   lines: Pick<EventLines, "forgetResponses">;
@@ -76,12 +74,12 @@ export class Redactions {
 
   /** @param call the name of the request; null if the contact deleted the message */
   #blank(before: Message, call: string | null): Promise<Reported> {
-    const { kv, log, deliveries, queue, lines, visitors } = this.#host;
+    const { kv, log, queue, lines, visitors } = this.#host;
     const { seq } = before;
     // First: if a later step fails, the redaction can be repeated until it is reported.
     kv.put(unreportedKey(seq), true);
     queue.beforeRedaction(seq);
-    const queued = deliveries.delivered(seq);
+    const queued = log.delivered(seq);
     const message = log.redact(before, queued && printRedacted(queued), Date.now(), call);
     lines.forgetResponses();
     visitors.update(message);

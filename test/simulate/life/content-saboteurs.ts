@@ -94,7 +94,7 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a quote is not sent": {
     file: attempt,
-    right: "const quote = quoted && messages.networkIds.of(quoted.seq);",
+    right: "const quote = quoted && log.networkIds.of(quoted.seq);",
     wrong: "const quote = null;",
   },
 };

@@ -4,7 +4,7 @@ import type { Message } from "../../../model/message.ts";
 import type { Outbound, Outcome } from "../../../model/network.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import { isSameAttempt, known, partsKept } from "./head.ts";
 import { type FileStore, fileOfMedia, type MessageFiles } from "./message-files.ts";
 import { type Known, type Parts, partOut, type Upload } from "./parts.ts";
@@ -32,7 +32,7 @@ export interface NetworkPort extends DeliveryPolicy {
 
 /** A chat, as its outbox uses it. */
 export interface OutboxHost extends ChannelAccess {
-  log: DeliveryLog;
+  log: MessageLog;
   network: NetworkPort;
   files: FileStore;
   clock: Clock;
@@ -97,17 +97,17 @@ export function save(host: OutboxHost, row: QueuedMessage, before: Known, after:
   const parts = after.parts === before.parts ? null : partsKept(after);
   if (after.status !== before.status || after.error !== before.error) {
     host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
-  } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
+  } else if (parts) host.log.writeDelivery(seq, { delivery, parts, lastError });
 }
 
 function outbound(host: OutboxHost, { seq, message, parts, template }: QueuedMessage): Outbound {
   const { chatId } = host.identity;
   const { id: messageId, type, content, mediaUrl, text, replyTo } = message;
   const { interactive = null, location = null, contacts = null } = message;
-  const { messages } = host.log;
-  const quoted = replyTo === undefined ? null : messages.byId(replyTo);
-  const quote = quoted && messages.networkIds.of(quoted.seq);
-  const file = type === "TEXT" ? null : fileOfMedia(messages.mediaOf(seq));
+  const { log } = host;
+  const quoted = replyTo === undefined ? null : log.byId(replyTo);
+  const quote = quoted && log.networkIds.of(quoted.seq);
+  const file = type === "TEXT" ? null : fileOfMedia(log.mediaOf(seq));
   const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
   return { chatId, messageId, address: host.address(), ...said, quote, partsSent: parts.ids };
 }

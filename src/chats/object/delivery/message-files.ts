@@ -2,7 +2,7 @@ import type { FilesPort } from "../../../channels/network/adapter.ts";
 import type { Media } from "../../../model/chat-answers.ts";
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import type { Upload } from "./parts.ts";
 import type { QueuedMessage } from "./row.ts";
 
@@ -19,12 +19,12 @@ export function fileOfMedia(media: Media | null): OutboundFile | null {
 /** The files of a message for one attempt, and its upload, which is stored with the attempt. */
 export class MessageFiles implements FilesPort {
   upload: Upload | undefined;
-  readonly #log: DeliveryLog;
+  readonly #log: MessageLog;
   readonly #repeated: string | undefined;
   readonly #clock: Pick<Clock, "now">;
   readonly open: FileStore["open"];
 
-  constructor(log: DeliveryLog, { message, parts }: QueuedMessage, store: FileStore, clock: Pick<Clock, "now">) {
+  constructor(log: MessageLog, { message, parts }: QueuedMessage, store: FileStore, clock: Pick<Clock, "now">) {
     this.upload = parts.upload;
     this.#log = log;
     this.#repeated = message.resendOf;
@@ -45,7 +45,7 @@ export class MessageFiles implements FilesPort {
 
   /** The message that this one repeats; null if it repeats none, or retention has deleted that one. */
   #original(): QueuedMessage | null {
-    const placed = this.#repeated === undefined ? null : this.#log.messages.byId(this.#repeated);
+    const placed = this.#repeated === undefined ? null : this.#log.byId(this.#repeated);
     return placed && this.#log.delivered(placed.seq);
   }
 }

@@ -81,11 +81,10 @@ export class Outbox {
   expire(host: OutboxHost): void {
     const { clock, log } = host;
     const now = clock.now();
-    const { messages } = log;
-    const { expiry } = messages.queue;
+    const { expiry } = log.queue;
     if ((expiry.earliest() ?? Number.POSITIVE_INFINITY) > now) return;
     for (let after = 0; ; ) {
-      const rows = log.expiredBy(now, after);
+      const rows = expiry.expiredBy(now, after);
       const last = rows.at(-1);
       if (!last) break;
       const expired = rows.filter((row) => mayExpire(row, this.#marked === row.seq, now));
@@ -94,7 +93,7 @@ export class Outbox {
         expired.filter(({ seq }) => seq !== this.#marked),
       ];
       if (marked) this.#end(host, marked, "FAILED", MESSAGE_EXPIRED);
-      messages.failQueued(
+      log.failQueued(
         others.map(({ message }) => message),
         MESSAGE_EXPIRED,
         now,
@@ -142,7 +141,7 @@ export class Outbox {
       return await this.#step(host);
     } catch (error) {
       const { clock, identity, log, logger } = host;
-      const head = host.exists() ? log.head() : null;
+      const head = host.exists() ? log.queue.head() : null;
       if (!head || !isOverdue(head.delivery, clock.now())) throw error;
       logger.error({
         event: "message_failed",
@@ -158,7 +157,7 @@ export class Outbox {
   /** Takes the head of the queue one step further. @returns whether another step may follow at once */
   async #step(host: OutboxHost): Promise<boolean> {
     const { clock, log } = host;
-    const head = log.head();
+    const head = log.queue.head();
     if (!head) return false;
     const next = nextStep(head, this.#marked === head.seq, clock.now());
     if (next.turn === "wait") return false;
@@ -172,7 +171,7 @@ export class Outbox {
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
     const permit = await acquirePermit(host, next.reservedAt, head.delivery.brokenEpoch ?? null);
-    const current = host.exists() ? log.head() : null;
+    const current = host.exists() ? log.queue.head() : null;
     if (!current || this.#isStale(host, permit, asked, current)) {
       // The channel waits for the result of a trial and of a probe.
       if (permit.outcome === "granted") await returnPermit(host, permit);
@@ -181,7 +180,7 @@ export class Outbox {
     if (permit.outcome === "granted") return this.#attempt(host, current, permit);
     this.#marked = null;
     const { delivery, lastError } = afterHold(current, permit, clock.now(), clock.random());
-    log.writeDelivery(head.seq, delivery, current.parts, lastError);
+    log.writeDelivery(head.seq, { delivery, parts: current.parts, lastError });
     // Its deadline may have passed while it waited behind other messages.
     return isOverdue(delivery, clock.now());
   }
@@ -204,7 +203,7 @@ export class Outbox {
     const delivery = startAttempt(head, permit.brokenSince, this.#marked === head.seq, clock.now());
     this.#marked = null;
     if (delivery !== head.delivery) {
-      log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
+      log.writeDelivery(head.seq, { ...head, delivery });
       // If this instance is lost, the alarm finds the open attempt.
       await host.standBy(wakeAt(delivery, clock.now()));
     }
@@ -253,14 +252,14 @@ export class Outbox {
     const { clock, log, network } = host;
     const { message, seq } = current;
     // A message that was redacted is no longer queued.
-    const isRedacted = message.status !== "QUEUED" && log.messages.isRedacted(seq);
+    const isRedacted = message.status !== "QUEUED" && log.isRedacted(seq);
     const before = withUpload(knownOf(host, current, attempt?.of), isRedacted ? undefined : attempt?.upload);
     const now = clock.now();
     const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
     const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
     if (after.status !== message.status || after.error !== message.error) {
       host.change(message, after.status, after.error, after);
-    } else log.writeDelivery(seq, after.delivery, after.parts, after.lastError);
+    } else log.writeDelivery(seq, after);
     return after.broken;
   }
 
@@ -276,7 +275,7 @@ export class Outbox {
     if (!isMarked && (row.parts.of !== undefined || of === 1)) return;
     if (isMarked) this.#marked = null;
     const delivery = isMarked ? notBegun(row.delivery) : row.delivery;
-    host.log.writeDelivery(seq, delivery, { ...row.parts, of }, row.lastError);
+    host.log.writeDelivery(seq, { ...row, delivery, parts: { ...row.parts, of } });
   }
 
   /**
@@ -291,7 +290,7 @@ export class Outbox {
     const before = knownOf(host, current);
     const { messageId, networkId, status, error } = news;
     const part = { networkId, status, error, isOurs: messageId !== null };
-    const after = applyNews(before, error && log.messages.isRedacted(current.seq) ? newsWithoutWords(part) : part);
+    const after = applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
     if (!after) return null;
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();

@@ -4,9 +4,9 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../../platform/object/due-work.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import type { NetworkPort, OutboxHost } from "./attempt.ts";
 import { historyOf } from "./attempt-history.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
 import { afterWake } from "./head.ts";
 import type { FileStore } from "./message-files.ts";
 import { Outbox } from "./outbox.ts";
@@ -25,7 +25,7 @@ export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" |
 }
 
 export interface QueuePorts {
-  log: DeliveryLog;
+  log: MessageLog;
   alarm: Pick<StandingAlarm, "by">;
   due(): Pick<DueWork, "start" | "release">;
   clock: Clock;
@@ -93,7 +93,7 @@ export class DeliveryQueue implements DuePart {
   /** The attempts of a message. */
   attemptsOf(row: QueuedMessage): ShownHistory {
     const { seq, message, delivery } = row;
-    const isNext = message.status === "QUEUED" && this.#ports.log.head()?.seq === seq;
+    const isNext = message.status === "QUEUED" && this.#ports.log.queue.head()?.seq === seq;
     // An attempt that was stored with the message has not begun while it waits for a permit.
     const nextAt = isNext ? nextAttemptAt(delivery, this.#ports.clock.now(), expiryOf(message)) : null;
     return {
@@ -117,15 +117,15 @@ export class DeliveryQueue implements DuePart {
   wake(): void {
     const { clock, log } = this.#ports;
     this.#outbox.wake();
-    const head = log.head();
+    const head = log.queue.head();
     const delivery = head && afterWake(head.delivery, clock.now());
-    if (delivery) log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
+    if (delivery) log.writeDelivery(head.seq, { ...head, delivery });
     this.#ports.waitUntil(this.#resume());
   }
 
   /** When the head must be looked at; null if nothing is queued. */
   dueAt(now: number): number | null {
-    const head = this.#ports.chat() && this.#ports.log.head();
+    const head = this.#ports.chat() && this.#ports.log.queue.head();
     return head && wakeAt(head.delivery, now, expiryOf(head.message));
   }
 
@@ -135,7 +135,7 @@ export class DeliveryQueue implements DuePart {
     const host = this.#host();
     if (!host) return;
     await this.#outbox.run(host);
-    if (host.exists()) this.#ports.log.messages.queue.saveFloor();
+    if (host.exists()) this.#ports.log.queue.saveFloor();
   }
 
   /** Continues after a change that may have made the head due. The alarm is set in the same commit as that change. */
@@ -154,7 +154,7 @@ export class DeliveryQueue implements DuePart {
 
   /** When the next message of the queue expires; null if none does. */
   #expiresAt(): number | null {
-    return this.#ports.chat() && this.#ports.log.messages.queue.expiry.earliest();
+    return this.#ports.chat() && this.#ports.log.queue.expiry.earliest();
   }
 
   #host(): OutboxHost | null {
@@ -174,17 +174,17 @@ export class DeliveryQueue implements DuePart {
   readonly #change: OutboxHost["change"] = (message, status, error, known) => {
     const { clock, log } = this.#ports;
     log.writeStatus(message, { status, error, at: clock.now() }, known);
-    if (message.status === "QUEUED" && status !== "QUEUED") log.messages.queue.left(message.seq);
+    if (message.status === "QUEUED" && status !== "QUEUED") log.queue.left(message.seq);
   };
 }
 
 /** The messages of a chat that wait for their network. @param now Unix milliseconds */
-export function describeQueue(log: DeliveryLog, { channelKind }: ChatIdentity, now: number): Queue {
+export function describeQueue(log: MessageLog, { channelKind }: ChatIdentity, now: number): Queue {
   // A web message is never queued. Looking for the first queued one would read the whole chat.
   const waits = channelKind !== "web";
-  const head = waits ? log.head() : null;
+  const head = waits ? log.queue.head() : null;
   return {
-    depth: waits ? log.messages.queue.depth() : 0,
+    depth: waits ? log.queue.depth() : 0,
     oldest: head?.message.createdAt ?? null,
     nextAttemptAt: head && new Date(wakeAt(head.delivery, now, expiryOf(head.message))).toISOString(),
     lastError: head?.lastError ?? null,
