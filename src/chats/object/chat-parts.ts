@@ -1,11 +1,11 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { type ActingChat, Acts } from "./acts.ts";
+import { Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
-import { actPort, channelPort, fileStore, networkPort } from "./delivery/ports.ts";
-import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
+import { NetworkChat } from "./delivery/network-chat.ts";
+import { DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
@@ -31,6 +31,11 @@ const REST_MS = 30_000;
 
 /** The parts of a chat's object, each connected to those that it needs. */
 export class ChatParts {
+  readonly ctx: DurableObjectState;
+  readonly env: Env;
+  readonly storage: DurableObjectStorage;
+  readonly clock = SYSTEM_CLOCK;
+  readonly logger = console;
   readonly log: MessageLog;
   readonly pages: MessagePages;
   readonly filteredPages: FilteredPages;
@@ -56,15 +61,14 @@ export class ChatParts {
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
-  readonly #ctx: DurableObjectState;
-  readonly #env: Env;
   /** The next announcement, until it sets the alarm. */
   #announcement: Promise<void> | undefined;
 
   /** @param receive stores a message that a visitor wrote */
   constructor(ctx: DurableObjectState, env: Env, receive: ConstructorParameters<typeof VisitorSockets>[0]["receive"]) {
-    this.#ctx = ctx;
-    this.#env = env;
+    this.ctx = ctx;
+    this.env = env;
+    this.storage = ctx.storage;
     const { storage } = ctx;
     const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
     this.log = new MessageLog(
@@ -127,15 +131,7 @@ export class ChatParts {
       details: () => this.details.details(),
       onRetention: (retention) => this.retention.onRetention(retention),
     });
-    this.queue = new DeliveryQueue({
-      log: this.log,
-      alarm: this.alarm,
-      due: () => this.due,
-      clock: SYSTEM_CLOCK,
-      logger: console,
-      chat: () => this.delivering(),
-      waitUntil,
-    });
+    this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets({
       typing: () => this.typing.byContact(),
       state: ctx,
@@ -192,18 +188,7 @@ export class ChatParts {
       contactName: () => this.details.details()?.name ?? null,
       waitUntil,
     });
-    this.acts = new Acts({
-      kv: storage.kv,
-      log: this.log,
-      clock: SYSTEM_CLOCK,
-      scheduled: this.scheduled,
-      changes: { setReaction: (seq, emoji, at) => this.messageChanges.setReaction(seq, emoji, at) },
-      visitors: this.visitors,
-      report: this.report,
-      exists: () => this.adoption.identity() !== undefined,
-      typing: this.typing,
-      chat: () => this.#acting(),
-    });
+    this.acts = new Acts(this);
     this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });
     this.details = new StoredDetails({
       env,
@@ -271,28 +256,11 @@ export class ChatParts {
     return unplaced && JSON.stringify(unplaced.message);
   }
 
-  /** The chat as delivery needs it; null if no network delivers its messages. */
-  delivering(): DeliveringChat | null {
+  /** The chat as its network delivers it; null if none does. */
+  networkChat(): NetworkChat | null {
     const identity = this.adoption.identity();
     if (!identity || identity.channelKind === "web") return null;
-    return {
-      identity,
-      channel: channelPort(this.#env, identity.channelId),
-      network: networkPort(this.#env, identity.channelKind),
-      files: fileStore(this.#env, identity),
-      exists: () => this.adoption.exists(identity.life),
-      address: () => this.contact.current(identity),
-      learn: (addresses, moved) => this.contact.learn(addresses, moved),
-      attempted: ({ outcome }) => this.report.counted(outcome),
-    };
-  }
-
-  /** The chat as acts need it; null if no network delivers its messages. */
-  #acting(): ActingChat | null {
-    const chat = this.delivering();
-    const identity = this.adoption.identity();
-    if (!chat || !identity || identity.channelKind === "web") return null;
-    return { ...chat, acts: actPort(this.#env, identity.channelKind), logger: console };
+    return new NetworkChat(this, identity, identity.channelKind);
   }
 
   /** How many messages wait for their network. */
@@ -310,6 +278,6 @@ export class ChatParts {
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
     this.lines.start();
-    if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
+    if (this.report.isPrompt) this.ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }
 }

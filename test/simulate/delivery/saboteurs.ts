@@ -75,8 +75,8 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a part that is out is not written before the next call": {
     file: attempt,
-    right: "save(host, current, before, partOut(before, sent.length - 1, id));",
-    wrong: "save(host, current, before, before);",
+    right: "this.#chat.save(current, before, partOut(before, index, id));",
+    wrong: "this.#chat.save(current, before, before);",
   },
   "a status moves a message back": {
     file: retry,
