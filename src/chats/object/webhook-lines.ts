@@ -11,27 +11,26 @@ import type { WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
-import type { KnownWebhooks } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";
 
-/** A chat, as its lines use it. */
-interface EventLinesHost extends LinesObject {
+/** The parts of the chat that its lines use. */
+interface Parts extends LinesObject {
   env: Env;
-  kv: SyncKvStorage;
+  storage: DurableObjectStorage;
   log: MessageLog;
   events: ChatEvents;
-  adoption: Pick<Adoption, "identity" | "exists">;
+  adoption: Adoption;
 }
 
 /** The lines that deliver a chat's events to webhooks. They run beside the delivery of messages and the chat's report. */
-export class EventLines extends ObjectLines implements KnownWebhooks {
-  readonly #host: EventLinesHost;
+export class EventLines extends ObjectLines {
+  readonly #parts: Parts;
 
-  constructor(host: EventLinesHost) {
-    super(host);
-    this.#host = host;
+  constructor(parts: Parts) {
+    super(parts);
+    this.#parts = parts;
   }
 
   version(): string | null {
@@ -45,7 +44,7 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
 
   /** Gives up the event of an id, if it is the first that waits. */
   async skip(identity: ChatIdentity, webhookId: string, id: string): Promise<Exclude<SkipEventAnswer, Unknown>> {
-    await this.#host.alarm.standing();
+    await this.#parts.alarm.standing();
     const number = parseEventId(id)?.number ?? 0;
     const isOfChat = id === eventId(identity.chatId, lifeDigits(identity.life), number);
     const outcome = this.lines.skip(webhookId, isOfChat ? number : 0);
@@ -55,7 +54,7 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
 
   /** Tries the first event that waits at once. */
   async retry(webhookId: string): Promise<Exclude<RetryEventAnswer, Unknown>> {
-    await this.#host.alarm.standing();
+    await this.#parts.alarm.standing();
     this.lines.retry(webhookId);
     await this.startSafely();
     return { outcome: "ok" };
@@ -67,14 +66,14 @@ export class EventLines extends ObjectLines implements KnownWebhooks {
   }
 
   protected override lineHost(): LineHost | null {
-    const { env, kv, log, events, alarm } = this.#host;
-    const identity = this.#host.adoption.identity();
+    const { adoption, alarm, env, events, log, storage } = this.#parts;
+    const identity = adoption.identity();
     if (!identity) return null;
     const { chatId, channelId, life } = identity;
-    const exists = () => this.#host.adoption.exists(life);
+    const exists = () => adoption.exists(life);
     return {
       ...linePorts(env),
-      kv,
+      kv: storage.kv,
       lineId: chatId,
       exists,
       newest: () => log.events.newest,

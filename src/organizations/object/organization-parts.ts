@@ -74,13 +74,13 @@ export class OrganizationParts {
     });
     this.existence = new Existence(env, storage, this.channels, this.settings);
     this.lines = new OwnLines({
+      ctx,
       env,
       kv,
       sql,
       feed: this.feed,
       alarm: this.alarm,
       organizationId: () => this.existence.id,
-      waitUntil,
     });
     this.members = new MemberRecords(env, storage, this.existence);
     this.audit = new AuditLog(sql, this.existence, this.alarm);

@@ -6,8 +6,8 @@ import { Lines } from "./lines.ts";
 
 /** What lines need of the object that they run in. */
 export interface LinesObject {
+  ctx: Pick<DurableObjectState, "waitUntil">;
   alarm: StandingAlarm;
-  waitUntil(work: Promise<void>): void;
 }
 
 /** The lines of a Durable Object. They run beside its other work. */
@@ -40,7 +40,7 @@ export abstract class ObjectLines implements DuePart {
 
   /** Sends due events. The output gate delays each call until what it tells is on disk. */
   start(): void {
-    this.#object.waitUntil(this.#run());
+    this.#object.ctx.waitUntil(this.#run());
   }
 
   /** See `Lines.wake`. */
@@ -61,7 +61,7 @@ export abstract class ObjectLines implements DuePart {
 
   /** The owner is being deleted; see `Lines.ownerDeleted`. */
   ownerDeleted(): void {
-    this.#object.waitUntil(this.lines.ownerDeleted());
+    this.#object.ctx.waitUntil(this.lines.ownerDeleted());
   }
 
   /** The owner was deleted. */

@@ -89,8 +89,8 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a message replies to one that has no place": {
     file: store,
-    right: "const quoted = this.#host.log.byId(replyTo);",
-    wrong: `const quoted = this.#host.log.byId(replyTo) ?? (this.#host.scheduled.find(replyTo) && { doc: '{"status":"SENT"}' });`,
+    right: "const quoted = this.#parts.log.byId(replyTo);",
+    wrong: `const quoted = this.#parts.log.byId(replyTo) ?? (this.#parts.scheduled.find(replyTo) && { doc: '{"status":"SENT"}' });`,
   },
   "a quote is not sent": {
     file: networkChat,

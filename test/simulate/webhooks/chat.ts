@@ -47,15 +47,12 @@ export class LineChat {
     this.#alarm = new service.StandingAlarm(state.storage);
     this.#log = new service.EventLog(sql, () => {});
     const waitUntil = (work: Promise<void>) => state.waitUntil(work);
-    this.#lines = linesOf(service, { alarm: this.#alarm, waitUntil }, () => this.#host());
+    this.#lines = linesOf(service, { ctx: state, alarm: this.#alarm }, () => this.#host());
     this.#report = new service.ChatReporter({
-      readUpTo: () => null,
-      assigneeId: () => null,
-      assignees: () => () => null,
-      kv,
       env,
+      storage: state.storage,
       log: this.#messageLog(),
-      webhooks: {
+      lines: {
         version: () => this.#lines.all.version,
         configure: (list, startAfter) => this.#lines.configure(list, startAfter),
       },
@@ -63,10 +60,11 @@ export class LineChat {
         identity: () => this.#identity as ChatIdentity | undefined,
         exists: (life) => this.#identity?.life === life,
       },
+      scheduled: { nextDueAt: () => null },
+      acts: { readUpTo: () => null },
+      details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
+      retention: { onRetention: () => {} },
       depth: () => 0,
-      nextDueAt: () => null,
-      details: () => null,
-      onRetention: () => {},
     });
     const parts = { lines: this.#lines, report: this.#report, log: this.#log };
     this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);
