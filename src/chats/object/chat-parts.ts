@@ -1,6 +1,7 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
+import { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -24,12 +25,12 @@ import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
 import type { InputParts } from "./visitors/visitor-input.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import { EventLines } from "./webhook-lines.ts";
+import { chatLineHost } from "./webhook-lines.ts";
 
 /** After a failure. */
 const REST_MS = 30_000;
 
-/** The parts of a chat's object, each connected to those that it needs. */
+/** The parts of a chat's object. Each takes those that it uses, and may call them once all are made. */
 export class ChatParts {
   readonly ctx: DurableObjectState;
   readonly env: Env;
@@ -44,7 +45,8 @@ export class ChatParts {
   readonly alarm: StandingAlarm;
   readonly contact: ContactAddresses;
   readonly events: ChatEvents;
-  readonly lines: EventLines;
+  /** They deliver the chat's events to webhooks, beside the delivery of messages and the report. */
+  readonly lines: ObjectLines;
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
@@ -92,7 +94,7 @@ export class ChatParts {
     this.alarm = new StandingAlarm(storage);
     this.contact = new ContactAddresses(this);
     this.events = new ChatEvents(this);
-    this.lines = new EventLines(this);
+    this.lines = new ObjectLines(this, () => chatLineHost(this));
     this.report = new ChatReporter(this);
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);

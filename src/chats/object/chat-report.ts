@@ -5,11 +5,11 @@ import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization.ts";
-import type { WebhookList } from "../../model/webhook.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 
@@ -25,8 +25,7 @@ interface Parts extends ActivitySources {
   env: Env;
   storage: { kv: SyncKvStorage };
   adoption: Pick<Adoption, "identity" | "exists">;
-  /** See `EventLines`. */
-  lines: { version(): string | null; configure(list: WebhookList, startAfter: number): void };
+  lines: ObjectLines;
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** How many messages wait for their network. */
@@ -254,7 +253,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { chatId, organizationId, life } = identity;
     const { number } = report;
     const { lines, retention } = this.#parts;
-    const told = { number, events: this.#burst(report), webhooks: lines.version(), ...report.state };
+    const told = { number, events: this.#burst(report), webhooks: lines.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>

@@ -4,10 +4,10 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { type ChatFiles, deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import type { EventLines } from "./webhook-lines.ts";
 
 const TOMBSTONE_MS = 600_000;
 /** A step that fails is repeated after waits that double, within these bounds. */
@@ -21,7 +21,7 @@ interface Parts {
   adoption: Adoption;
   alarm: StandingAlarm;
   visitors: VisitorSockets;
-  lines: EventLines;
+  lines: ObjectLines;
   files: ChatFiles;
   due: DueWork;
 }

@@ -1,6 +1,7 @@
 import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
@@ -10,7 +11,6 @@ import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import type { EventLines } from "./webhook-lines.ts";
 
 /** The parts of the chat that redactions use. */
 interface Parts {
@@ -18,7 +18,7 @@ interface Parts {
   log: MessageLog;
   queue: DeliveryQueue;
   report: ChatReporter;
-  lines: EventLines;
+  lines: ObjectLines;
   scheduled: ScheduledMessages;
   alarm: StandingAlarm;
   visitors: VisitorSockets;
@@ -81,7 +81,7 @@ export class Redactions {
     queue.beforeRedaction(seq);
     const queued = log.delivered(seq);
     const message = log.redact(before, queued && printRedacted(queued), Date.now(), call);
-    lines.forgetResponses();
+    lines.all.forgetResponses();
     visitors.update(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
@@ -100,7 +100,7 @@ export class Redactions {
     const { scheduled, lines, files, alarm } = this.#parts;
     const answer = scheduled.redact(id, call);
     if (answer.outcome !== "ok") return answer;
-    lines.forgetResponses();
+    lines.all.forgetResponses();
     // If the bytes can't be deleted now, the alarm does it later.
     await alarm.by(Date.now());
     if (!(await files.deleteNow(id))) return { outcome: "not_reported" };

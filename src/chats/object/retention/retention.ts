@@ -1,6 +1,7 @@
 import type { ChatRetention } from "../../../model/chat-answers.ts";
 import { earliest } from "../../../platform/object/alarm.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
+import type { ObjectLines } from "../../../webhooks/line/object-lines.ts";
 import type { ChatReporter } from "../chat-report.ts";
 import type { ContactAddresses } from "../contact-addresses.ts";
 import type { Erasure } from "../erasure.ts";
@@ -10,7 +11,6 @@ import type { MessageLog } from "../log/message-log.ts";
 import type { Notes } from "../notes.ts";
 import type { ScheduledMessages } from "../scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "../visitors/visitor-sockets.ts";
-import type { EventLines } from "../webhook-lines.ts";
 import { keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
 /** The messages of one step, with a place and without one. A send that arrives meanwhile waits for one step at most. */
@@ -28,7 +28,7 @@ interface Parts {
   scheduled: ScheduledMessages;
   report: ChatReporter;
   contact: ContactAddresses;
-  lines: EventLines;
+  lines: ObjectLines;
   visitors: VisitorSockets;
   files: ChatFiles;
   erasure: Erasure;
@@ -125,7 +125,7 @@ export class Retention implements DuePart {
     const isAnyRemoved = scheduled.ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE) || isNoteRemoved;
     const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return isAnyRemoved;
-    lines.forgetResponses();
+    lines.all.forgetResponses();
     log.deleteUpTo(last);
     return true;
   }
