@@ -1,13 +1,16 @@
-import type { NetworkActs } from "../../channels/network/adapter.ts";
-import type { Credentials } from "../../model/channel.ts";
+import type { Adapter } from "../../channels/network/adapter.ts";
+import { networkOf } from "../../channels/registry.ts";
 import type { ActAnswer, CallerName, RefusedDraft, Unknown } from "../../model/chat-answers.ts";
 import { rejectedText } from "../../model/error.ts";
 import type { Message } from "../../model/message.ts";
-import type { ActOutcome, ActTarget, NetworkAct, Outcome } from "../../model/network.ts";
+import type { ActOutcome, NetworkAct, Outcome } from "../../model/network.ts";
 import { type Clock, isRecent } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import type { ContactAddresses } from "./contact-addresses.ts";
+import type { NetworkChat } from "./delivery/network-chat.ts";
 import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
+import type { Adoption } from "./identity.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
@@ -25,35 +28,25 @@ export const MAX_CHAT_ACTS = 10;
 const MAX_ASKS = 5;
 const MAX_RETRY_AFTER = 3_600;
 
-/** The acts of the chat's network. */
-export interface ActPort extends Pick<NetworkActs, "kinds"> {
-  make(act: NetworkAct, target: ActTarget, credentials: Credentials, signal: AbortSignal): Promise<ActOutcome>;
-}
-
 /** A chat that a network delivers. */
-export interface ActingChat extends ChannelAccess {
-  /** Undefined if the network has none. */
-  acts: ActPort | undefined;
-  /** The contact's current address. */
-  address(): string;
-  learn(addresses: string[], moved: boolean): void;
-  /** False after the chat was deleted. */
-  exists(): boolean;
+export interface ActingChat extends ChannelAccess, Pick<NetworkChat, "exists" | "kind"> {
+  adapter: Pick<Adapter, "acts">;
 }
 
-interface ActHost {
-  kv: SyncKvStorage;
+/** The parts of the chat that acts use. */
+interface Parts {
+  storage: { kv: Pick<SyncKvStorage, "get" | "put"> };
   log: MessageLog;
   clock: Clock;
+  adoption: Pick<Adoption, "identity">;
+  contact: Pick<ContactAddresses, "current" | "learn">;
   scheduled: Pick<ScheduledMessages, "find">;
-  changes: Pick<MessageChanges, "setReaction">;
+  messageChanges: Pick<MessageChanges, "setReaction">;
   visitors: Pick<VisitorSockets, "isOnline" | "showRead" | "showTyping">;
   report: Pick<ChatReporter, "stateChanged">;
-  /** False after the chat was deleted. */
-  exists(): boolean;
   typing: Pick<Typing, "announce">;
   /** Null if no network delivers the chat's messages. */
-  chat(): ActingChat | null;
+  networkChat(): ActingChat | null;
 }
 
 type Answer<Done> = Exclude<ActAnswer<Done>, Unknown>;
@@ -66,18 +59,18 @@ type Refusal = Exclude<Answer<Shown>, { outcome: "ok" | "no_message" }>;
  * channel has a start for it within 3 seconds.
  */
 export class Acts {
-  readonly #host: ActHost;
+  readonly #parts: Parts;
   /** The end of the last act. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor(host: ActHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** The seq up to which a client has read; null if none has. */
   readUpTo(): number | null {
-    return this.#host.kv.get<number>("readUpTo") ?? null;
+    return this.#parts.storage.kv.get<number>("readUpTo") ?? null;
   }
 
   /** Reacts to a message, or takes the reaction back (`emoji` is null). @returns the message's JSON */
@@ -92,9 +85,9 @@ export class Acts {
 
   /** Shows the contact that somebody writes. @param publicName a member's name that contacts see */
   showTyping(by: CallerName, publicName = by.name): Promise<Answer<Shown>> {
-    const { log, typing, visitors } = this.#host;
+    const { log, typing, visitors } = this.#parts;
     typing.announce(by);
-    const chat = this.#host.chat();
+    const chat = this.#parts.networkChat();
     if (!chat) {
       const isShown = visitors.showTyping(by.type === "member" ? { name: publicName } : null);
       return Promise.resolve({ outcome: "ok", shown: isShown });
@@ -105,7 +98,7 @@ export class Acts {
   }
 
   async #react(messageId: string, emoji: string | null): Promise<Answer<{ doc: string }>> {
-    const { changes, clock, log, scheduled } = this.#host;
+    const { clock, log, messageChanges, scheduled } = this.#parts;
     const row = log.byId(messageId);
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const message = JSON.parse(row.doc) as Message;
@@ -113,7 +106,7 @@ export class Acts {
     if ((before?.emoji ?? null) === emoji) return { outcome: "ok", doc: row.doc };
     if (isBlank(message)) return refused("redacted");
     if (emoji !== null && isFull(log)) return refused("chat_full");
-    const chat = this.#host.chat();
+    const chat = this.#parts.networkChat();
     const at = clock.now();
     if (chat) {
       const networkId = log.networkIds.of(row.seq);
@@ -123,23 +116,23 @@ export class Acts {
       if (!made.shown) return refused("not_supported_by_channel");
       if (!chat.exists()) return { outcome: "no_message" };
     }
-    if (changes.setReaction(row.seq, emoji, at)) return this.#found(messageId);
+    if (messageChanges.setReaction(row.seq, emoji, at)) return this.#found(messageId);
     const now = log.byId(messageId);
     if (!now) return { outcome: "no_message" };
     return refused(isBlank(JSON.parse(now.doc) as Message) ? "redacted" : "refused_by_network");
   }
 
   #found(messageId: string): Answer<{ doc: string }> {
-    const row = this.#host.log.byId(messageId);
+    const row = this.#parts.log.byId(messageId);
     return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
   }
 
   async #markRead(messageId: string): Promise<Answer<Shown>> {
-    const { log, scheduled, visitors } = this.#host;
+    const { log, scheduled, visitors } = this.#parts;
     const row = log.byId(messageId);
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
-    const chat = this.#host.chat();
-    if (chat && !chat.acts?.kinds.includes("read")) return refused("not_supported_by_channel");
+    const chat = this.#parts.networkChat();
+    if (chat && !chat.adapter.acts?.kinds.includes("read")) return refused("not_supported_by_channel");
     const networkId = chat && log.networkIds.newestInbound(row.seq);
     if (row.seq <= (this.readUpTo() ?? 0)) {
       return { outcome: "ok", shown: chat ? networkId !== null : visitors.isOnline };
@@ -154,13 +147,13 @@ export class Acts {
   }
 
   #store(seq: number): void {
-    this.#host.kv.put("readUpTo", Math.max(seq, this.readUpTo() ?? 0));
-    this.#host.report.stateChanged();
+    this.#parts.storage.kv.put("readUpTo", Math.max(seq, this.readUpTo() ?? 0));
+    this.#parts.report.stateChanged();
   }
 
   /** Asks the channel for a start, makes the act at the network, and reports its end to the channel. */
   async #make(chat: ActingChat, act: NetworkAct): Promise<Refusal | ({ outcome: "ok" } & Shown)> {
-    const { acts } = chat;
+    const { acts } = chat.adapter;
     if (!acts?.kinds.includes(act.act)) return refused("not_supported_by_channel");
     const permit = await this.#permit(chat);
     if (permit.outcome !== "granted") return permit;
@@ -168,20 +161,20 @@ export class Acts {
       await returnPermit(chat, permit);
       return away(1_000);
     }
-    const { clock } = this.#host;
-    const target = { chatId: chat.identity.chatId, address: chat.address() };
+    const { clock, contact } = this.#parts;
+    const target = { chatId: chat.identity.chatId, address: contact.current(chat.identity) };
     const outcome = await withDeadline(clock, TIMEOUT_MS, (signal) =>
-      acts.make(act, target, permit.credentials, signal),
+      acts.make(act, target, permit.credentials, networkOf(chat.parts.env, chat.kind), signal),
     ).catch((): ActOutcome => ({ outcome: "unknown", message: "The network did not answer in time" }));
     if (outcome.outcome === "not_shown") await returnPermit(chat, permit);
     else await report(chat, reported(outcome), permit);
-    if (outcome.outcome === "moved" && chat.exists()) chat.learn([outcome.address], true);
+    if (outcome.outcome === "moved" && chat.exists()) contact.learn([outcome.address], true);
     return answerTo(outcome);
   }
 
   /** A permit to start within 3 seconds, or when to ask again. A start that is too far ahead is not reserved. */
   async #permit(chat: ActingChat): Promise<Granted | { outcome: "away"; retryAfter: number }> {
-    const { clock } = this.#host;
+    const { clock } = this.#parts;
     const until = clock.now() + WITHIN_MS;
     let reservedAt: number | null = null;
     for (let asks = 0; asks < MAX_ASKS; asks++) {
@@ -199,12 +192,12 @@ export class Acts {
   async #inTurn<T>(act: () => Promise<T>): Promise<T | ReturnType<typeof away> | { outcome: "no_message" }> {
     if (this.#waiting >= MAX_CHAT_ACTS) return away(1_000);
     this.#waiting++;
-    const { clock } = this.#host;
+    const { clock } = this.#parts;
     const since = clock.now();
     const made = this.#last
       .then<T | ReturnType<typeof away> | { outcome: "no_message" }>(() => {
         // The chat may have been deleted while the act waited.
-        if (!this.#host.exists()) return { outcome: "no_message" };
+        if (!this.#parts.adoption.identity()) return { outcome: "no_message" };
         return isRecent(since, WITHIN_MS, clock.now()) ? act() : away(1_000);
       })
       .finally(() => this.#waiting--);

@@ -11,6 +11,7 @@ import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
 import { turnsOf } from "./scheduled/turns.ts";
 import { isOwner } from "./visitors/socket-check.ts";
+import { eventNumber } from "./webhook-lines.ts";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -269,7 +270,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Returns the chat's activity and the state of its queue. */
   state(as: AsOwner): rpc.StateAnswer {
     return this.parts.adoption.forOwner(as, (identity) => {
-      const queue = describeQueue(this.parts.deliveries, identity, Date.now());
+      const queue = describeQueue(this.parts.log, identity, Date.now());
       return { outcome: "ok", activity: this.parts.report.activity(), queue };
     });
   }
@@ -388,17 +389,25 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Describes what the chat sends to a webhook. */
   async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookLineAnswer> {
-    return this.parts.adoption.forOwner(as, () => this.parts.lines.describe(webhookId));
+    return this.parts.adoption.forOwner(as, async () => {
+      const line = await this.parts.lines.all.describe(webhookId);
+      return line ? { outcome: "ok", line } : { outcome: "no_line" };
+    });
   }
 
   /** Gives up the first event that waits for a webhook. */
   async skipEvent(as: AsOwner, webhookId: string, eventId: string): Promise<rpc.SkipEventAnswer> {
-    return this.parts.adoption.forOwner(as, (identity) => this.parts.lines.skip(identity, webhookId, eventId));
+    return this.parts.adoption.forOwner(as, async (identity) => {
+      return { outcome: await this.parts.lines.skip(webhookId, eventNumber(identity, eventId)) };
+    });
   }
 
   /** Tries the first event that waits for a webhook at once. */
   async retryEvent(as: AsOwner, webhookId: string): Promise<rpc.RetryEventAnswer> {
-    return this.parts.adoption.forOwner(as, () => this.parts.lines.retry(webhookId));
+    return this.parts.adoption.forOwner(as, async () => {
+      await this.parts.lines.retry(webhookId);
+      return { outcome: "ok" };
+    });
   }
 
   /** Sends events to a webhook again; see `Lines.replay`. @returns null if there is no chat */

@@ -1,17 +1,16 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { type ActingChat, Acts } from "./acts.ts";
+import { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
-import { DeliveryLog } from "./delivery/delivery-log.ts";
-import { actPort, channelPort, fileStore, networkPort } from "./delivery/ports.ts";
-import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
+import { NetworkChat } from "./delivery/network-chat.ts";
+import { DeliveryQueue } from "./delivery/queue.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
-import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
 import { MessageActions } from "./message-actions.ts";
@@ -24,23 +23,30 @@ import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
 import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
+import type { InputParts } from "./visitors/visitor-input.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import { EventLines } from "./webhook-lines.ts";
+import { chatLineHost } from "./webhook-lines.ts";
 
 /** How long a part rests after a failure. */
 const REST_MS = 30_000;
 
-/** The parts of a chat's object, each connected to those that it needs. */
+/** The parts of a chat's object. Each takes those that it uses, and may call them once all are made. */
 export class ChatParts {
+  readonly ctx: DurableObjectState;
+  readonly env: Env;
+  readonly storage: DurableObjectStorage;
+  readonly receive: InputParts["receive"];
+  readonly clock = SYSTEM_CLOCK;
+  readonly logger = console;
   readonly log: MessageLog;
-  readonly deliveries: DeliveryLog;
   readonly pages: MessagePages;
   readonly filteredPages: FilteredPages;
   readonly adoption: Adoption;
   readonly alarm: StandingAlarm;
   readonly contact: ContactAddresses;
   readonly events: ChatEvents;
-  readonly lines: EventLines;
+  /** They deliver the chat's events to webhooks, beside the delivery of messages and the report. */
+  readonly lines: ObjectLines;
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
@@ -58,15 +64,15 @@ export class ChatParts {
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
-  readonly #ctx: DurableObjectState;
-  readonly #env: Env;
   /** The next announcement, until it sets the alarm. */
   #announcement: Promise<void> | undefined;
 
   /** @param receive stores a message that a visitor wrote */
-  constructor(ctx: DurableObjectState, env: Env, receive: ConstructorParameters<typeof VisitorSockets>[0]["receive"]) {
-    this.#ctx = ctx;
-    this.#env = env;
+  constructor(ctx: DurableObjectState, env: Env, receive: InputParts["receive"]) {
+    this.ctx = ctx;
+    this.env = env;
+    this.storage = ctx.storage;
+    this.receive = receive;
     const { storage } = ctx;
     const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
     this.log = new MessageLog(
@@ -74,7 +80,6 @@ export class ChatParts {
       () => waitUntil(this.announce()),
       (media, messageId, now) => this.files.end(media, messageId, now),
     );
-    this.deliveries = new DeliveryLog(this.log);
     this.pages = new MessagePages(this.log);
     this.filteredPages = new FilteredPages(storage.sql, this.log);
     this.adoption = new Adoption(
@@ -85,165 +90,25 @@ export class ChatParts {
         if (tombstone?.filesOf !== undefined) this.files.follow(tombstone.life, tombstone.until);
       },
     );
-    this.files = new ChatFiles({
-      env,
-      storage,
-      adoption: this.adoption,
-      log: this.log,
-      isUsed: (fileId) => this.log.showsFile(fileId) || this.scheduled.showsFile(fileId),
-      hadMessages: () => this.log.newest().seq > 0 || this.scheduled.dueAt(Date.now()) !== null,
-      deleteChat: (identity) => this.erasure.deleteChat(identity),
-    });
+    this.files = new ChatFiles(this);
     this.alarm = new StandingAlarm(storage);
-    this.contact = new ContactAddresses({
-      env,
-      kv: storage.kv,
-      log: this.log,
-      adoption: this.adoption,
-      save: () => this.due.start(this.contact),
-    });
-    this.events = new ChatEvents(env, this.log, {
-      address: (identity) => this.contact.current(identity),
-      messageById: (id) => this.messageById(id),
-      activity: ({ life }) => (this.adoption.exists(life) ? this.report.activity() : null),
-    });
-    this.lines = new EventLines({
-      env,
-      kv: storage.kv,
-      log: this.log,
-      events: this.events,
-      alarm: this.alarm,
-      adoption: this.adoption,
-      waitUntil,
-    });
-    this.report = new ChatReporter({
-      kv: storage.kv,
-      env,
-      log: this.log,
-      webhooks: this.lines,
-      adoption: this.adoption,
-      depth: () => this.depth(),
-      nextDueAt: () => this.scheduled.nextDueAt(),
-      readUpTo: () => this.acts.readUpTo(),
-      assigneeId: () => this.details.assigneeId(),
-      assignees: () => this.details.assignees(),
-      details: () => this.details.details(),
-      onRetention: (retention) => this.retention.onRetention(retention),
-    });
-    this.queue = new DeliveryQueue({
-      log: this.deliveries,
-      alarm: this.alarm,
-      due: () => this.due,
-      clock: SYSTEM_CLOCK,
-      logger: console,
-      chat: () => this.delivering(),
-      waitUntil,
-    });
-    this.visitors = new VisitorSockets({
-      typing: () => this.typing.byContact(),
-      state: ctx,
-      env,
-      log: this.log,
-      adoption: this.adoption,
-      isRepeated: (dedupe) => this.store.hasInbound(dedupe),
-      receive,
-      readUpTo: () => this.acts.readUpTo(),
-      react: (seq, emoji, at) => this.messageChanges.visitorReacted(seq, emoji, at),
-      fillDetails: (identity, contact) => this.details.fill(identity, contact),
-    });
-    this.scheduled = new ScheduledMessages({
-      storage,
-      files: this.files,
-      log: this.log,
-      clock: SYSTEM_CLOCK,
-      logger: console,
-      adoption: this.adoption,
-      limit: () => limitReached(this.log, this.depth()),
-      place: (identity, row, remove) => this.store.place(identity, row, remove),
-      placed: () => this.report.putOff(),
-    });
-    this.store = new MessageStore({
-      log: this.log,
-      queue: this.queue,
-      scheduled: this.scheduled,
-      depth: () => this.depth(),
-      visitors: this.visitors,
-      files: this.files,
-      report: this.report,
-    });
-    this.actions = new MessageActions({
-      log: this.log,
-      deliveries: this.deliveries,
-      queue: this.queue,
-      scheduled: this.scheduled,
-      store: this.store,
-    });
-    this.redactions = new Redactions({
-      kv: storage.kv,
-      log: this.log,
-      deliveries: this.deliveries,
-      queue: this.queue,
-      report: this.report,
-      lines: this.lines,
-      scheduled: this.scheduled,
-      alarm: this.alarm,
-      visitors: this.visitors,
-      files: this.files,
-    });
-    this.typing = new Typing({
-      env,
-      adoption: this.adoption,
-      address: (identity) => this.contact.current(identity),
-      contactName: () => this.details.details()?.name ?? null,
-      waitUntil,
-    });
-    this.acts = new Acts({
-      kv: storage.kv,
-      log: this.log,
-      clock: SYSTEM_CLOCK,
-      scheduled: this.scheduled,
-      changes: { setReaction: (seq, emoji, at) => this.messageChanges.setReaction(seq, emoji, at) },
-      visitors: this.visitors,
-      report: this.report,
-      exists: () => this.adoption.identity() !== undefined,
-      typing: this.typing,
-      chat: () => this.#acting(),
-    });
-    this.messageChanges = new MessageChanges({ log: this.log, redactions: this.redactions, visitors: this.visitors });
-    this.details = new StoredDetails({
-      env,
-      storage,
-      log: this.log,
-      adoption: this.adoption,
-      report: this.report,
-      alarm: this.alarm,
-    });
+    this.contact = new ContactAddresses(this);
+    this.events = new ChatEvents(this);
+    this.lines = new ObjectLines(this, () => chatLineHost(this));
+    this.report = new ChatReporter(this);
+    this.queue = new DeliveryQueue(this);
+    this.visitors = new VisitorSockets(this);
+    this.scheduled = new ScheduledMessages(this);
+    this.store = new MessageStore(this);
+    this.actions = new MessageActions(this);
+    this.redactions = new Redactions(this);
+    this.typing = new Typing(this);
+    this.acts = new Acts(this);
+    this.messageChanges = new MessageChanges(this);
+    this.details = new StoredDetails(this);
     this.notes = new Notes(storage.sql, this.log);
-    this.retention = new Retention({
-      kv: storage.kv,
-      log: this.log,
-      notes: this.notes,
-      adoption: this.adoption,
-      ended: this.scheduled.ended,
-      ask: () => this.report.repeat(),
-      report: () => this.report.settle(false),
-      beforeDeletion: () => this.lines.forgetResponses(),
-      isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
-      isIdle: (now) =>
-        !this.visitors.isOnline &&
-        earliest([this.lines.dueAt(now), this.scheduled.dueAt(now), this.files.dueAt(now)]) === null,
-      deleteChat: (identity) => this.erasure.deleteChat(identity),
-    });
-    this.erasure = new Erasure({
-      env,
-      storage,
-      adoption: this.adoption,
-      alarm: this.alarm,
-      closeSockets: () => this.visitors.closeAll(),
-      hasFiles: () => this.files.hasAny,
-      tellWebhooks: () => this.lines.ownerDeleted(),
-      forget: () => this.due.forget(),
-    });
+    this.retention = new Retention(this);
+    this.erasure = new Erasure(this);
     const { lines, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
     this.due = new DueWork(
       {
@@ -276,28 +141,11 @@ export class ChatParts {
     return unplaced && JSON.stringify(unplaced.message);
   }
 
-  /** The chat as delivery needs it; null if no network delivers its messages. */
-  delivering(): DeliveringChat | null {
+  /** The chat as its network delivers it; null if none does. */
+  networkChat(): NetworkChat | null {
     const identity = this.adoption.identity();
     if (!identity || identity.channelKind === "web") return null;
-    return {
-      identity,
-      channel: channelPort(this.#env, identity.channelId),
-      network: networkPort(this.#env, identity.channelKind),
-      files: fileStore(this.#env, identity),
-      exists: () => this.adoption.exists(identity.life),
-      address: () => this.contact.current(identity),
-      learn: (addresses, moved) => this.contact.learn(addresses, moved),
-      attempted: ({ outcome }) => this.report.counted(outcome),
-    };
-  }
-
-  /** The chat as acts need it; null if no network delivers its messages. */
-  #acting(): ActingChat | null {
-    const chat = this.delivering();
-    const identity = this.adoption.identity();
-    if (!chat || !identity || identity.channelKind === "web") return null;
-    return { ...chat, acts: actPort(this.#env, identity.channelKind), logger: console };
+    return new NetworkChat(this, identity, identity.channelKind);
   }
 
   /** How many messages wait for their network. */
@@ -315,6 +163,6 @@ export class ChatParts {
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
     this.lines.start();
-    if (this.report.isPrompt) this.#ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
+    if (this.report.isPrompt) this.ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }
 }

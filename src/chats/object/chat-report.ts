@@ -5,11 +5,11 @@ import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization.ts";
-import type { WebhookList } from "../../model/webhook.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 
@@ -20,24 +20,16 @@ const CALL_TIMEOUT_MS = 30_000;
 /** The maximum number of events in a report, because it reads their types. The next report has the others. */
 const MAX_EVENTS = 10_000;
 
-/** What the chat object gives to its report. */
-interface ReportHost extends ActivitySources {
-  kv: SyncKvStorage;
+/** The parts of the chat that its report uses. */
+interface Parts extends ActivitySources {
   env: Env;
-  webhooks: KnownWebhooks;
+  storage: { kv: SyncKvStorage };
   adoption: Pick<Adoption, "identity" | "exists">;
+  lines: ObjectLines;
+  /** See `Retention`. */
+  retention: { onRetention(retention: ChatRetention | undefined): void };
   /** How many messages wait for their network. */
   depth(): number;
-  /** Gets what the answer says of the retention. */
-  onRetention(retention: ChatRetention | undefined): void;
-}
-
-/** The webhooks that a chat knows. */
-export interface KnownWebhooks {
-  /** The version of the list; null if the chat has none. */
-  version(): string | null;
-  /** Replaces the list. A new webhook gets the events after the number `startAfter`. */
-  configure(list: WebhookList, startAfter: number): void;
 }
 
 /**
@@ -65,7 +57,7 @@ type Report = StoredReport & { identity: ChatIdentity };
  * overloaded.
  */
 export class ChatReporter extends WriteBehind<Report> {
-  readonly #host: ReportHost;
+  readonly #parts: Parts;
   readonly #activity: CurrentActivity;
   #attempts: AttemptCounts = {};
   #stored: StoredReport | null | undefined;
@@ -91,10 +83,10 @@ export class ChatReporter extends WriteBehind<Report> {
    */
   #putOff: "next" | number | undefined;
 
-  constructor(host: ReportHost) {
+  constructor(parts: Parts) {
     super();
-    this.#host = host;
-    this.#activity = new CurrentActivity(host);
+    this.#parts = parts;
+    this.#activity = new CurrentActivity(parts);
   }
 
   protected get delayMs(): number {
@@ -227,7 +219,7 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
   override dueAt(): number | null {
-    const hasIdentity = this.#host.adoption.identity() !== undefined;
+    const hasIdentity = this.#parts.adoption.identity() !== undefined;
     if (typeof this.#putOff === "number") return hasIdentity ? this.#dueAfterWait(this.#putOff) : null;
     if (this.#changesReported === undefined) return super.dueAt();
     return hasIdentity && this.#mayHaveChanged() ? this.changed() : null;
@@ -240,14 +232,14 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   protected current(): Report | null {
-    const identity = this.#host.adoption.identity();
+    const identity = this.#parts.adoption.identity();
     if (!identity) return null;
     if (!this.#mayHaveChanged()) return null;
     const stored = this.#lastReport();
-    const { seq } = this.#host.log.newest();
+    const { seq } = this.#parts.log.newest();
     const state = this.#state(stored);
     const eventsAfter = this.#eventsReported ?? stored?.eventsAfter ?? 0;
-    const events = Math.min(this.#host.log.events.newest, eventsAfter + MAX_EVENTS);
+    const events = Math.min(this.#parts.log.events.newest, eventsAfter + MAX_EVENTS);
     const isSame = stored !== null && stored.events === events && isSameState(stored.state, state);
     if (isSame && !this.#mustRepeat) {
       // The changes do not show in a report, and the organization has the last one.
@@ -265,20 +257,20 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { webhooks } = this.#host;
-    const told = { number, events: this.#burst(report), webhooks: webhooks.version(), ...report.state };
+    const { lines, retention } = this.#parts;
+    const told = { number, events: this.#burst(report), webhooks: lines.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
-      callOrganization(this.#host.env, organizationId, (organization) =>
+      callOrganization(this.#parts.env, organizationId, (organization) =>
         organization.report({ chatId, life, ...told }),
       ),
     );
     this.#failures = 0;
-    if (!this.#host.adoption.exists(life)) return;
+    if (!this.#parts.adoption.exists(life)) return;
     if (answer.outcome === "ok") {
       this.#listeningUntil = Date.now() + answer.listeningForMs;
-      if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);
-      this.#host.onRetention(answer.retention);
+      if (answer.webhooks) lines.configure(answer.webhooks, answer.webhooks.startAfter);
+      retention.onRetention(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
       this.#rest = { since: Date.now(), ms: answer.restMs ?? 0 };
@@ -305,14 +297,14 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** False if the organization has the chat's state and its events. */
   #mayHaveChanged(): boolean {
-    const { log } = this.#host;
+    const { log } = this.#parts;
     if (this.#mustRepeat || this.#changesReported !== this.#changes) return true;
     if (this.#eventsReported !== log.events.newest) return true;
     return Object.keys(this.#attempts).length > 0;
   }
 
   get #changes(): number {
-    return this.#host.log.changes + this.#otherChanges;
+    return this.#parts.log.changes + this.#otherChanges;
   }
 
   /** An instance does not know whether the report that an earlier one stored has arrived. */
@@ -322,11 +314,11 @@ export class ChatReporter extends WriteBehind<Report> {
 
   #burst({ eventsAfter, events: last }: StoredReport): EventBurst | null {
     const first = eventsAfter + 1;
-    return first > last ? null : { first, last, types: this.#host.log.events.types(first, last) };
+    return first > last ? null : { first, last, types: this.#parts.log.events.types(first, last) };
   }
 
   #lastReport(): StoredReport | null {
-    this.#stored ??= this.#host.kv.get<StoredReport>("reported") ?? null;
+    this.#stored ??= this.#parts.storage.kv.get<StoredReport>("reported") ?? null;
     return this.#stored;
   }
 
@@ -341,12 +333,12 @@ export class ChatReporter extends WriteBehind<Report> {
 
   #store(report: StoredReport): void {
     this.#stored = report;
-    this.#host.kv.put("reported", report);
+    this.#parts.storage.kv.put("reported", report);
   }
 
   #state(stored: StoredReport | null): ChatState {
-    const depth = this.#host.depth();
-    const oldest = depth > 0 ? this.#host.log.queue.head()?.message.createdAt : undefined;
+    const depth = this.#parts.depth();
+    const oldest = depth > 0 ? this.#parts.log.queue.head()?.message.createdAt : undefined;
     const activity = this.#activity.read(stored);
     const { counts, members } = this.#activity.news(stored);
     const before = stored?.state.members ?? {};

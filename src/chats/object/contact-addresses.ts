@@ -1,7 +1,7 @@
 import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
-import type { DuePart } from "../../platform/object/due-work.ts";
+import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -9,14 +9,13 @@ import type { MessageLog } from "./log/message-log.ts";
 export const MAX_ADDRESSES = 50;
 const CALL_TIMEOUT_MS = 10_000;
 
-/** A chat, as the addresses of its contact use it. */
-interface ContactHost {
+/** The parts of the chat that this uses. */
+interface Parts {
   env: Env;
-  kv: SyncKvStorage;
+  storage: DurableObjectStorage;
   log: MessageLog;
-  adoption: Pick<Adoption, "identity" | "exists">;
-  /** Calls `run` now, unless it is under way or failed a moment ago. */
-  save(): void;
+  adoption: Adoption;
+  due: DueWork;
 }
 
 /**
@@ -25,10 +24,10 @@ interface ContactHost {
  * too. New addresses stay pending in storage until it has them.
  */
 export class ContactAddresses implements DuePart {
-  readonly #host: ContactHost;
+  readonly #parts: Parts;
 
-  constructor(host: ContactHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** The address to send to. */
@@ -38,12 +37,12 @@ export class ContactAddresses implements DuePart {
 
   /** Stores further addresses of the contact, which lead to this chat. @param moved messages go to the first from now on */
   learn(addresses: string[], moved: boolean): void {
-    const identity = this.#host.adoption.identity();
+    const identity = this.#parts.adoption.identity();
     if (!identity) return;
     if (moved && addresses[0] !== undefined) this.#kv.put("address", addresses[0]);
     if (!this.#add(identity, addresses)) return;
-    this.#host.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
-    this.#host.save();
+    this.#parts.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
+    this.#parts.due.start(this);
   }
 
   /** Stores new addresses as pending. @returns whether there are any */
@@ -72,16 +71,16 @@ export class ContactAddresses implements DuePart {
 
   /** Passes pending addresses to the organization's object. */
   async run(): Promise<void> {
-    const identity = this.#host.adoption.identity();
+    const identity = this.#parts.adoption.identity();
     const saved = this.#list("pending");
     if (!identity || saved.length === 0) return;
     const { organizationId, chatId, life } = identity;
     await answerWithin(CALL_TIMEOUT_MS, () =>
-      callOrganization(this.#host.env, organizationId, (organization) =>
+      callOrganization(this.#parts.env, organizationId, (organization) =>
         organization.addAddresses(chatId, life, saved),
       ),
     );
-    if (!this.#host.adoption.exists(life)) return;
+    if (!this.#parts.adoption.exists(life)) return;
     const isLeft = (address: string) => !saved.includes(address);
     const left = this.#list("pending").filter(isLeft);
     this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);
@@ -90,7 +89,7 @@ export class ContactAddresses implements DuePart {
   }
 
   get #kv(): SyncKvStorage {
-    return this.#host.kv;
+    return this.#parts.storage.kv;
   }
 
   #list(key: "addresses" | "pending"): string[] {

@@ -5,19 +5,19 @@ import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;
 
-/** What a chat's activity consists of. */
+/** The parts of a chat that its activity consists of. They report to the organization, so their classes aren't imported. */
 export interface ActivitySources {
   log: MessageLog;
-  /** When the next scheduled message is due, Unix milliseconds. */
-  nextDueAt(): number | null;
-  /** The seq up to which a client has read; null if none has. */
-  readUpTo(): number | null;
-  /** The member whose chat it is; null for nobody. */
-  assigneeId(): string | null;
-  /** The chat's assignee when a message came that is not reported yet, by the message's seq. */
-  assignees(): (seq: number) => string | null;
-  /** Those that a client has changed. */
-  details(): ChatDetails | null;
+  /** See `ScheduledMessages`. */
+  scheduled: { nextDueAt(): number | null };
+  /** See `Acts`. */
+  acts: { readUpTo(): number | null };
+  /** See `StoredDetails`. */
+  details: {
+    assigneeId(): string | null;
+    assignees(): (seq: number) => string | null;
+    details(): ChatDetails | null;
+  };
 }
 
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
@@ -45,17 +45,17 @@ export class CurrentActivity {
 
   /** @param told the last report; null before the first one */
   read(told: Told | null): ChatActivity {
-    const { log } = this.#sources;
+    const { acts, details, log, scheduled } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
       lastMessageAt: hasLast ? at : null,
       lastMessage: hasLast ? shortened(JSON.parse(log.documents.joined({ low: seq, high: seq })) as Message) : null,
       unansweredSince: this.news(told).unansweredSince,
-      nextScheduledAt: this.#sources.nextDueAt(),
-      readUpTo: this.#sources.readUpTo(),
-      assigneeId: this.#sources.assigneeId(),
-      details: this.#sources.details(),
+      nextScheduledAt: scheduled.nextDueAt(),
+      readUpTo: acts.readUpTo(),
+      assigneeId: details.assigneeId(),
+      details: details.details(),
     };
   }
 
@@ -79,7 +79,7 @@ export class CurrentActivity {
 
   /** What happened in the conversation since the report `told`; null before the first one. */
   news(told: Told | null): ConversationNews {
-    const { log } = this.#sources;
+    const { details, log } = this.#sources;
     const walked = (this.#walked ??= {
       seq: told?.seq ?? 0,
       unansweredSince: told?.state.unansweredSince ?? null,
@@ -88,7 +88,7 @@ export class CurrentActivity {
     });
     const { seq } = log.newest();
     if (walked.seq < seq) {
-      const assigneeAt = this.#sources.assignees();
+      const assigneeAt = details.assignees();
       for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeAt(message.seq));
       walked.seq = seq;
     }

@@ -3,36 +3,35 @@ import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { DuePart } from "../../platform/object/due-work.ts";
-import { deleteLives } from "./files/chat-files.ts";
+import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { type ChatFiles, deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
+import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 const TOMBSTONE_MS = 600_000;
 /** A step that fails is repeated after waits that double, within these bounds. */
 const AGAIN_AFTER_MS = { least: 60_000, most: 3_600_000 };
 const CALL_TIMEOUT_MS = 10_000;
 
-/** What a chat's deletion needs of its object. */
-interface ErasureHost {
+/** The parts of the chat that its deletion uses. */
+interface Parts {
   env: Env;
   storage: DurableObjectStorage;
   adoption: Adoption;
   alarm: StandingAlarm;
-  closeSockets(): void;
-  /** Reports to the webhooks that the chat's events are gone. */
-  tellWebhooks(): void;
-  /** Whether the chat ever had a file. */
-  hasFiles(): boolean;
-  /** The storage was deleted. */
-  forget(): void;
+  visitors: VisitorSockets;
+  lines: ObjectLines;
+  files: ChatFiles;
+  due: DueWork;
 }
 
 /** The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again. */
 export class Erasure implements DuePart {
-  readonly #host: ErasureHost;
+  readonly #parts: Parts;
 
-  constructor(host: ErasureHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -40,14 +39,14 @@ export class Erasure implements DuePart {
    * @throws if the files can't be deleted: the call is repeated
    */
   async erase(organizationId: string, life: number): Promise<void> {
-    const { adoption } = this.#host;
+    const { adoption } = this.#parts;
     const newest = Math.max(adoption.identity()?.life ?? 0, adoption.tombstone()?.life ?? 0);
     if (newest > life) return;
     const until = Date.now() + TOMBSTONE_MS;
     const filesOf = this.#filesOf();
     this.#bury({ organizationId, life, until, ...(filesOf !== undefined && { filesOf }) });
-    await this.#host.alarm.set(until);
-    if (filesOf !== undefined) await deleteLives(this.#host.env, filesOf, life);
+    await this.#parts.alarm.set(until);
+    if (filesOf !== undefined) await deleteLives(this.#parts.env, filesOf, life);
   }
 
   /**
@@ -56,14 +55,14 @@ export class Erasure implements DuePart {
    */
   async deleteChat({ organizationId, chatId, life }: ChatIdentity): Promise<void> {
     const until = Date.now() + TOMBSTONE_MS;
-    this.#bury({ organizationId, life, until, untoldId: chatId, ...(this.#host.hasFiles() && { filesOf: chatId }) });
-    await this.#host.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
+    this.#bury({ organizationId, life, until, untoldId: chatId, ...(this.#parts.files.hasAny && { filesOf: chatId }) });
+    await this.#parts.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
     await this.#tell();
   }
 
   /** When the alarm must ring for the tombstone; null if there is none. What fails now is repeated then. */
   dueAt(now: number): number | null {
-    const { adoption } = this.#host;
+    const { adoption } = this.#parts;
     // Most objects hold a chat, and know that without a look into storage.
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
     if (!tombstone) return null;
@@ -74,26 +73,26 @@ export class Erasure implements DuePart {
 
   /** Reports the deletion, or deletes a tombstone that is too old. */
   async run(now: number): Promise<void> {
-    const { adoption } = this.#host;
+    const { adoption } = this.#parts;
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
     if (tombstone?.untoldId !== undefined) return this.#tell();
     if (!tombstone || tombstone.until > now) return;
     const { life, filesOf } = tombstone;
     // An upload that was under way may have written since.
-    if (filesOf !== undefined) await deleteLives(this.#host.env, filesOf, life);
+    if (filesOf !== undefined) await deleteLives(this.#parts.env, filesOf, life);
     // The chat may have been created again: then the new one deletes what came late.
     if (!adoption.identity()) await this.#deleteAll();
   }
 
   #filesOf(): string | undefined {
-    const { adoption } = this.#host;
+    const { adoption } = this.#parts;
     const identity = adoption.identity();
     if (!identity) return adoption.tombstone()?.filesOf;
-    return this.#host.hasFiles() ? identity.chatId : undefined;
+    return this.#parts.files.hasAny ? identity.chatId : undefined;
   }
 
   async #deleteAll(): Promise<void> {
-    const { adoption, alarm, storage } = this.#host;
+    const { adoption, alarm, storage } = this.#parts;
     const { organizationId } = adoption.tombstone() ?? {};
     try {
       const deleted = storage.deleteAll();
@@ -106,16 +105,17 @@ export class Erasure implements DuePart {
   }
 
   #bury(tombstone: Tombstone): void {
-    this.#host.closeSockets();
-    this.#host.tellWebhooks();
+    const { adoption, due, lines, visitors } = this.#parts;
+    visitors.closeAll();
+    lines.ownerDeleted();
     // Before the first await: an attempt under way must find no chat when it returns.
-    this.#host.adoption.bury(tombstone);
-    this.#host.forget();
+    adoption.bury(tombstone);
+    due.forget();
   }
 
   /** Reports to the organization's object that the chat deleted itself. */
   async #tell(): Promise<void> {
-    const { adoption, alarm, env } = this.#host;
+    const { adoption, alarm, env } = this.#parts;
     const tombstone = adoption.tombstone();
     if (tombstone?.untoldId === undefined) return;
     const { organizationId, life, untoldId, filesOf } = tombstone;

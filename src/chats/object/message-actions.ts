@@ -13,20 +13,18 @@ import type {
   UsedTemplate,
 } from "../../model/chat-answers.ts";
 import { extraOf, type Message, type ShownMessage } from "../../model/message.ts";
-import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { isFileMedia } from "./files/chat-files.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { MessageStore } from "./store-messages.ts";
 
-/** What the actions need of their chat. */
-interface ActionHost {
+/** The parts of the chat that the actions use. */
+interface Parts {
   log: MessageLog;
-  deliveries: Pick<DeliveryLog, "delivered">;
-  queue: Pick<DeliveryQueue, "attemptsOf" | "cancel">;
-  scheduled: Pick<ScheduledMessages, "cancel" | "find" | "move" | "nextTryAt">;
-  store: Pick<MessageStore, "outbound">;
+  queue: DeliveryQueue;
+  scheduled: ScheduledMessages;
+  store: MessageStore;
 }
 
 /** A stored message, as a resend needs it. */
@@ -39,10 +37,10 @@ interface Original {
 
 /** What clients do with a message that is stored: move it, cancel it, send it again after it failed, and read its attempts. */
 export class MessageActions {
-  readonly #host: ActionHost;
+  readonly #parts: Parts;
 
-  constructor(host: ActionHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -50,7 +48,7 @@ export class MessageActions {
    * @param isRepeat an earlier call failed, and may have changed them; the message may have its place since
    */
   move(id: string, change: MoveBody, isRepeat: boolean): Exclude<MoveAnswer, Unknown> {
-    const { log, scheduled } = this.#host;
+    const { log, scheduled } = this.#parts;
     const answer = scheduled.move(id, change);
     if (answer.outcome !== "not_scheduled") return answer;
     const placed = log.byId(id);
@@ -61,7 +59,7 @@ export class MessageActions {
 
   /** Cancels a scheduled or queued message. Repeating the call changes nothing. */
   cancel(id: string): Exclude<CancelAnswer, Unknown> {
-    const { log, queue, scheduled } = this.#host;
+    const { log, queue, scheduled } = this.#parts;
     const row = log.byId(id);
     if (!row) {
       const doc = scheduled.cancel(id);
@@ -87,7 +85,7 @@ export class MessageActions {
     const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id, extra };
     const prepared = preparedAgain(original, sender);
     const file = isFileMedia(original.media) ? original.media : null;
-    return this.#host.store.outbound(
+    return this.#parts.store.outbound(
       identity,
       {
         ...call,
@@ -104,11 +102,11 @@ export class MessageActions {
 
   /** The attempts of a message. A message that no network delivers has none. */
   attempts(id: string): Exclude<AttemptsAnswer, Unknown> {
-    const { deliveries, log, queue, scheduled } = this.#host;
+    const { log, queue, scheduled } = this.#parts;
     const none = { attempts: [], dropped: 0, nextAttemptAt: null };
     const placed = log.byId(id);
     if (placed) {
-      const row = deliveries.delivered(placed.seq);
+      const row = log.delivered(placed.seq);
       return { outcome: "ok", history: row ? queue.attemptsOf(row) : none };
     }
     const unplaced = scheduled.find(id);
@@ -121,7 +119,7 @@ export class MessageActions {
   }
 
   #find(id: string): Original | null {
-    const { log, scheduled } = this.#host;
+    const { log, scheduled } = this.#parts;
     const row = log.byId(id);
     if (row) {
       const template = log.templateOf(row.seq);

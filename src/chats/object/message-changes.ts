@@ -10,11 +10,11 @@ import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 const MAX_FAILED = 100;
 
-/** What changes of messages need of their chat. */
-interface ChangingHost {
+/** The parts of the chat that changes of messages use. */
+interface Parts {
   log: MessageLog;
-  redactions: Pick<Redactions, "deletedByContact">;
-  visitors: Pick<VisitorSockets, "update">;
+  redactions: Redactions;
+  visitors: VisitorSockets;
 }
 
 type Answer = Exclude<MessageChangeAnswer, Unknown>;
@@ -24,12 +24,12 @@ type Answer = Exclude<MessageChangeAnswer, Unknown>;
  * networks report it late, twice or in another order. Blank and deleted messages don't change.
  */
 export class MessageChanges {
-  readonly #host: ChangingHost;
+  readonly #parts: Parts;
   /** The company's reactions that failed before they were stored: the network may say so before it answers the call. */
   readonly #failed = new BoundedMap<string, true>(MAX_FAILED);
 
-  constructor(host: ChangingHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** Applies a change. Also `ok` if nothing is left to change. */
@@ -53,7 +53,7 @@ export class MessageChanges {
    * @returns the message, if it can change
    */
   visitorReacted(seq: number, emoji: string | null, at: number): Message | null {
-    const message = this.#open(this.#host.log.docAt(seq));
+    const message = this.#open(this.#parts.log.docAt(seq));
     if (!message || (reactionOf(message, "contact")?.emoji ?? null) === emoji) return message;
     return this.#replaceReaction(message, "contact", emoji, at);
   }
@@ -62,7 +62,7 @@ export class MessageChanges {
   #contactReacted(doc: string, emoji: string | null, at: number): Message | null {
     const message = this.#open(doc);
     if (!message) return null;
-    const { heard } = this.#host.log;
+    const { heard } = this.#parts.log;
     const { seq } = message;
     const stored = reactionOf(message, "contact");
     const storedAt = stored ? Date.parse(stored.at) : this.#lastReactionAt(seq);
@@ -78,7 +78,7 @@ export class MessageChanges {
    * @returns the message; null if it can't change, or if the network has taken the reaction back
    */
   setReaction(seq: number, emoji: string | null, at: number): Message | null {
-    const message = this.#open(this.#host.log.docAt(seq));
+    const message = this.#open(this.#parts.log.docAt(seq));
     if (!message || this.#failed.delete(failedKey(message.id, at))) return null;
     const stored = reactionOf(message, "organization");
     if (!stored && emoji === null) return message;
@@ -87,9 +87,9 @@ export class MessageChanges {
 
   /** The text or caption of a contact's message. The latest edit counts, within a second the one that comes last. */
   #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
-    const message = this.#open(this.#host.log.networkIds.contactMessage(networkId)?.doc);
-    if (!message || isFull(this.#host.log)) return null;
-    const { heard } = this.#host.log;
+    const message = this.#open(this.#parts.log.networkIds.contactMessage(networkId)?.doc);
+    if (!message || isFull(this.#parts.log)) return null;
+    const { heard } = this.#parts.log;
     const { seq, editedAt } = message;
     const storedAt = editedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(editedAt);
     const latest = Math.max(storedAt, heard.latest(seq, "edit"));
@@ -104,17 +104,17 @@ export class MessageChanges {
   }
 
   async #delete({ networkId }: Extract<MessageChange, { change: "deletion" }>): Promise<Answer> {
-    const row = this.#host.log.networkIds.contactMessage(networkId);
-    return row ? this.#host.redactions.deletedByContact(JSON.parse(row.doc) as Message) : { outcome: "no_message" };
+    const row = this.#parts.log.networkIds.contactMessage(networkId);
+    return row ? this.#parts.redactions.deletedByContact(JSON.parse(row.doc) as Message) : { outcome: "no_message" };
   }
 
   #react({ networkId, emoji, at }: Extract<MessageChange, { change: "reaction" }>): Message | null {
-    const row = this.#host.log.networkIds.message(networkId);
+    const row = this.#parts.log.networkIds.message(networkId);
     return row && this.#contactReacted(row.doc, emoji, at);
   }
 
   #takeBack({ messageId, at }: Extract<MessageChange, { change: "reaction_failed" }>): Message | null {
-    const message = this.#open(this.#host.log.byId(messageId)?.doc);
+    const message = this.#open(this.#parts.log.byId(messageId)?.doc);
     if (!message) return null;
     const stored = reactionOf(message, "organization");
     if (stored && Date.parse(stored.at) === at) return this.#replaceReaction(message, "organization", null, at);
@@ -123,7 +123,7 @@ export class MessageChanges {
   }
 
   #replaceReaction(message: Message, by: Reaction["by"], emoji: string | null, at: number): Message | null {
-    if (emoji !== null && isFull(this.#host.log)) return null;
+    if (emoji !== null && isFull(this.#parts.log)) return null;
     const others = message.reactions?.filter((each) => each.by !== by) ?? [];
     const reactions = emoji === null ? others : [...others, { by, emoji, at: new Date(at).toISOString() }];
     const changed = { ...message, reactions: reactions.length > 0 ? reactions : undefined };
@@ -132,11 +132,11 @@ export class MessageChanges {
 
   /** When the contact last reacted to a message that has no reaction now: what came before is over. */
   #lastReactionAt(seq: number): number {
-    return this.#host.log.events.lastReactionAt(seq, "contact") ?? Number.NEGATIVE_INFINITY;
+    return this.#parts.log.events.lastReactionAt(seq, "contact") ?? Number.NEGATIVE_INFINITY;
   }
 
   #store(message: Message, type: NewEvent["type"], note: NewEvent["note"]): Message {
-    const { log, visitors } = this.#host;
+    const { log, visitors } = this.#parts;
     const stored = log.change(message, { type, note, at: Date.now() });
     visitors.update(stored);
     return stored;

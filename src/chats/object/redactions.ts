@@ -1,8 +1,8 @@
 import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import type { ChatReporter } from "./chat-report.ts";
-import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
@@ -11,20 +11,18 @@ import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import type { EventLines } from "./webhook-lines.ts";
 
-/** What redactions need of their chat. */
-interface RedactionHost {
-  kv: SyncKvStorage;
+/** The parts of the chat that redactions use. */
+interface Parts {
+  storage: DurableObjectStorage;
   log: MessageLog;
-  deliveries: DeliveryLog;
   queue: DeliveryQueue;
   report: ChatReporter;
-  lines: Pick<EventLines, "forgetResponses">;
-  scheduled: Pick<ScheduledMessages, "ended" | "redact">;
+  lines: ObjectLines;
+  scheduled: ScheduledMessages;
   alarm: StandingAlarm;
-  visitors: Pick<VisitorSockets, "update">;
-  files: Pick<ChatFiles, "deleteNow">;
+  visitors: VisitorSockets;
+  files: ChatFiles;
 }
 
 /** The JSON of the blank message. */
@@ -36,12 +34,12 @@ type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
  * can be repeated.
  */
 export class Redactions {
-  readonly #host: RedactionHost;
+  readonly #parts: Parts;
   /** The seqs of the reports that requests wait for. */
   readonly #underWay = new Set<number>();
 
-  constructor(host: RedactionHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -50,7 +48,7 @@ export class Redactions {
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { log } = this.#host;
+    const { log } = this.#parts;
     const row = log.byId(id);
     if (!row) return this.#redactUnplaced(id, call);
     const { seq } = row;
@@ -76,29 +74,33 @@ export class Redactions {
 
   /** @param call the name of the request; null if the contact deleted the message */
   #blank(before: Message, call: string | null): Promise<Reported> {
-    const { kv, log, deliveries, queue, lines, visitors } = this.#host;
+    const { log, queue, lines, visitors } = this.#parts;
     const { seq } = before;
     // First: if a later step fails, the redaction can be repeated until it is reported.
-    kv.put(unreportedKey(seq), true);
+    this.#kv.put(unreportedKey(seq), true);
     queue.beforeRedaction(seq);
-    const queued = deliveries.delivered(seq);
+    const queued = log.delivered(seq);
     const message = log.redact(before, queued && printRedacted(queued), Date.now(), call);
-    lines.forgetResponses();
+    lines.all.forgetResponses();
     visitors.update(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
   }
 
   #isUnreported(seq: number): boolean {
-    return this.#host.kv.get(unreportedKey(seq)) === true;
+    return this.#kv.get(unreportedKey(seq)) === true;
+  }
+
+  get #kv(): SyncKvStorage {
+    return this.#parts.storage.kv;
   }
 
   /** The list of chats never shows a message without a place. */
   async #redactUnplaced(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { scheduled, lines, files, alarm } = this.#host;
+    const { scheduled, lines, files, alarm } = this.#parts;
     const answer = scheduled.redact(id, call);
     if (answer.outcome !== "ok") return answer;
-    lines.forgetResponses();
+    lines.all.forgetResponses();
     // If the bytes can't be deleted now, the alarm does it later.
     await alarm.by(Date.now());
     if (!(await files.deleteNow(id))) return { outcome: "not_reported" };
@@ -108,7 +110,7 @@ export class Redactions {
 
   /** Reports the chat's state, in which the text is blank. */
   async #reported(seq: number, doc: string): Promise<Reported> {
-    const { kv, report, alarm, files } = this.#host;
+    const { report, alarm, files } = this.#parts;
     await alarm.by(report.changed());
     this.#underWay.add(seq);
     const { id } = JSON.parse(doc) as Message;
@@ -116,7 +118,7 @@ export class Redactions {
       this.#underWay.delete(seq),
     );
     if (!isReported || !isDeleted) return { outcome: "not_reported" };
-    kv.delete(unreportedKey(seq));
+    this.#kv.delete(unreportedKey(seq));
     return { outcome: "ok", doc };
   }
 }

@@ -1,35 +1,35 @@
 import { callOrganization } from "../../calls/call-organization.ts";
-import { type Chat, type ChatActivity, withActivity } from "../../model/chat.ts";
+import { type Chat, withActivity } from "../../model/chat.ts";
 import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-answers.ts";
 import { type EventFact, type EventOrigin, lifeDigits } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
 import { renderEvent, showsChat, unplacedId } from "../../model/event-json.ts";
 import type { ShownMessage } from "../../model/message.ts";
 import type { Payload } from "../../model/webhook.ts";
+import type { ChatReporter } from "./chat-report.ts";
+import type { ContactAddresses } from "./contact-addresses.ts";
+import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const MAX_EVENTS = 100;
 
-/** What the chat's object knows of the chat as it is now. */
-interface ChatNow {
-  /** The address that messages are sent to. */
-  address(identity: ChatIdentity): string;
+/** The parts of the chat that its events show. */
+interface Parts {
+  env: Env;
+  log: MessageLog;
+  adoption: Adoption;
+  contact: ContactAddresses;
+  report: ChatReporter;
   /** The JSON of a message, with or without a place in the chat; null if it is gone. */
   messageById(id: string): string | null;
-  /** Null after the chat was deleted. */
-  activity(identity: ChatIdentity): ChatActivity | null;
 }
 
 /** Renders a chat's events from its rows as they are now, so that a redaction holds for old events too. */
 export class ChatEvents {
-  readonly #env: Env;
-  readonly #log: MessageLog;
-  readonly #chatNow: ChatNow;
+  readonly #parts: Parts;
 
-  constructor(env: Env, log: MessageLog, chatNow: ChatNow) {
-    this.#env = env;
-    this.#log = log;
-    this.#chatNow = chatNow;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -45,13 +45,13 @@ export class ChatEvents {
     exists: () => boolean,
   ): Promise<ReadEventsAnswer> {
     if (life && life !== identity.life) return { outcome: "unknown" };
-    const upTo = Math.min(last, first + MAX_EVENTS - 1, this.#log.events.newest);
-    const facts = this.#log.events
+    const upTo = Math.min(last, first + MAX_EVENTS - 1, this.#parts.log.events.newest);
+    const facts = this.#parts.log.events
       .range(first, upTo)
       .filter(({ type }) => matches({ types, channels: null }, type, identity.channelId));
     const chat = facts.some(({ type }) => showsChat(type)) ? await this.#chat(identity) : null;
     if (!exists()) return { outcome: "unknown" };
-    const { newest } = this.#log.events;
+    const { newest } = this.#parts.log.events;
     const events = facts.map((fact) => {
       const event = renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat));
       return { number: fact.number, type: fact.type, doc: JSON.stringify(event) };
@@ -72,24 +72,26 @@ export class ChatEvents {
 
   #messageOf(fact: EventFact): string | null {
     if (fact.seq !== null) {
-      return fact.seq <= this.#log.floor.seq ? null : this.#log.documents.joined({ low: fact.seq, high: fact.seq });
+      return fact.seq <= this.#parts.log.floor.seq
+        ? null
+        : this.#parts.log.documents.joined({ low: fact.seq, high: fact.seq });
     }
     const id = unplacedId(fact);
-    return id === null ? null : this.#chatNow.messageById(id);
+    return id === null ? null : this.#parts.messageById(id);
   }
 
   async #chat(identity: ChatIdentity): Promise<Chat | null> {
-    const { organizationId, chatId } = identity;
-    const chat = await callOrganization(this.#env, organizationId, (organization) => organization.find(chatId));
-    const activity = this.#chatNow.activity(identity);
-    return chat && activity && withActivity(chat, activity);
+    const { organizationId, chatId, life } = identity;
+    const { adoption, env, report } = this.#parts;
+    const chat = await callOrganization(env, organizationId, (organization) => organization.find(chatId));
+    return chat && adoption.exists(life) ? withActivity(chat, report.activity()) : null;
   }
 
   #originOf(identity: ChatIdentity): EventOrigin {
     const { organizationId, chatId: id, life, channelId, channelKind } = identity;
     return {
       organizationId,
-      chat: { id, life, channelId, channelKind, contactAddress: this.#chatNow.address(identity) },
+      chat: { id, life, channelId, channelKind, contactAddress: this.#parts.contact.current(identity) },
     };
   }
 }

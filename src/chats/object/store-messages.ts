@@ -33,16 +33,16 @@ import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** What storing a message needs of its chat. */
-interface StoreHost {
+/** The parts of the chat that its store uses. */
+interface Parts {
   log: MessageLog;
-  queue: Pick<DeliveryQueue, "newDelivery" | "stored">;
-  scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find" | "hasSoon">;
+  queue: DeliveryQueue;
+  scheduled: ScheduledMessages;
+  visitors: VisitorSockets;
+  files: ChatFiles;
+  report: ChatReporter;
   /** How many messages wait for their network. */
   depth(): number;
-  visitors: Pick<VisitorSockets, "show">;
-  files: Pick<ChatFiles, "find" | "share" | "use">;
-  report: Pick<ChatReporter, "counted">;
 }
 
 /** What a draft says by its file. `text`: the message's text, if its content says nothing. */
@@ -56,12 +56,12 @@ type InboundFile = Pick<InboundDraft, "media" | "type"> & Pick<DraftFile, "takeF
 
 /** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
 export class MessageStore {
-  readonly #host: StoreHost;
+  readonly #parts: Parts;
   readonly #calls: RepeatedCalls;
 
-  constructor(host: StoreHost) {
-    this.#host = host;
-    this.#calls = new RepeatedCalls(host.log);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#calls = new RepeatedCalls(parts.log);
   }
 
   /**
@@ -71,14 +71,14 @@ export class MessageStore {
    * @param repeated the file of the message that this one sends again; null if it has none
    */
   outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean, repeated: FileMedia | null = null): SendAnswer {
-    const { log, scheduled } = this.#host;
+    const { log, scheduled } = this.#parts;
     const dedupe = dedupeOf(draft);
     const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
-    const movedOn = chatMovedOn(draft, this.#host);
+    const movedOn = chatMovedOn(draft, this.#parts);
     if (movedOn) return movedOn;
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
@@ -99,7 +99,7 @@ export class MessageStore {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
       return typeof stored === "string" ? { outcome: "stored", doc: stored, replayed: false } : stored;
     }
-    const depth = this.#host.depth();
+    const depth = this.#parts.depth();
     const limit = limitReached(log, depth);
     if (limit) return { outcome: "refused", code: limit };
 
@@ -118,21 +118,21 @@ export class MessageStore {
    * @returns its JSON
    */
   place(identity: ChatIdentity, { message, ...columns }: UnplacedRow, remove: () => void): string {
-    const position = nextPosition(this.#host.log.newest(), identity, Date.now());
+    const position = nextPosition(this.#parts.log.newest(), identity, Date.now());
     const placed = placedMessage(message, position, isDelivered(identity));
-    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#host.depth());
+    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#parts.depth());
   }
 
   /** @param depth the number of messages before it in the queue */
   #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery">, depth: number): string {
-    const { log, queue } = this.#host;
+    const { log, queue } = this.#parts;
     const { message } = row;
     const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
     const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery) });
     if (delivery) queue.stored(message.seq, delivery);
     else {
-      this.#host.report.counted("sent");
-      this.#host.visitors.show(message);
+      this.#parts.report.counted("sent");
+      this.#parts.visitors.show(message);
     }
     return doc;
   }
@@ -141,9 +141,9 @@ export class MessageStore {
   #fileOf({ channelKind }: ChatIdentity, draft: Draft, template: UsedTemplate | null): DraftFile | RefusedDraft {
     const { mediaId, type: given, content, extra } = draft;
     if (mediaId === undefined) return { media: null, type: given };
-    const media = this.#host.files.find(mediaId);
+    const media = this.#parts.files.find(mediaId);
     if ("outcome" in media) return media;
-    const takeFile = () => this.#host.files.use(media);
+    const takeFile = () => this.#parts.files.use(media);
     const header = template?.parts?.header;
     if (header?.type === "media") {
       const message = headerFault(media, header.format, channelKind);
@@ -164,14 +164,14 @@ export class MessageStore {
 
   /** The file of a message that is sent again. */
   #repeatedFile({ type }: Draft, media: FileMedia): DraftFile {
-    return { media, type, takeFile: () => this.#host.files.share(media) };
+    return { media, type, takeFile: () => this.#parts.files.share(media) };
   }
 
   /** The refusal of a message that replies to one that it can't; null if it may be stored. A resend may always. */
   #quoteFault({ extra, resendOf }: Draft): RefusedDraft | null {
     const { replyTo } = extra ?? {};
     if (replyTo === undefined || resendOf != null) return null;
-    const quoted = this.#host.log.byId(replyTo);
+    const quoted = this.#parts.log.byId(replyTo);
     const status = quoted && (JSON.parse(quoted.doc) as Message).status;
     if (status !== null && status !== "FAILED" && status !== "CANCELED") return null;
     const message =
@@ -184,14 +184,14 @@ export class MessageStore {
   /** The message that an earlier try of the same call scheduled, wherever it is now. */
   #scheduledBy({ id, scheduledAt }: Draft): string | null {
     if (scheduledAt == null) return null;
-    const { log, scheduled } = this.#host;
+    const { log, scheduled } = this.#parts;
     const row = scheduled.find(id);
     return row ? JSON.stringify(row.message) : (log.byId(id)?.doc ?? null);
   }
 
   /** Stores a message from the contact. */
   inbound(identity: ChatIdentity, draft: InboundDraft): Exclude<ReceiveAnswer, Unknown> {
-    const { log } = this.#host;
+    const { log } = this.#parts;
     const dedupe = inboundDedupe(draft.dedupe);
     const first = log.byDedupe(dedupe);
     if (first) return { outcome: "repeated", doc: first.doc };
@@ -213,15 +213,10 @@ export class MessageStore {
   /** The media of a contact's message: what the network reports, or the file that a visitor uploaded. */
   #fileOfVisitor({ mediaId, content, type, media }: InboundDraft): InboundFile | RefusedDraft {
     if (mediaId === undefined) return { media, type };
-    const file = this.#host.files.find(mediaId);
+    const file = this.#parts.files.find(mediaId);
     if ("outcome" in file) return file;
     const text = content === mediaId ? (file.fileName ?? file.contentType) : undefined;
-    return { media: file, type: typeOfFile(file, webSpec), text, takeFile: () => this.#host.files.use(file) };
-  }
-
-  /** Whether a message from the contact is stored. @param dedupe see `InboundDraft` */
-  hasInbound(dedupe: string): boolean {
-    return this.#host.log.byDedupe(inboundDedupe(dedupe)) !== null;
+    return { media: file, type: typeOfFile(file, webSpec), text, takeFile: () => this.#parts.files.use(file) };
   }
 }
 
@@ -231,7 +226,7 @@ function isDelivered({ channelKind }: ChatIdentity): boolean {
 }
 
 /** The refusal of a message that would cross another one; null if it may be stored. */
-function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDraft | null {
+function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: Parts): RefusedDraft | null {
   if (ifSeq == null) return null;
   const newest = log.newest().seq;
   // A client sees the seq 0 in a chat whose messages were all deleted.

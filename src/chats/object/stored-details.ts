@@ -7,14 +7,14 @@ import type { ChatReporter } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
-/** What changes need of their chat. */
-interface ChangeHost {
+/** The parts of the chat that this uses. */
+interface Parts {
   env: Env;
   storage: DurableObjectStorage;
   log: MessageLog;
-  adoption: Pick<Adoption, "exists">;
-  report: Pick<ChatReporter, "answered" | "changed" | "countedUpTo" | "repeatState" | "settle" | "stateChanged">;
-  alarm: Pick<StandingAlarm, "by">;
+  adoption: Adoption;
+  report: ChatReporter;
+  alarm: StandingAlarm;
 }
 
 /** The chat's assignee up to the message `upTo`; null for nobody. */
@@ -28,22 +28,22 @@ interface FormerAssignee {
  * that object does not answer, the alarm repeats the report.
  */
 export class StoredDetails {
-  readonly #host: ChangeHost;
+  readonly #parts: Parts;
   /** The details that the chat of this life was created with. */
   #first: { life: number; details: ChatDetails } | undefined;
 
-  constructor(host: ChangeHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** The contact's name and the metadata; null until a client changes them. */
   details(): ChatDetails | null {
-    return this.#host.storage.kv.get<ChatDetails>("details") ?? null;
+    return this.#parts.storage.kv.get<ChatDetails>("details") ?? null;
   }
 
   /** The member whose chat it is; null for nobody. */
   assigneeId(): string | null {
-    return this.#host.storage.kv.get<string>("assignee") ?? null;
+    return this.#parts.storage.kv.get<string>("assignee") ?? null;
   }
 
   /** The chat's assignee when a message came, by its seq; null for nobody. Only while no report counts it. */
@@ -99,26 +99,26 @@ export class StoredDetails {
    */
   free(memberId: string): Promise<ChangeAnswer> {
     if (this.assigneeId() === memberId) this.#store(null, { assigneeId: null, by: null });
-    else this.#host.report.repeatState();
+    else this.#parts.report.repeatState();
     return this.#reported();
   }
 
   /** The contact's messages so far need no answer. */
   answered(): Promise<ChangeAnswer> {
-    this.#host.report.answered();
+    this.#parts.report.answered();
     return this.#reported();
   }
 
   /** The details as they are whenever it is called, as another patch may come first; null if the chat is gone. */
   async #current(identity: ChatIdentity): Promise<(() => ChatDetails) | null> {
     const first = this.details() ?? (await this.#created(identity));
-    return first && this.#host.adoption.exists(identity.life) ? () => this.details() ?? first : null;
+    return first && this.#parts.adoption.exists(identity.life) ? () => this.details() ?? first : null;
   }
 
   /** The details that the chat was created with. They stay until the first change, which is here. */
   async #created({ organizationId, chatId, life }: ChatIdentity): Promise<ChatDetails | null> {
     if (this.#first?.life === life) return this.#first.details;
-    const chat = await callOrganization(this.#host.env, organizationId, (organization) => organization.find(chatId));
+    const chat = await callOrganization(this.#parts.env, organizationId, (organization) => organization.find(chatId));
     if (!chat) return null;
     const details = { name: chat.contact.name, metadata: chat.metadata };
     this.#first = { life, details };
@@ -146,7 +146,7 @@ export class StoredDetails {
   /** Stores what changes in one commit. Null stays as it is. */
   #store(details: ChatDetails | null, assignment: Assignment | null): void {
     if (!details && !assignment) return;
-    const { log, report, storage } = this.#host;
+    const { log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
     const facts = [
@@ -162,7 +162,7 @@ export class StoredDetails {
 
   /** Earlier messages still count for the former assignee, who is stored for those that no report counts yet. */
   #assign(assigneeId: string | null): void {
-    const { log, report, storage } = this.#host;
+    const { log, report, storage } = this.#parts;
     const former = this.#formerAssignees().filter(({ upTo }) => upTo > report.countedUpTo);
     const upTo = log.newest().seq;
     if (upTo > (former.at(-1)?.upTo ?? report.countedUpTo)) {
@@ -173,11 +173,11 @@ export class StoredDetails {
   }
 
   #formerAssignees(): FormerAssignee[] {
-    return this.#host.storage.kv.get<FormerAssignee[]>("formerAssignees") ?? [];
+    return this.#parts.storage.kv.get<FormerAssignee[]>("formerAssignees") ?? [];
   }
 
   async #reported(): Promise<ChangeAnswer> {
-    const { alarm, report } = this.#host;
+    const { alarm, report } = this.#parts;
     await alarm.by(report.changed());
     return { outcome: (await report.settle(true)) ? "ok" : "not_reported" };
   }

@@ -1,94 +1,52 @@
-import type {
-  ChatIdentity,
-  RetryEventAnswer,
-  SkipEventAnswer,
-  Unknown,
-  WebhookLineAnswer,
-} from "../../model/chat-answers.ts";
+import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";
+import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
-import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
-import type { KnownWebhooks } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";
 
-/** A chat, as its lines use it. */
-interface EventLinesHost extends LinesObject {
+/** The parts of the chat that its lines use. */
+interface Parts {
   env: Env;
-  kv: SyncKvStorage;
+  storage: DurableObjectStorage;
+  alarm: StandingAlarm;
   log: MessageLog;
   events: ChatEvents;
-  adoption: Pick<Adoption, "identity" | "exists">;
+  adoption: Adoption;
 }
 
-/** The lines that deliver a chat's events to webhooks. They run beside the delivery of messages and the chat's report. */
-export class EventLines extends ObjectLines implements KnownWebhooks {
-  readonly #host: EventLinesHost;
+/** The owner of the lines that deliver a chat's events to webhooks; null before the chat's adoption and after its deletion. */
+export function chatLineHost({ adoption, alarm, env, events, log, storage }: Parts): LineHost | null {
+  const identity = adoption.identity();
+  if (!identity) return null;
+  const { chatId, channelId, life } = identity;
+  const exists = () => adoption.exists(life);
+  return {
+    ...linePorts(env),
+    kv: storage.kv,
+    lineId: chatId,
+    exists,
+    newest: () => log.events.newest,
+    matching: (range, filter, limit) => log.events.matching(range, typesOf(filter, channelId), limit),
+    count: (range, filter) => log.events.count(range, typesOf(filter, channelId)),
+    eventId: (number) => eventId(chatId, lifeDigits(life), number),
+    redactions: () => log.redactions,
+    async render(fact, payload, previous) {
+      const { data, ...event } = await events.render(identity, fact, payload);
+      return exists() ? JSON.stringify({ ...event, previous, data }) : null;
+    },
+    standBy: (at) => alarm.by(at),
+  };
+}
 
-  constructor(host: EventLinesHost) {
-    super(host);
-    this.#host = host;
-  }
-
-  version(): string | null {
-    return this.lines.version;
-  }
-
-  async describe(webhookId: string): Promise<Exclude<WebhookLineAnswer, Unknown>> {
-    const line = await this.lines.describe(webhookId);
-    return line ? { outcome: "ok", line } : { outcome: "no_line" };
-  }
-
-  /** Gives up the event of an id, if it is the first that waits. */
-  async skip(identity: ChatIdentity, webhookId: string, id: string): Promise<Exclude<SkipEventAnswer, Unknown>> {
-    await this.#host.alarm.standing();
-    const number = parseEventId(id)?.number ?? 0;
-    const isOfChat = id === eventId(identity.chatId, lifeDigits(identity.life), number);
-    const outcome = this.lines.skip(webhookId, isOfChat ? number : 0);
-    if (outcome === "skipped") await this.startSafely();
-    return { outcome };
-  }
-
-  /** Tries the first event that waits at once. */
-  async retry(webhookId: string): Promise<Exclude<RetryEventAnswer, Unknown>> {
-    await this.#host.alarm.standing();
-    this.lines.retry(webhookId);
-    await this.startSafely();
-    return { outcome: "ok" };
-  }
-
-  /** A message was redacted. */
-  forgetResponses(): void {
-    this.lines.forgetResponses();
-  }
-
-  protected override lineHost(): LineHost | null {
-    const { env, kv, log, events, alarm } = this.#host;
-    const identity = this.#host.adoption.identity();
-    if (!identity) return null;
-    const { chatId, channelId, life } = identity;
-    const exists = () => this.#host.adoption.exists(life);
-    return {
-      ...linePorts(env),
-      kv,
-      lineId: chatId,
-      exists,
-      newest: () => log.events.newest,
-      matching: (range, filter, limit) => log.events.matching(range, typesOf(filter, channelId), limit),
-      count: (range, filter) => log.events.count(range, typesOf(filter, channelId)),
-      eventId: (number) => eventId(chatId, lifeDigits(life), number),
-      redactions: () => log.redactions,
-      async render(fact, payload, previous) {
-        const { data, ...event } = await events.render(identity, fact, payload);
-        return exists() ? JSON.stringify({ ...event, previous, data }) : null;
-      },
-      standBy: (at) => alarm.by(at),
-    };
-  }
+/** The number of a chat's event; 0 if the id is of none of its events. */
+export function eventNumber({ chatId, life }: ChatIdentity, id: string): number {
+  const number = parseEventId(id)?.number ?? 0;
+  return id === eventId(chatId, lifeDigits(life), number) ? number : 0;
 }
 
 /** The types that a filter lets through in a channel. */

@@ -1,50 +1,51 @@
-import type { KnownChannel } from "../../model/organization.ts";
+import { callObject } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow, type ChatTable, identityOf } from "./chat-table.ts";
+import type { Existence } from "./existence.ts";
 import { Retries } from "./retries.ts";
 
 /** A chat adopts itself at once or with its first message. If its creator was interrupted, it is adopted after this time. */
 export const ADOPT_AFTER_MS = 60_000;
 const ADOPT_AT_ONCE = 20;
 
+/** The parts of the organization's object that adoptions use. */
+interface Parts {
+  env: Env;
+  storage: DurableObjectStorage;
+  existence: Existence;
+  chats: ChatTable;
+  channels: ChannelTable;
+}
+
 /** Adopts the chats whose creation was interrupted. */
 export class Adoptions implements DuePart {
+  readonly #parts: Parts;
   readonly #sql: SqlStorage;
-  readonly #chats: ChatTable;
-  readonly #channels: ChannelTable;
-  readonly #adopt: (row: ChatRow, channel: KnownChannel) => Promise<unknown>;
   readonly #retries: Retries;
 
-  /** @param adopt lets the chat's object adopt its chat */
-  constructor(
-    sql: SqlStorage,
-    chats: ChatTable,
-    channels: ChannelTable,
-    adopt: (row: ChatRow, channel: KnownChannel) => Promise<unknown>,
-    isReady: () => boolean,
-  ) {
-    this.#sql = sql;
-    this.#chats = chats;
-    this.#channels = channels;
-    this.#adopt = adopt;
-    this.#retries = new Retries(sql, "adopt", isReady);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#sql = parts.storage.sql;
+    this.#retries = new Retries(this.#sql, "adopt", parts.existence);
   }
 
   /** Adopts up to 20 chats, and up to 20 of those for which it failed before. */
   async run(): Promise<void> {
+    const { channels, chats, env, existence } = this.#parts;
     const now = Date.now();
     const query = `select ${CHAT_COLUMNS} from chats where state = 'created' and created_at <= ?
       and ${this.#retries.isFresh} order by created_at limit ?`;
     const fresh = this.#sql.exec<ChatRow>(query, now - ADOPT_AFTER_MS, ADOPT_AT_ONCE).toArray();
     await this.#retries.run([...fresh, ...this.#retries.due(now, ADOPT_AT_ONCE)], async ({ id, life }) => {
-      const row = this.#chats.get(id);
-      const channel = row && this.#channels.get(row.channel_id);
+      const row = chats.get(id);
+      const channel = row && channels.get(row.channel_id);
       // It adopted itself in the meantime, or is being deleted.
       if (row?.life !== life || row.state !== "created") return;
       if (!channel) throw new Error("The chat's channel is not known");
-      await this.#adopt(row, channel);
-      this.#chats.adopted(id, life);
+      const identity = identityOf(existence.id ?? "", channel, row);
+      await callObject(env.CHATS, id, (chat) => chat.adopt(identity));
+      chats.adopted(id, life);
     });
   }
 

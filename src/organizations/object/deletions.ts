@@ -1,7 +1,9 @@
+import { callObject } from "../../calls/call-object.ts";
 import { MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
+import type { Existence } from "./existence.ts";
 import { Retries } from "./retries.ts";
 
 const CHATS_A_RUN = 500;
@@ -16,37 +18,32 @@ interface Deleted {
   error: unknown;
 }
 
+/** The parts of the organization's object that deletions use. */
+interface Parts {
+  env: Env;
+  storage: DurableObjectStorage;
+  existence: Existence;
+  chats: ChatTable;
+  channels: ChannelTable;
+}
+
 /**
  * Deletes chats in steps that can be repeated: the chat goes off the lists, its object is emptied, and its row and its
  * addresses go last. So an interrupted deletion leaves a row from which it continues.
  */
 export class Deletions implements DuePart {
+  readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #chats: ChatTable;
-  readonly #channels: ChannelTable;
-  readonly #eraseObject: (chat: ChatRow) => Promise<unknown>;
-  readonly #hasTables: () => boolean;
   readonly #retries: Retries;
   /** The last run of the alarm reached its bounds. */
   #isInterrupted = false;
 
-  /**
-   * @param eraseObject empties the chat's object, unless it holds a later life of the chat
-   * @param hasTables false after the organization was deleted
-   */
-  constructor(
-    sql: SqlStorage,
-    chats: ChatTable,
-    channels: ChannelTable,
-    eraseObject: (chat: ChatRow) => Promise<unknown>,
-    hasTables: () => boolean,
-  ) {
-    this.#sql = sql;
-    this.#chats = chats;
-    this.#channels = channels;
-    this.#eraseObject = eraseObject;
-    this.#hasTables = hasTables;
-    this.#retries = new Retries(sql, "delete", hasTables);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#sql = parts.storage.sql;
+    this.#chats = parts.chats;
+    this.#retries = new Retries(this.#sql, "delete", parts.existence);
   }
 
   /** Frees the addresses of a chat whose object is empty. @returns whether there was such a chat */
@@ -113,6 +110,17 @@ export class Deletions implements DuePart {
     return done;
   }
 
+  /** Empties a chat's object, unless it holds a later life of the chat. */
+  #eraseObject({ id, life }: ChatRow): Promise<void> {
+    const { env, existence } = this.#parts;
+    return callObject(env.CHATS, id, (chat) => chat.erase(existence.id ?? "", life));
+  }
+
+  /** False after the organization was deleted. */
+  #hasTables(): boolean {
+    return this.#parts.existence.isReady();
+  }
+
   async #delete(rows: ChatRow[]): Promise<Deleted> {
     const failed = await this.#retries.run(rows, async ({ id, life }) => {
       const row = this.#hasTables() ? this.#chats.get(id) : undefined;
@@ -128,7 +136,7 @@ export class Deletions implements DuePart {
   #fresh(limit: number): ChatRow[] {
     const query = `select ${CHAT_COLUMNS} from chats where state = 'deleting' and ${this.#retries.isFresh} limit ?`;
     const rows = this.#sql.exec<ChatRow>(query, limit).toArray();
-    for (const { id, isClosed } of this.#channels.all().values()) {
+    for (const { id, isClosed } of this.#parts.channels.all().values()) {
       if (isClosed && rows.length < limit) rows.push(...this.#chats.ofChannel(id, limit - rows.length));
     }
     return rows;

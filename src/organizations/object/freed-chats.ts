@@ -1,5 +1,9 @@
+import { callObject } from "../../calls/call-object.ts";
+import { hasMember } from "../../db/members.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatRow } from "./chat-table.ts";
+import type { Existence } from "./existence.ts";
+import type { MemberNumbers } from "./member-numbers.ts";
 import { Retries } from "./retries.ts";
 
 const CHATS_A_STEP = 20;
@@ -15,18 +19,14 @@ type HeldChat = { id: string; life: number; assignee: string };
 type AssignedChat = Pick<ChatRow, "id" | "life" | "assignee">;
 type LeavingMember = { id: string; at: number; isRemoved: number };
 
-/** An organization's object, as this part uses it. */
-interface FreeingHost {
-  /** Calls the object of a chat, which unassigns it, unless another member has it by now. */
-  free(chat: HeldChat): Promise<unknown>;
-  /** A member was removed at least a day ago. */
-  forget(memberId: string): void;
-  /** Whether the directory has the member. @throws if it does not answer */
-  hasMember(id: string): Promise<boolean>;
+/** The parts of the organization's object that this uses. */
+interface Parts {
+  env: Env;
+  storage: DurableObjectStorage;
+  existence: Existence;
+  memberNumbers: MemberNumbers;
   /** Ensures an alarm at `at` or before, Unix milliseconds. */
   standBy(at: number): void;
-  /** False before the organization's first chat and after its deletion. */
-  isReady(): boolean;
 }
 
 /**
@@ -35,34 +35,34 @@ interface FreeingHost {
  * that can't be unassigned is tried again later, beside the others.
  */
 export class FreedChats implements DuePart {
+  readonly #parts: Parts;
   readonly #sql: SqlStorage;
-  readonly #host: FreeingHost;
   readonly #retries: Retries;
   /** When the next step begins, Unix milliseconds. */
   #nextAt = 0;
 
-  constructor(sql: SqlStorage, host: FreeingHost) {
-    this.#sql = sql;
-    this.#host = host;
-    this.#retries = new Retries(sql, "free", () => host.isReady());
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#sql = parts.storage.sql;
+    this.#retries = new Retries(this.#sql, "free", parts.existence);
   }
 
   /** A member is about to be removed. */
   leaving(memberId: string): void {
     this.#store(memberId, Date.now() + CHECK_AFTER_MS, 0);
-    this.#host.standBy(Date.now() + CHECK_AFTER_MS);
+    this.#parts.standBy(Date.now() + CHECK_AFTER_MS);
   }
 
   /** The member was removed. */
   left(memberId: string): void {
     this.#store(memberId, Date.now() + KEPT_MS, 1);
-    this.#host.standBy(Date.now());
+    this.#parts.standBy(Date.now());
   }
 
   /** A chat's report says whose it is. */
   reported(assigneeId: string | null | undefined): void {
     if (assigneeId == null) return;
-    if (this.#isRemoved(assigneeId)) this.#host.standBy(Date.now());
+    if (this.#isRemoved(assigneeId)) this.#parts.standBy(Date.now());
   }
 
   /** A member got numbers. It may have been removed long ago: its scheduled messages are still sent. */
@@ -70,7 +70,7 @@ export class FreedChats implements DuePart {
     const at = Date.now() + KEPT_MS;
     const insert = "insert into leaving_members (id, at, is_removed) values (?, ?, 0) on conflict do nothing";
     this.#sql.exec(insert, memberId, at);
-    this.#host.standBy(at);
+    this.#parts.standBy(at);
   }
 
   /** When the alarm must call `run`, Unix milliseconds; null if nobody left. */
@@ -86,7 +86,7 @@ export class FreedChats implements DuePart {
     if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
     this.#nextAt = now + STEP_EVERY_MS;
     await this.#check(now);
-    if (!this.#host.isReady()) return;
+    if (!this.#parts.existence.isReady()) return;
     const again = this.#retries.due(now, CHATS_A_STEP);
     const fresh = this.#chats(CHATS_A_STEP - again.length);
     await this.#retries.run<AssignedChat>([...again, ...fresh], (chat) => this.#free(chat));
@@ -95,25 +95,28 @@ export class FreedChats implements DuePart {
   async #free({ id, life, assignee }: AssignedChat): Promise<void> {
     // It got another assignee in the meantime.
     if (assignee === null || !this.#isRemoved(assignee)) return;
-    await this.#host.free({ id, life, assignee });
+    const { env, existence } = this.#parts;
+    // The chat stays as it is if another member has it by now.
+    await callObject(env.CHATS, id, (chat) => chat.free(existence.id ?? "", life, assignee));
     const query = "select 1 from chats where id = ? and assignee = ? and active_at is not null";
-    const isHeld = this.#host.isReady() && this.#sql.exec(query, id, assignee).toArray().length > 0;
+    const isHeld = existence.isReady() && this.#sql.exec(query, id, assignee).toArray().length > 0;
     // Otherwise each step would begin with it.
     if (isHeld) throw new Error("The chat did not report that it is free");
   }
 
   /** Looks up members with an unreported outcome, and forgets those that were removed long ago and left no chat. */
   async #check(now: number): Promise<void> {
+    const { env, existence, memberNumbers } = this.#parts;
     const query = "select id, at, is_removed as isRemoved from leaving_members where at <= ? order by at limit ?";
     for (const { id, isRemoved } of this.#sql.exec<LeavingMember>(query, now, CHATS_A_STEP).toArray()) {
       if (isRemoved === 1) {
-        this.#host.forget(id);
+        memberNumbers.remove(id);
         if (this.#hasChats(id)) this.#store(id, now + KEPT_MS, 1);
         else this.#forgetMember(id);
         continue;
       }
-      const isThere = await this.#host.hasMember(id).catch(() => null);
-      if (!this.#host.isReady()) return;
+      const isThere = await hasMember(env, existence.id ?? "", id).catch(() => null);
+      if (!existence.isReady()) return;
       if (isThere === null) this.#store(id, now + AGAIN_AFTER_MS, 0);
       else if (isThere) this.#forgetMember(id);
       else this.left(id);

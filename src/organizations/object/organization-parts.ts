@@ -1,12 +1,10 @@
-import { callObject } from "../../calls/call-object.ts";
-import { hasMember } from "../../db/members.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
-import { ChatTable, identityOf } from "./chat-table.ts";
+import { ChatTable } from "./chat-table.ts";
 import { ContactTable } from "./contact-table.ts";
 import { Deletions } from "./deletions.ts";
 import { Doorbells } from "./doorbells.ts";
@@ -22,8 +20,11 @@ import { RetentionWalk } from "./retention-walk.ts";
 import { Settings } from "./settings.ts";
 import { UnreadableChats } from "./unreadable-chats.ts";
 
-/** The parts of an organization's object, each connected to those that it needs. */
+/** The parts of an organization's object. Most take those that they use, and may call them once all are made. */
 export class OrganizationParts {
+  readonly ctx: DurableObjectState;
+  readonly env: Env;
+  readonly storage: DurableObjectStorage;
   readonly channels: ChannelTable;
   readonly doorbells: Doorbells;
   readonly feed: Feed;
@@ -47,12 +48,13 @@ export class OrganizationParts {
 
   constructor(ctx: DurableObjectState, env: Env) {
     const { storage } = ctx;
-    const { kv, sql } = storage;
+    this.ctx = ctx;
+    this.env = env;
+    this.storage = storage;
+    const { sql } = storage;
     const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
     const isReady = () => this.isReady();
-    const organizationId = () => this.existence.id ?? "";
     this.alarm = new StandingAlarm(storage);
-    const standBy = (at: number) => waitUntil(this.alarm.by(at));
     this.channels = new ChannelTable(sql);
     this.doorbells = new Doorbells(ctx);
     this.feed = new Feed(storage, {
@@ -60,7 +62,7 @@ export class OrganizationParts {
         this.doorbells.ring(this.feed.newest, chatId, last);
         if (chatId === null) this.lines.onEvent();
       },
-      standBy,
+      standBy: (at) => this.standBy(at),
     });
     this.contacts = new ContactTable(storage, isReady);
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
@@ -73,46 +75,14 @@ export class OrganizationParts {
       webhooksChanged: (list) => this.lines.configure(list, this.feed.newestOwn),
     });
     this.existence = new Existence(env, storage, this.channels, this.settings);
-    this.lines = new OwnLines({
-      env,
-      kv,
-      sql,
-      feed: this.feed,
-      alarm: this.alarm,
-      organizationId: () => this.existence.id,
-      waitUntil,
-    });
+    this.lines = new OwnLines(this);
     this.members = new MemberRecords(env, storage, this.existence);
     this.audit = new AuditLog(sql, this.existence, this.alarm);
     this.unreadable = new UnreadableChats(sql);
-    const adoptions = new Adoptions(
-      sql,
-      this.chats,
-      this.channels,
-      (row, channel) => callObject(env.CHATS, row.id, (chat) => chat.adopt(identityOf(organizationId(), channel, row))),
-      isReady,
-    );
-    this.deletions = new Deletions(
-      sql,
-      this.chats,
-      this.channels,
-      ({ id, life }) => callObject(env.CHATS, id, (chat) => chat.erase(organizationId(), life)),
-      isReady,
-    );
-    const walk = new RetentionWalk(sql, this.channels, {
-      isReady,
-      standBy,
-      tell: ({ id, life }, retention) =>
-        callObject(env.CHATS, id, (chat) => chat.retain(organizationId(), life, retention)),
-    });
-    this.freed = new FreedChats(sql, {
-      isReady,
-      standBy,
-      free: ({ id, life, assignee }) =>
-        callObject(env.CHATS, id, (chat) => chat.free(organizationId(), life, assignee)),
-      forget: (id) => this.memberNumbers.remove(id),
-      hasMember: (id) => hasMember(env, organizationId(), id),
-    });
+    const adoptions = new Adoptions(this);
+    this.deletions = new Deletions(this);
+    const walk = new RetentionWalk(this);
+    this.freed = new FreedChats(this);
     const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;
     const { deletions, audit } = this;
     this.due = new DueWork(
@@ -122,6 +92,11 @@ export class OrganizationParts {
         ...{ ...lines.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },
       },
     );
+  }
+
+  /** Ensures an alarm at `at` or before, Unix milliseconds. */
+  standBy(at: number): void {
+    this.ctx.waitUntil(this.alarm.by(at));
   }
 
   /** Whether the object has its tables. Creates nothing. */

@@ -1,16 +1,17 @@
 import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import { isNoticeLine, type OwnLineHost, OwnPart } from "./own-part.ts";
+import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { isNoticeLine, type OwnLineParts, ownPart } from "./own-part.ts";
 
 /**
  * The lines that deliver the organization's own events to webhooks. The notices of the webhooks have lines of their own:
  * the deletion of a channel's thousands of chats must not hold up the news that a webhook fails.
  */
 export class OwnLines {
-  readonly parts: { notices: OwnPart; events: OwnPart };
+  readonly parts: { notices: ObjectLines; events: ObjectLines };
 
-  constructor(host: OwnLineHost) {
-    this.parts = { notices: new OwnPart(host, "notices"), events: new OwnPart(host, "events") };
+  constructor(parts: OwnLineParts) {
+    this.parts = { notices: ownPart(parts, "notices"), events: ownPart(parts, "events") };
   }
 
   /** See `Lines.configure`. */

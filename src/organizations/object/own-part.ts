@@ -3,17 +3,16 @@ import { renderEvent } from "../../model/event-json.ts";
 import type { LineHost } from "../../webhooks/line/host.ts";
 import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { linePorts } from "../../webhooks/line/ports.ts";
+import type { Existence } from "./existence.ts";
 import type { Feed } from "./feed.ts";
 import { OwnEvents } from "./own-events.ts";
 
-/** An organization's object, as its lines use it. */
-export interface OwnLineHost extends LinesObject {
+/** The parts of the organization's object that its lines use. */
+export interface OwnLineParts extends LinesObject {
   env: Env;
-  kv: SyncKvStorage;
-  sql: SqlStorage;
+  storage: DurableObjectStorage;
+  existence: Existence;
   feed: Feed;
-  /** The organization's id; undefined while the object is empty. */
-  organizationId(): string | undefined;
 }
 
 /** `notices`: the events about webhooks themselves. `events`: all others. */
@@ -29,52 +28,41 @@ export function isNoticeLine(lineId: string): boolean {
 }
 
 /** The lines of a part of the organization's own events. */
-export class OwnPart extends ObjectLines {
-  readonly #host: OwnLineHost;
-  readonly #name: PartName;
-  #erasures = 0;
+export function ownPart(parts: OwnLineParts, name: PartName): ObjectLines {
+  const lines: ObjectLines = new ObjectLines(parts, () => {
+    const { deletions } = lines;
+    return lineHost(parts, name, () => lines.deletions === deletions);
+  });
+  return lines;
+}
 
-  constructor(host: OwnLineHost, name: PartName) {
-    super(host);
-    this.#host = host;
-    this.#name = name;
-  }
-
-  override forget(): void {
-    this.#erasures++;
-    super.forget();
-  }
-
-  protected override lineHost(): LineHost | null {
-    const { env, kv, sql, feed, alarm } = this.#host;
-    const organizationId = this.#host.organizationId();
-    if (organizationId === undefined) return null;
-    const erasures = this.#erasures;
-    const exists = () => this.#erasures === erasures;
-    // Read once: after the organization's deletion, a read would store a new one.
-    let life: string | undefined;
-    const lifeOf = () => (life ??= feed.life);
-    const isNotices = this.#name === "notices";
-    const events = new OwnEvents(sql, (type) => type.startsWith("webhook.") === isNotices);
-    return {
-      ...linePorts(env),
-      kv: isNotices ? prefixed(kv, NOTICES) : kv,
-      lineId: isNotices ? organizationId + NOTICE_LINE : organizationId,
-      exists,
-      newest: () => feed.newestOwn,
-      matching: (range, filter, limit) => events.matching(range, filter, limit),
-      count: (range, filter) => events.count(range, filter),
-      eventId: (number) => eventId(organizationId, lifeOf(), number),
-      // No message is in these events.
-      redactions: () => 0,
-      // These events have no number, so none is before them.
-      async render(fact, payload) {
-        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, lifeOf(), {}, payload);
-        return JSON.stringify({ ...event, previous: null, data });
-      },
-      standBy: (at) => alarm.by(at),
-    };
-  }
+function lineHost(parts: OwnLineParts, name: PartName, exists: () => boolean): LineHost | null {
+  const { alarm, env, existence, feed, storage } = parts;
+  const organizationId = existence.id;
+  if (organizationId === undefined) return null;
+  // Read once: after the organization's deletion, a read would store a new one.
+  let life: string | undefined;
+  const lifeOf = () => (life ??= feed.life);
+  const isNotices = name === "notices";
+  const events = new OwnEvents(storage.sql, (type) => type.startsWith("webhook.") === isNotices);
+  return {
+    ...linePorts(env),
+    kv: isNotices ? prefixed(storage.kv, NOTICES) : storage.kv,
+    lineId: isNotices ? organizationId + NOTICE_LINE : organizationId,
+    exists,
+    newest: () => feed.newestOwn,
+    matching: (range, filter, limit) => events.matching(range, filter, limit),
+    count: (range, filter) => events.count(range, filter),
+    eventId: (number) => eventId(organizationId, lifeOf(), number),
+    // No message is in these events.
+    redactions: () => 0,
+    // These events have no number, so none is before them.
+    async render(fact, payload) {
+      const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, lifeOf(), {}, payload);
+      return JSON.stringify({ ...event, previous: null, data });
+    },
+    standBy: (at) => alarm.by(at),
+  };
 }
 
 /** The values whose keys begin with a prefix, under the rest of their keys. */

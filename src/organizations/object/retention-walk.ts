@@ -1,6 +1,7 @@
-import type { ChatRetention } from "../../model/chat-answers.ts";
+import { callObject } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import type { Existence } from "./existence.ts";
 import { Retries } from "./retries.ts";
 
 const CHATS_A_STEP = 20;
@@ -20,14 +21,14 @@ type ToldChat = { id: string; life: number; channel_id: string };
 /** The same on the way of a walk. */
 type WalkedChat = ToldChat & { at: number };
 
-/** An organization's object, as the walk uses it. */
-interface WalkHost {
-  /** Calls the object of a chat. */
-  tell(chat: ToldChat, retention: ChatRetention): Promise<unknown>;
+/** The parts of the organization's object that the walk uses. */
+interface Parts {
+  env: Env;
+  storage: DurableObjectStorage;
+  existence: Existence;
+  channels: ChannelTable;
   /** Ensures an alarm at `at` or before, Unix milliseconds. */
   standBy(at: number): void;
-  /** False before the organization's first chat and after its deletion. */
-  isReady(): boolean;
 }
 
 /**
@@ -36,18 +37,16 @@ interface WalkHost {
  * notified is tried again later, beside the walk.
  */
 export class RetentionWalk implements DuePart {
+  readonly #parts: Parts;
   readonly #sql: SqlStorage;
-  readonly #channels: ChannelTable;
-  readonly #host: WalkHost;
   readonly #retries: Retries;
   /** When the next step begins, Unix milliseconds. */
   #nextAt = 0;
 
-  constructor(sql: SqlStorage, channels: ChannelTable, host: WalkHost) {
-    this.#sql = sql;
-    this.#channels = channels;
-    this.#host = host;
-    this.#retries = new Retries(sql, "retain", () => host.isReady());
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#sql = parts.storage.sql;
+    this.#retries = new Retries(this.#sql, "retain", parts.existence);
   }
 
   /** Begins, also if an earlier walk of a channel has not ended. */
@@ -58,7 +57,7 @@ export class RetentionWalk implements DuePart {
       this.#sql.exec("update channels set retention_walk = ? where id = ?", JSON.stringify(walk), id);
     }
     this.#nextAt = now;
-    this.#host.standBy(now);
+    this.#parts.standBy(now);
   }
 
   /** When the alarm must call `run`, Unix milliseconds; null if all chats know. */
@@ -78,7 +77,7 @@ export class RetentionWalk implements DuePart {
     const walk = JSON.parse(next.walk) as Walk;
     const chats = this.#chatsAfter(next.id, walk);
     await this.#tellAll([...again, ...chats]);
-    if (this.#host.isReady()) this.#goOn(next, walk, chats);
+    if (this.#parts.existence.isReady()) this.#goOn(next, walk, chats);
   }
 
   /** The channel whose chats are notified next. */
@@ -104,11 +103,12 @@ export class RetentionWalk implements DuePart {
   }
 
   async #tellAll(chats: ToldChat[]): Promise<void> {
-    const failed = await this.#retries.run(chats, async (chat) => {
-      const retention = this.#channels.get(chat.channel_id)?.retention;
-      if (retention) await this.#host.tell(chat, retention);
+    const { channels, env, existence } = this.#parts;
+    const failed = await this.#retries.run(chats, async ({ id, life, channel_id: channelId }) => {
+      const retention = channels.get(channelId)?.retention;
+      if (retention) await callObject(env.CHATS, id, (chat) => chat.retain(existence.id ?? "", life, retention));
     });
-    if (!this.#host.isReady()) return;
+    if (!existence.isReady()) return;
     for (const { item } of failed) if (this.#retries.tries(item.id) >= MAX_TRIES) this.#retries.end(item.id);
   }
 }

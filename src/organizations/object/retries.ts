@@ -3,6 +3,7 @@ import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import { type Failed, settleEach } from "../../platform/concurrency.ts";
 import { causeOf } from "../../platform/log.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
+import type { Existence } from "./existence.ts";
 
 /** What an organization's object does with its chats' objects in the background. */
 type Work = "adopt" | "delete" | "free" | "retain";
@@ -26,13 +27,12 @@ type TriedChat = Pick<ChatRow, "id">;
 export class Retries {
   readonly #sql: SqlStorage;
   readonly #work: Work;
-  readonly #isReady: () => boolean;
+  readonly #existence: Existence;
 
-  /** @param isReady false after the organization was deleted */
-  constructor(sql: SqlStorage, work: Work, isReady: () => boolean) {
+  constructor(sql: SqlStorage, work: Work, existence: Existence) {
     this.#sql = sql;
     this.#work = work;
-    this.#isReady = isReady;
+    this.#existence = existence;
   }
 
   /** A condition for a query of `chats`: the work never failed for the chat. */
@@ -67,10 +67,10 @@ export class Retries {
       try {
         await answerWithin(CALL_TIMEOUT_MS, () => work(chat));
       } catch (error) {
-        if (this.#isReady()) this.#failed(chat.id, error);
+        if (this.#existence.isReady()) this.#failed(chat.id, error);
         throw error;
       }
-      if (this.#isReady()) this.end(chat.id);
+      if (this.#existence.isReady()) this.end(chat.id);
     });
   }
 

@@ -6,31 +6,32 @@ import { Lines } from "./lines.ts";
 
 /** What lines need of the object that they run in. */
 export interface LinesObject {
+  ctx: Pick<DurableObjectState, "waitUntil">;
   alarm: StandingAlarm;
-  waitUntil(work: Promise<void>): void;
 }
 
 /** The lines of a Durable Object. They run beside its other work. */
-export abstract class ObjectLines implements DuePart {
-  protected readonly lines = new Lines(() => this.lineHost());
+export class ObjectLines implements DuePart {
+  readonly all: Lines;
+  /** How often the owner was deleted. */
+  deletions = 0;
   readonly #object: LinesObject;
 
-  constructor(object: LinesObject) {
+  /** @param hostOf the owner; null before it exists and after its deletion */
+  constructor(object: LinesObject, hostOf: () => LineHost | null) {
+    this.all = new Lines(hostOf);
     this.#object = object;
   }
 
-  /** The owner of the lines; null before it exists and after its deletion. */
-  protected abstract lineHost(): LineHost | null;
-
   /** See `Lines.configure`. */
   configure(list: WebhookList, startAfter: number): void {
-    this.lines.configure(list, startAfter);
+    this.all.configure(list, startAfter);
     this.start();
   }
 
   /** When the lines must run; null if nothing waits. */
   dueAt(now: number): number | null {
-    return this.lines.dueAt(now);
+    return this.all.dueAt(now);
   }
 
   /** No alarm waits for them: a receiver may be slow. */
@@ -40,47 +41,63 @@ export abstract class ObjectLines implements DuePart {
 
   /** Sends due events. The output gate delays each call until the event that it sends is on disk. */
   start(): void {
-    this.#object.waitUntil(this.#run());
+    this.#object.ctx.waitUntil(this.#run());
   }
 
   /** See `Lines.wake`. */
   async wake(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
     await this.#object.alarm.standing();
-    const answer = this.lines.wake(webhookId, number, startedAt);
-    await this.startSafely();
+    const answer = this.all.wake(webhookId, number, startedAt);
+    await this.#startSafely();
     return answer;
   }
 
   /** See `Lines.replay`. */
   async replay(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
     await this.#object.alarm.standing();
-    const found = await this.lines.replay(webhookId, replayId, ranges);
-    await this.startSafely();
+    const found = await this.all.replay(webhookId, replayId, ranges);
+    await this.#startSafely();
     return found;
+  }
+
+  /** See `Lines.skip`. */
+  async skip(webhookId: string, number: number): Promise<ReturnType<Lines["skip"]>> {
+    await this.#object.alarm.standing();
+    const outcome = this.all.skip(webhookId, number);
+    if (outcome === "skipped") await this.#startSafely();
+    return outcome;
+  }
+
+  /** See `Lines.retry`. */
+  async retry(webhookId: string): Promise<void> {
+    await this.#object.alarm.standing();
+    this.all.retry(webhookId);
+    await this.#startSafely();
   }
 
   /** The owner is being deleted; see `Lines.ownerDeleted`. */
   ownerDeleted(): void {
-    this.#object.waitUntil(this.lines.ownerDeleted());
+    this.#object.ctx.waitUntil(this.all.ownerDeleted());
   }
 
   /** The owner was deleted. */
   forget(): void {
-    this.lines.forget();
+    this.deletions++;
+    this.all.forget();
   }
 
   /** With an alarm in the same commit, so that the work is not lost with this instance. */
-  protected async startSafely(): Promise<void> {
+  async #startSafely(): Promise<void> {
     await this.#standBy();
     this.start();
   }
 
   async #run(): Promise<void> {
-    await this.lines.run();
+    await this.all.run();
     await this.#standBy();
   }
 
   #standBy(): Promise<void> {
-    return this.#object.alarm.by(this.lines.dueAt(Date.now()));
+    return this.#object.alarm.by(this.all.dueAt(Date.now()));
   }
 }

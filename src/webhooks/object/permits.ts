@@ -76,7 +76,7 @@ export class WebhookPermits implements DuePart {
       ...{ ports, webhook: this.#webhook, slots: this.#slots },
       release: (lineId, permit) => this.#release(lineId, permit),
     });
-    this.#pings = new Pings({ clock, slots: this.#slots, state: () => this.#webhook.state });
+    this.#pings = new Pings(clock, this.#slots, this.#webhook);
     this.#waker = new Waker({
       clock,
       waiting,

@@ -6,7 +6,7 @@ import { doEach, MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import { inTime, withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
 import { joinedRanges } from "../line/event-ranges.ts";
-import type { FailedRange } from "./failed-events.ts";
+import type { FailedEvents, FailedRange } from "./failed-events.ts";
 import type { GoneLines } from "./gone-lines.ts";
 import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";
 
@@ -31,12 +31,13 @@ export interface StoredReplay {
   createdAt: number;
 }
 
-export interface ReplayRunPorts {
-  kv: Pick<SyncKvStorage, "get" | "put">;
+/** The parts of the webhook's object that the run of a replay uses. */
+export interface ReplayRunParts {
+  kv: SyncKvStorage;
   clock: Clock;
   unreached: UnreachedLines;
   gone: GoneLines;
-  failedRanges(after: FailedRange | null, limit: number): FailedRange[];
+  failed: FailedEvents;
   /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
   pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]>;
   /**
@@ -44,8 +45,6 @@ export interface ReplayRunPorts {
    * @returns how many events the line will send again; null if its chat was deleted
    */
   replayLine(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null>;
-  /** The chat of a line was deleted before a time, Unix milliseconds. */
-  lineGone(lineId: string, at: number): void;
   warn(fields: { event: string } & Record<string, unknown>): void;
 }
 
@@ -68,33 +67,33 @@ const STALE_AFTER_MS = 4 * 86_400_000;
  * holds up no other, and is asked again later.
  */
 export class ReplayRun {
-  readonly #ports: ReplayRunPorts;
+  readonly #parts: ReplayRunParts;
   #searching: Promise<void> | undefined;
   #retrying: Promise<void> | undefined;
   /** How often in a row the next events were not found, and when to look for them again. */
   #failures = 0;
   #searchAt = 0;
 
-  constructor(ports: ReplayRunPorts) {
-    this.#ports = ports;
+  constructor(parts: ReplayRunParts) {
+    this.#parts = parts;
   }
 
   /** The last replay. */
   stored(): StoredReplay | undefined {
-    return this.#ports.kv.get<StoredReplay>("replay");
+    return this.#parts.kv.get<StoredReplay>("replay");
   }
 
   /** A new replay takes the place of the last one. `run` must be called after that. */
   begin(replay: StoredReplay): void {
-    this.#ports.unreached.clear();
-    this.#ports.gone.clear();
+    this.#parts.unreached.clear();
+    this.#parts.gone.clear();
     this.#searchAt = 0;
     this.#store(replay);
   }
 
   /** Whether each line has taken its events. */
   isHandedOut({ search }: StoredReplay): boolean {
-    return search.kind === "done" && this.#ports.unreached.count() === 0;
+    return search.kind === "done" && this.#parts.unreached.count() === 0;
   }
 
   isStale({ createdAt }: StoredReplay): boolean {
@@ -107,8 +106,8 @@ export class ReplayRun {
    * @throws as `replayLine`; ApiError `unavailable` if the line does not answer in time
    */
   async ask(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
-    const { clock } = this.#ports;
-    const work = this.#ports.replayLine(lineId, replayId, ranges).then((found) => ({ found }));
+    const { clock } = this.#parts;
+    const work = this.#parts.replayLine(lineId, replayId, ranges).then((found) => ({ found }));
     const answer = await inTime(clock, CALL_MS, work);
     if (!answer) throw unavailable(new Error("The line did not answer"));
     return answer.found;
@@ -120,7 +119,7 @@ export class ReplayRun {
     if (!stored) return null;
     if (this.#searching || this.#retrying) return now + LEASE_MS;
     const searchAt = this.#isSearching(stored) ? Math.max(now, this.#searchAt) : null;
-    const due = [searchAt, this.#ports.unreached.nextAt()].filter((at) => at !== null);
+    const due = [searchAt, this.#parts.unreached.nextAt()].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
@@ -145,15 +144,15 @@ export class ReplayRun {
         await this.#step(stored);
         this.#failures = 0;
       } catch (error) {
-        this.#searchAt = this.#now + backoffMs(RETRY, this.#failures++, this.#ports.clock.random());
-        this.#ports.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
+        this.#searchAt = this.#now + backoffMs(RETRY, this.#failures++, this.#parts.clock.random());
+        this.#parts.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
       }
     }
   }
 
   async #step({ id, search: before }: StoredReplay): Promise<void> {
     const { ranges, search } = await this.#nextRanges(before);
-    const { unreached } = this.#ports;
+    const { unreached } = this.#parts;
     const lines = [...Map.groupBy(ranges, ({ lineId }) => lineId)].map(([lineId, of]): UnreachedLine => {
       return { lineId, ranges: joinedRanges(of.map(({ range }) => range)), tries: 0 };
     });
@@ -180,14 +179,14 @@ export class ReplayRun {
       const stored = this.stored();
       if (!stored) return;
       if (this.isStale(stored)) return this.#giveUp(stored);
-      const due = this.#ports.unreached.due(MAX_CONCURRENT, PER_STEP);
+      const due = this.#parts.unreached.due(MAX_CONCURRENT, PER_STEP);
       if (due.length === 0) return;
       await Promise.all(due.map((line) => this.#handOutAgain(stored.id, line)));
     }
   }
 
   async #handOutAgain(id: string, line: UnreachedLine): Promise<void> {
-    const { unreached } = this.#ports;
+    const { unreached } = this.#parts;
     const found = await this.#handOut(id, line);
     const stored = this.stored();
     if (stored?.id !== id) return;
@@ -201,10 +200,10 @@ export class ReplayRun {
     const askedAt = this.#now;
     try {
       const found = await this.ask(lineId, id, ranges);
-      if (found === null && this.stored()?.id === id) this.#ports.lineGone(lineId, askedAt);
+      if (found === null && this.stored()?.id === id) this.#parts.failed.removeLine(lineId, askedAt);
       return found ?? 0;
     } catch (error) {
-      this.#ports.warn({ event: "replay_not_taken", replayId: id, lineId, tries: tries + 1, error: causeOf(error) });
+      this.#parts.warn({ event: "replay_not_taken", replayId: id, lineId, tries: tries + 1, error: causeOf(error) });
       return null;
     }
   }
@@ -212,14 +211,14 @@ export class ReplayRun {
   async #nextRanges(search: ReplaySearch): Promise<{ ranges: FailedRange[]; search: ReplaySearch }> {
     if (search.kind === "done") return { ranges: [], search };
     if (search.kind === "failed") {
-      const ranges = this.#ports.failedRanges(search.after, PER_STEP);
+      const ranges = this.#parts.failed.ranges(search.after, PER_STEP);
       const last = ranges.at(-1);
       const next: ReplaySearch = last && ranges.length === PER_STEP ? { ...search, after: last } : { kind: "done" };
       return { ranges, search: next };
     }
     const { since, until, after } = search;
-    const pointers = await withDeadline(this.#ports.clock, CALL_MS, () =>
-      this.#ports.pointers(since, until, after, PER_STEP),
+    const pointers = await withDeadline(this.#parts.clock, CALL_MS, () =>
+      this.#parts.pointers(since, until, after, PER_STEP),
     );
     const last = pointers.at(-1);
     const next: ReplaySearch = last && pointers.length === PER_STEP ? { ...search, after: last.pos } : { kind: "done" };
@@ -229,22 +228,22 @@ export class ReplayRun {
 
   /** Lines that never answered get nothing. */
   #giveUp(stored: StoredReplay): void {
-    const { unreached } = this.#ports;
+    const { unreached } = this.#parts;
     const lines = unreached.count();
-    if (lines > 0) this.#ports.warn({ event: "replay_given_up", replayId: stored.id, lines });
+    if (lines > 0) this.#parts.warn({ event: "replay_given_up", replayId: stored.id, lines });
     unreached.clear();
     this.#store({ ...stored, search: { kind: "done" } });
   }
 
   #isSearching({ search }: StoredReplay): boolean {
-    return search.kind !== "done" && this.#ports.unreached.count() < MAX_UNREACHED;
+    return search.kind !== "done" && this.#parts.unreached.count() < MAX_UNREACHED;
   }
 
   #store(stored: StoredReplay): void {
-    this.#ports.kv.put("replay", stored);
+    this.#parts.kv.put("replay", stored);
   }
 
   get #now(): number {
-    return this.#ports.clock.now();
+    return this.#parts.clock.now();
   }
 }

@@ -1,7 +1,8 @@
 import { parseEventId } from "../../model/event.ts";
 import type { ReplayAnswer, ReplayLeft, ReplayProgress, ReplayRequest, WebhookAttempt } from "../../model/webhook.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import { ReplayRun, type ReplayRunPorts, type StoredReplay } from "./replay-run.ts";
+import type { AttemptLog } from "./attempt-log.ts";
+import { ReplayRun, type ReplayRunParts, type StoredReplay } from "./replay-run.ts";
 
 /** How many events of a replay have ended, and how many were accepted. */
 export interface ReplayCounts {
@@ -9,30 +10,30 @@ export interface ReplayCounts {
   sent: number;
 }
 
-export interface ReplayPorts extends ReplayRunPorts {
+/** The parts of the webhook's object that replays use. */
+interface Parts extends ReplayRunParts {
+  log: AttemptLog;
   /** The id of the webhook's organization. */
   organizationId(): Promise<string | null>;
-  /** The counts of a replay in the log of attempts. */
-  countsInLog(replayId: string): ReplayCounts;
 }
 
 /** The replays of a webhook, one at a time. The lines send the events; this class counts them. */
 export class Replays implements DuePart {
-  readonly #ports: ReplayPorts;
+  readonly #parts: Parts;
   readonly #run: ReplayRun;
   /** Whether the chat of a replay's only event was asked and has not answered yet. */
   #isStarting = false;
   #counts: { replayId: string; counts: ReplayCounts } | undefined;
 
-  constructor(ports: ReplayPorts) {
-    this.#ports = ports;
-    this.#run = new ReplayRun(ports);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#run = new ReplayRun(parts);
   }
 
   /** Starts a replay. `run` must be called when `dueAt` says. @param id the id of the new replay */
   async start(request: ReplayRequest, id: string): Promise<ReplayAnswer> {
     const running = this.#run.stored();
-    const now = this.#ports.clock.now();
+    const now = this.#parts.clock.now();
     if (this.#isStarting) return { outcome: "replay_running" };
     if (running && this.#present(running).state === "running" && !this.#run.isStale(running)) {
       return { outcome: "replay_running" };
@@ -60,7 +61,7 @@ export class Replays implements DuePart {
   /** A line is gone, with what it had not sent. @param at when, Unix milliseconds */
   lineGone(lineId: string, at: number, replays: ReplayLeft[]): void {
     const current = this.#run.stored()?.id;
-    for (const left of replays) if (left.id === current) this.#ports.gone.add(lineId, at, left);
+    for (const left of replays) if (left.id === current) this.#parts.gone.add(lineId, at, left);
   }
 
   /** The counts of an attempt's replay with that attempt. Call `keep` with them once the log has them. */
@@ -87,7 +88,7 @@ export class Replays implements DuePart {
 
   async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
     const event = parseEventId(eventId);
-    const organizationId = await this.#ports.organizationId();
+    const organizationId = await this.#parts.organizationId();
     if (!event || organizationId === null) return { outcome: "event_not_found" };
     const lineId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
     const found = await this.#run.ask(lineId, id, [[event.number, event.number]]);
@@ -103,14 +104,14 @@ export class Replays implements DuePart {
   #present(replay: StoredReplay): ReplayProgress {
     const { id, found } = replay;
     const { ended, sent } = this.#countsOf(id);
-    const isOver = this.#run.isHandedOut(replay) && ended + this.#ports.gone.events() >= found;
+    const isOver = this.#run.isHandedOut(replay) && ended + this.#parts.gone.events() >= found;
     const state = isOver ? "done" : "running";
     return { id, state, found, sent };
   }
 
   #countsOf(replayId: string): ReplayCounts {
     if (this.#counts?.replayId !== replayId) {
-      this.#counts = { replayId, counts: this.#ports.countsInLog(replayId) };
+      this.#counts = { replayId, counts: this.#parts.log.replayCounts(replayId) };
     }
     return this.#counts.counts;
   }

@@ -183,13 +183,12 @@ export class WebhookObject extends DurableObject<Env> {
       unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
       gone: new GoneLines(sql),
       organizationId: async () => (await this.#config())?.organizationId ?? null,
-      failedRanges: (after, limit) => failed.ranges(after, limit),
+      log,
+      failed,
       pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
       replayLine: (lineId, replayId, ranges) =>
         callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
-      lineGone: (lineId, at) => failed.removeLine(lineId, at),
       warn: (fields) => this.#warn(fields),
-      countsInLog: (replayId) => log.replayCounts(replayId),
     });
     const permits = new WebhookPermits({
       kv,

@@ -75,8 +75,8 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a part that is out is not written before the next call": {
     file: attempt,
-    right: "save(host, current, before, partOut(before, sent.length - 1, id));",
-    wrong: "save(host, current, before, before);",
+    right: "this.#chat.save(current, before, partOut(before, index, id));",
+    wrong: "this.#chat.save(current, before, before);",
   },
   "a status moves a message back": {
     file: retry,
@@ -101,7 +101,7 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "news counts for the head of the line, whatever it names": {
     file: head,
     right: "const row = messageId === null ?",
-    wrong: "const row = log.head() ? log.head() : messageId === null ?",
+    wrong: "const row = log.queue.head() ? log.queue.head() : messageId === null ?",
   },
   "early news is dropped": {
     file: parts,
@@ -195,8 +195,8 @@ export const DELIVERY_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the queue counts what failed": {
     file: queue,
-    right: "depth: waits ? log.messages.queue.depth() : 0,",
-    wrong: "depth: waits ? log.messages.newest().seq : 0,",
+    right: "depth: waits ? log.queue.depth() : 0,",
+    wrong: "depth: waits ? log.newest().seq : 0,",
   },
   "the channel waits for a probe that was not made": {
     file: pace,

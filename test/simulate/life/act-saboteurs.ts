@@ -14,7 +14,7 @@ export const ACT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a reaction that failed fails the message": {
     file: changes,
     right: "    if (stored && Date.parse(stored.at) === at) return",
-    wrong: `    if (stored) this.#host.log.writeStatus(message, { status: "FAILED", error: { code: "x", message: "" }, at: Date.now() });
+    wrong: `    if (stored) this.#parts.log.writeStatus(message, { status: "FAILED", error: { code: "x", message: "" }, at: Date.now() });
     if (stored && Date.parse(stored.at) === at) return`,
   },
   "a reaction that failed takes back a later one": {

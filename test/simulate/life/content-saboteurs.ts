@@ -1,7 +1,7 @@
 import type { Replacement } from "../objects/bundle.ts";
 
-const attempt = "src/chats/object/delivery/attempt.ts";
 const inbound = "src/chats/object/log/inbound-fields.ts";
+const networkChat = "src/chats/object/delivery/network-chat.ts";
 const networkIds = "src/chats/object/log/network-ids.ts";
 const redaction = "src/chats/object/log/redaction.ts";
 const store = "src/chats/object/store-messages.ts";
@@ -26,10 +26,10 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "",
   },
   "the form of choices is chosen at delivery": {
-    file: attempt,
+    file: networkChat,
     right: "  const { interactive = null, location = null, contacts = null } = message;",
     wrong: `  const { location = null, contacts = null } = message;
-  const isGroup = host.address().startsWith("-");
+  const isGroup = address.startsWith("-");
   const interactive = message.interactive && isGroup ? { ...message.interactive, rendering: "text" as const } : (message.interactive ?? null);`,
   },
   "a message that is sent again loses its choices": {
@@ -89,12 +89,12 @@ export const CONTENT_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a message replies to one that has no place": {
     file: store,
-    right: "const quoted = this.#host.log.byId(replyTo);",
-    wrong: `const quoted = this.#host.log.byId(replyTo) ?? (this.#host.scheduled.find(replyTo) && { doc: '{"status":"SENT"}' });`,
+    right: "const quoted = this.#parts.log.byId(replyTo);",
+    wrong: `const quoted = this.#parts.log.byId(replyTo) ?? (this.#parts.scheduled.find(replyTo) && { doc: '{"status":"SENT"}' });`,
   },
   "a quote is not sent": {
-    file: attempt,
-    right: "const quote = quoted && messages.networkIds.of(quoted.seq);",
+    file: networkChat,
+    right: "const quote = quoted && log.networkIds.of(quoted.seq);",
     wrong: "const quote = null;",
   },
 };

@@ -35,11 +35,11 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "the bytes of a purged original go although another message shows them": {
     file: files,
     right: `if (known?.state !== "shared") {`,
-    wrong: `if (known?.state !== "shared" || this.#host.log.byId(messageId)?.redactedAt === null) {`,
+    wrong: `if (known?.state !== "shared" || this.#parts.log.byId(messageId)?.redactedAt === null) {`,
   },
   "a message that repeats another one does not count for its file": {
     file: "src/chats/object/store-messages.ts",
-    right: "return { media, type, takeFile: () => this.#host.files.share(media) };",
+    right: "return { media, type, takeFile: () => this.#parts.files.share(media) };",
     wrong: "return { media, type, takeFile: () => {} };",
   },
   "a message that is sent again loses its file": {
@@ -59,18 +59,18 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a canceled message keeps its file": {
     file: scheduled,
-    right: "this.#end({ ...row, message, media: null }, [], () => this.#host.files.giveBack(row.media, id, at));",
+    right: "this.#end({ ...row, message, media: null }, [], () => this.#parts.files.giveBack(row.media, id, at));",
     wrong: "this.#end({ ...row, message }, []);",
   },
   "a redacted message gives its file back": {
     file: scheduled,
-    right: "this.#end(blank, [event], () => this.#host.files.end(row.media, id, at));",
-    wrong: "this.#end(blank, [event], () => this.#host.files.giveBack(row.media, id, at));",
+    right: "this.#end(blank, [event], () => this.#parts.files.end(row.media, id, at));",
+    wrong: "this.#end(blank, [event], () => this.#parts.files.giveBack(row.media, id, at));",
   },
   "a key of an upload ends when its file is used": {
     file: files,
     right: "  use({ fileId }: FileMedia): void {\n",
-    wrong: `  use({ fileId }: FileMedia): void {\n    this.#host.storage.sql.exec("delete from uploads where id = ?", fileId);\n`,
+    wrong: `  use({ fileId }: FileMedia): void {\n    this.#parts.storage.sql.exec("delete from uploads where id = ?", fileId);\n`,
   },
   "an unused file never ends": {
     file: files,
@@ -89,7 +89,7 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the end of a tombstone deletes no late bytes": {
     file: erasure,
-    right: "if (filesOf !== undefined) await deleteLives(this.#host.env, filesOf, life);\n    // The chat may",
+    right: "if (filesOf !== undefined) await deleteLives(this.#parts.env, filesOf, life);\n    // The chat may",
     wrong: "// The chat may",
   },
   "a file of one message can be named by another": {
@@ -99,7 +99,7 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a reservation that arrives late takes the file of a message": {
     file: files,
-    right: `if (this.rows.byId(id) || this.#host.isUsed(id)) return { outcome: "reserved", id, life };`,
+    right: `if (this.rows.byId(id) || this.#isUsed(id)) return { outcome: "reserved", id, life };`,
     wrong: "",
   },
   "a file that can't be deleted holds up others": {

@@ -19,13 +19,13 @@ export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a page is not told what another one writes": {
     file: sockets,
-    right: "this.#visitorSockets().filter((other) => other !== socket),",
-    wrong: "[],",
+    right: "this.#visitorSockets().filter((other) => other !== socket);",
+    wrong: "[];",
   },
   "a page is told that a message is stored under another number": {
     file: input,
     right: "sendFrame([socket], storedFrame(id, answer.doc));",
-    wrong: "sendFrame([socket], { ...storedFrame(id, answer.doc), seq: this.#host.log.newest().seq } as ServerFrame);",
+    wrong: "sendFrame([socket], { ...storedFrame(id, answer.doc), seq: this.#parts.log.newest().seq } as ServerFrame);",
   },
   "a page that connects again keeps what was redacted meanwhile": {
     file: queries,

@@ -24,8 +24,8 @@ const store = "src/chats/object/store-messages.ts";
 const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a message that took its place is still scheduled": {
     file: scheduled,
-    right: "this.#host.place(identity, row, () => this.#rows.remove(row.message.id));",
-    wrong: "this.#host.place(identity, row, () => {});",
+    right: "this.#parts.store.place(identity, row, () => this.#rows.remove(row.message.id));",
+    wrong: "this.#parts.store.place(identity, row, () => {});",
   },
   "a message leaves the scheduled ones after the commit in which it takes its place": {
     file: scheduled,
@@ -55,8 +55,8 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "scheduled messages count as queued": {
     file: store,
-    right: "const depth = this.#host.depth();",
-    wrong: "const depth = this.#host.depth() + JSON.parse(scheduled.list(1_000, null)).messages.length;",
+    right: "const depth = this.#parts.depth();",
+    wrong: "const depth = this.#parts.depth() + JSON.parse(scheduled.list(1_000, null)).messages.length;",
   },
   "the alarm of the next due message is forgotten": {
     file: chatParts,
@@ -100,12 +100,12 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a message is sent again in its old place": {
     file: actions,
-    right: "    return this.#host.store.outbound(",
+    right: "    return this.#parts.store.outbound(",
     wrong: `    if (prepared.outcome === "prepared" && message.seq !== null) {
-      const again = this.#host.log.writeStatus(message as Message, { status: "QUEUED", error: null, at: Date.now() });
+      const again = this.#parts.log.writeStatus(message as Message, { status: "QUEUED", error: null, at: Date.now() });
       return { outcome: "stored", doc: JSON.stringify(again), replayed: false };
     }
-    return this.#host.store.outbound(`,
+    return this.#parts.store.outbound(`,
   },
   "a message is sent again twice": {
     file: store,
@@ -206,12 +206,12 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
 const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a send takes the room for which a due message waits": {
     file: scheduled,
-    right: `if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;`,
+    right: `if (this.#rest?.isForRoom && this.#limit() !== "chat_backlog") this.#rest = null;`,
     wrong: "",
   },
   "retention trusts what the chat was told long ago": {
     file: retention,
-    right: "await this.#host.ask();",
+    right: "await report.repeat();",
     wrong: "this.#isConfirmed = true;",
   },
   "a long delivery delays due messages": {

@@ -4,8 +4,6 @@ import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { EventRange, WebhookFilter } from "../../../src/model/webhook.ts";
 import type { LineHost } from "../../../src/webhooks/line/host.ts";
-import type { Lines } from "../../../src/webhooks/line/lines.ts";
-import type { LinesObject } from "../../../src/webhooks/line/object-lines.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";
 import type { Receivers } from "./receivers.ts";
@@ -27,7 +25,7 @@ export class LineChat {
   readonly #alarm: InstanceType<Service["StandingAlarm"]>;
   readonly #log: EventLog;
   readonly #report: InstanceType<Service["ChatReporter"]>;
-  readonly #lines: ReturnType<typeof linesOf>;
+  readonly #lines: InstanceType<Service["ObjectLines"]>;
   readonly #due: InstanceType<Service["DueWork"]>;
   #identity: LineIdentity | undefined;
 
@@ -47,26 +45,21 @@ export class LineChat {
     this.#alarm = new service.StandingAlarm(state.storage);
     this.#log = new service.EventLog(sql, () => {});
     const waitUntil = (work: Promise<void>) => state.waitUntil(work);
-    this.#lines = linesOf(service, { alarm: this.#alarm, waitUntil }, () => this.#host());
+    this.#lines = new service.ObjectLines({ ctx: state, alarm: this.#alarm }, () => this.#host());
     this.#report = new service.ChatReporter({
-      readUpTo: () => null,
-      assigneeId: () => null,
-      assignees: () => () => null,
-      kv,
       env,
+      storage: state.storage,
       log: this.#messageLog(),
-      webhooks: {
-        version: () => this.#lines.all.version,
-        configure: (list, startAfter) => this.#lines.configure(list, startAfter),
-      },
+      lines: this.#lines,
       adoption: {
         identity: () => this.#identity as ChatIdentity | undefined,
         exists: (life) => this.#identity?.life === life,
       },
+      scheduled: { nextDueAt: () => null },
+      acts: { readUpTo: () => null },
+      details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
+      retention: { onRetention: () => {} },
       depth: () => 0,
-      nextDueAt: () => null,
-      details: () => null,
-      onRetention: () => {},
     });
     const parts = { lines: this.#lines, report: this.#report, log: this.#log };
     this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);
@@ -240,17 +233,4 @@ export class LineChat {
     };
     return log as unknown as MessageLog;
   }
-}
-
-/** The service's lines for a host of the simulation. */
-function linesOf(service: Service, object: LinesObject, host: () => LineHost | null) {
-  return new (class extends service.ObjectLines {
-    get all(): Lines {
-      return this.lines;
-    }
-
-    protected override lineHost(): LineHost | null {
-      return host();
-    }
-  })(object);
 }

@@ -177,8 +177,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a webhook begins in a chat after its newest event": {
     file: "src/chats/object/chat-report.ts",
-    right: "webhooks.configure(answer.webhooks, answer.webhooks.startAfter);",
-    wrong: "webhooks.configure(answer.webhooks, this.#host.log.events.newest);",
+    right: "lines.configure(answer.webhooks, answer.webhooks.startAfter);",
+    wrong: "lines.configure(answer.webhooks, this.#parts.log.events.newest);",
   },
 };
 

@@ -1,113 +1,88 @@
-import type { FilesPort } from "../../../channels/network/adapter.ts";
-import type { Credentials } from "../../../model/channel.ts";
-import type { Message } from "../../../model/message.ts";
-import type { Outbound, Outcome } from "../../../model/network.ts";
-import type { Clock } from "../../../platform/clock.ts";
+import type { Network } from "../../../channels/network/adapter.ts";
+import type { Outcome } from "../../../model/network.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
-import { isSameAttempt, known, partsKept } from "./head.ts";
-import { type FileStore, fileOfMedia, type MessageFiles } from "./message-files.ts";
-import { type Known, type Parts, partOut, type Upload } from "./parts.ts";
-import type { ChannelAccess, Granted } from "./permit.ts";
-import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
-import type { DeliveryKnown, QueuedMessage } from "./row.ts";
+import { epochAfter, isSameAttempt, judged } from "./head.ts";
+import { MessageFiles } from "./message-files.ts";
+import type { NetworkChat } from "./network-chat.ts";
+import { type Known, partOut } from "./parts.ts";
+import type { Granted } from "./permit.ts";
+import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./retry.ts";
+import type { QueuedMessage } from "./row.ts";
+import { sendParts } from "./send-parts.ts";
 
 const NO_ANSWER = "The network did not answer in time";
 
-/** Sends one message; see `sendParts`. */
-export type SendCall = (
-  message: Outbound,
-  credentials: Credentials,
-  signal: AbortSignal,
-  files: FilesPort,
-  onPart: (networkId: string) => void,
-) => Promise<Outcome>;
+/** An attempt to deliver a message. */
+export class DeliveryAttempt {
+  /** The index of the first part that it sends. */
+  readonly first: number;
+  /** The number of the message's parts. */
+  readonly of: number;
+  readonly calledAt: number;
+  /** The channel's epoch. A successful probe starts a new one. */
+  epoch: number;
+  /** The reason in a status that reported the channel as broken during the attempt; null if none did. */
+  broken: string | null = null;
+  readonly #chat: NetworkChat;
+  readonly #head: QueuedMessage;
+  readonly #started: Delivery;
+  readonly #permit: Granted;
+  readonly #files: MessageFiles;
 
-export interface NetworkPort extends DeliveryPolicy {
-  /** The number of calls that a message takes. */
-  countParts(message: Outbound): number;
-  /** @throws if the network's address is misconfigured; then no attempt was made */
-  connect(): SendCall;
-}
-
-/** A chat, as its outbox uses it. */
-export interface OutboxHost extends ChannelAccess {
-  log: DeliveryLog;
-  network: NetworkPort;
-  files: FileStore;
-  clock: Clock;
-  /** False after the chat was deleted. Then the log is gone too. */
-  exists(): boolean;
-  /** Sets the alarm to `at` or earlier. */
-  standBy(at: number): Promise<void>;
-  /** The contact's current address. */
-  address(): string;
-  /** Saves further addresses of the contact. If `moved`, the first one replaces the current address. */
-  learn(addresses: string[], moved: boolean): void;
-  /** Counts an attempt that has ended. */
-  attempted(outcome: Outcome): void;
-  /** Stores a message's new status together with the state of its delivery. */
-  change(message: Message, status: Message["status"], error: DeliveryError | null, known?: DeliveryKnown): void;
-}
-
-/** Calls the network; never throws. Each part's id is stored before the call for the next part. */
-export async function callNetwork(
-  host: OutboxHost,
-  head: QueuedMessage & { parts: Parts },
-  started: Delivery,
-  { credentials }: Granted,
-  send: SendCall,
-  files: MessageFiles,
-): Promise<Outcome> {
-  const { log } = host;
-  const message = outbound(host, head);
-  const sent = [...message.partsSent];
-  const onPart = (id: string) => {
-    sent.push(id);
-    // The last part is stored with the outcome.
-    if (sent.length === head.parts.of || !host.exists()) return;
-    const current = log.delivered(head.seq);
-    if (!isSameAttempt(current, started)) return;
-    const before = withUpload(knownOf(host, current, head.parts.of), files.upload);
-    // The output gate delays the next call until this is on disk.
-    save(host, current, before, partOut(before, sent.length - 1, id));
-  };
-  try {
-    return await withDeadline(host.clock, ATTEMPT_TIMEOUT_MS, (signal) =>
-      send(message, credentials, signal, files, onPart),
-    );
-  } catch {
-    return { outcome: "unknown", message: NO_ANSWER, parts: [...sent] };
+  /** @param started the stored state of the message's delivery, in which the attempt is open */
+  constructor(chat: NetworkChat, head: QueuedMessage, started: Delivery, permit: Granted) {
+    const { parts } = chat.known(head);
+    this.first = parts.ids.length;
+    this.of = parts.of;
+    this.epoch = permit.epoch;
+    this.#chat = chat;
+    this.#head = { ...head, parts };
+    this.#started = started;
+    this.#permit = permit;
+    this.#files = new MessageFiles(chat, head);
+    this.calledAt = chat.parts.clock.now();
   }
-}
 
-/** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
-export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
-  return known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
-}
+  get seq(): number {
+    return this.#head.seq;
+  }
 
-/** The state with the upload of the message's file, which is stored with what the attempt sent. */
-export function withUpload(known: Known, upload: Upload | undefined): Known {
-  return upload ? { ...known, parts: { ...known.parts, upload } } : known;
-}
+  /** Calls the network; never throws. Each part's id is stored before the call for the next part. */
+  async call(network: Network): Promise<Outcome> {
+    const message = this.#chat.outbound(this.#head);
+    const { adapter, parts } = this.#chat;
+    const sent = [...message.partsSent];
+    const onPart = (id: string) => {
+      sent.push(id);
+      // The last part is stored with the outcome.
+      if (sent.length !== this.of) this.#store(sent.length - 1, id);
+    };
+    const answer = await withDeadline(parts.clock, ATTEMPT_TIMEOUT_MS, (signal) =>
+      sendParts(adapter, message, this.#permit.credentials, network, signal, this.#files, onPart),
+    ).catch((): Outcome => ({ outcome: "unknown", message: NO_ANSWER, parts: [...sent] }));
+    const outcome = judged(answer, this.#permit, this.#head.delivery.brokenEpoch ?? null);
+    this.epoch = epochAfter(this.#permit, outcome);
+    return outcome;
+  }
 
-/** Stores a message's new state, if it differs from the old one. */
-export function save(host: OutboxHost, row: QueuedMessage, before: Known, after: Known): void {
-  const { seq, message, delivery, lastError } = row;
-  const parts = after.parts === before.parts ? null : partsKept(after);
-  if (after.status !== before.status || after.error !== before.error) {
-    host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
-  } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
-}
+  /** The state of the message's delivery, with the upload of its file: it is stored with what the attempt sent. */
+  known(row: QueuedMessage): Known {
+    const state = this.#chat.known(row, this.of);
+    const { upload } = this.#files;
+    return upload ? { ...state, parts: { ...state.parts, upload } } : state;
+  }
 
-function outbound(host: OutboxHost, { seq, message, parts, template }: QueuedMessage): Outbound {
-  const { chatId } = host.identity;
-  const { id: messageId, type, content, mediaUrl, text, replyTo } = message;
-  const { interactive = null, location = null, contacts = null } = message;
-  const { messages } = host.log;
-  const quoted = replyTo === undefined ? null : messages.byId(replyTo);
-  const quote = quoted && messages.networkIds.of(quoted.seq);
-  const file = type === "TEXT" ? null : fileOfMedia(messages.mediaOf(seq));
-  const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
-  return { chatId, messageId, address: host.address(), ...said, quote, partsSent: parts.ids };
+  /** The message, if its row still shows this attempt. If not, the outcome has already been decided. */
+  current(): QueuedMessage | null {
+    const current = this.#chat.parts.log.delivered(this.seq);
+    return isSameAttempt(current, this.#started) ? current : null;
+  }
+
+  #store(index: number, id: string): void {
+    const current = this.#chat.exists() ? this.current() : null;
+    if (!current) return;
+    const before = this.known(current);
+    // The output gate delays the next call until this is on disk.
+    this.#chat.save(current, before, partOut(before, index, id));
+  }
 }

@@ -6,7 +6,6 @@ import { backoffMs } from "../../../platform/backoff.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { INTERRUPTED, withPast } from "./attempt-history.ts";
 import { MESSAGE_REFUSED } from "./channel-reports.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
 import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
 import {
   begin,
@@ -235,15 +234,14 @@ export function partsKept({ status, isOpen, parts }: Known): StoredParts {
  * @param sending the seq of the message that is being sent
  */
 export function rowOfStatus(
-  log: Pick<DeliveryLog, "delivered" | "head"> & { messages: Pick<MessageLog, "byId" | "networkIds"> },
+  log: Pick<MessageLog, "byId" | "delivered" | "networkIds" | "queue">,
   { messageId, networkId }: Pick<StatusNews, "messageId" | "networkId">,
   sending: number | null,
 ): QueuedMessage | null {
-  const { messages } = log;
-  const row = messageId === null ? messages.networkIds.ownMessage(networkId) : messages.byId(messageId);
+  const row = messageId === null ? log.networkIds.ownMessage(networkId) : log.byId(messageId);
   if (row) return log.delivered(row.seq);
   if (messageId !== null) return null;
-  return sending === null ? log.head() : log.delivered(sending);
+  return sending === null ? log.queue.head() : log.delivered(sending);
 }
 
 /** The new state of a delivery after its channel woke the chat; null if it did not wait for a broken channel. */

@@ -1,51 +1,50 @@
-import type { FilesPort } from "../../../channels/network/adapter.ts";
-import type { Media } from "../../../model/chat-answers.ts";
-import type { OutboundFile } from "../../../model/file.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { DeliveryLog } from "./delivery-log.ts";
+import { bucketOf, fileKey } from "../../../calls/file-bucket.ts";
+import type { FilesPort, OpenFile } from "../../../channels/network/adapter.ts";
+import type { DeliveryParts, NetworkChat } from "./network-chat.ts";
 import type { Upload } from "./parts.ts";
 import type { QueuedMessage } from "./row.ts";
-
-/** Where the bytes of a chat's files are. */
-export type FileStore = Pick<FilesPort, "open">;
-
-/** The uploaded file that a message sends; null if it has none. */
-export function fileOfMedia(media: Media | null): OutboundFile | null {
-  if (!media || !("fileId" in media)) return null;
-  const { fileId, ...info } = media;
-  return { id: fileId, ...info };
-}
 
 /** The files of a message for one attempt, and its upload, which is stored with the attempt. */
 export class MessageFiles implements FilesPort {
   upload: Upload | undefined;
-  readonly #log: DeliveryLog;
+  readonly #chat: NetworkChat;
   readonly #repeated: string | undefined;
-  readonly #clock: Pick<Clock, "now">;
-  readonly open: FileStore["open"];
 
-  constructor(log: DeliveryLog, { message, parts }: QueuedMessage, store: FileStore, clock: Pick<Clock, "now">) {
+  constructor(chat: NetworkChat, { message, parts }: QueuedMessage) {
     this.upload = parts.upload;
-    this.#log = log;
+    this.#chat = chat;
     this.#repeated = message.resendOf;
-    this.#clock = clock;
-    this.open = (id) => store.open(id);
+  }
+
+  /** Without a bucket, the bytes are away. */
+  async open(mediaId: string): Promise<OpenFile | "gone" | "away"> {
+    const { identity, parts } = this.#chat;
+    try {
+      const bucket = bucketOf(parts.env, identity.chatId);
+      return bucket ? ((await bucket.get(fileKey({ ...identity, mediaId }))) ?? "gone") : "away";
+    } catch {
+      return "away";
+    }
   }
 
   uploaded(id: string): { networkId: string; failedWith: string | null } | null {
     const original = this.upload ? null : this.#original();
     this.upload ??= original?.parts.upload;
-    if (this.upload?.file !== id || this.upload.until <= this.#clock.now()) return null;
+    if (this.upload?.file !== id || this.upload.until <= this.#parts.clock.now()) return null;
     return { networkId: this.upload.id, failedWith: original?.message.error?.code ?? null };
   }
 
   keep(id: string, networkId: string, forMs: number): void {
-    this.upload = { file: id, id: networkId, until: this.#clock.now() + forMs };
+    this.upload = { file: id, id: networkId, until: this.#parts.clock.now() + forMs };
+  }
+
+  get #parts(): DeliveryParts {
+    return this.#chat.parts;
   }
 
   /** The message that this one repeats; null if it repeats none, or retention has deleted that one. */
   #original(): QueuedMessage | null {
-    const placed = this.#repeated === undefined ? null : this.#log.messages.byId(this.#repeated);
-    return placed && this.#log.delivered(placed.seq);
+    const placed = this.#repeated === undefined ? null : this.#parts.log.byId(this.#repeated);
+    return placed && this.#parts.log.delivered(placed.seq);
   }
 }

@@ -1,18 +1,16 @@
+import { networkOf } from "../../../channels/registry.ts";
 import type { StatusNews } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { causeOf } from "../../../platform/log.ts";
-import { callNetwork, knownOf, type OutboxHost, save, withUpload } from "./attempt.ts";
+import { DeliveryAttempt } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import { mayCancel } from "./cancelable.ts";
 import { brokenChannelReport } from "./channel-reports.ts";
 import {
   afterAttempt,
   afterHold,
-  epochAfter,
-  isSameAttempt,
   isStalePermit,
-  judged,
   MESSAGE_EXPIRED,
   mayExpire,
   mayGoOn,
@@ -21,28 +19,12 @@ import {
   STUCK,
   startAttempt,
 } from "./head.ts";
-import { MessageFiles } from "./message-files.ts";
-import { applyNews, type Upload } from "./parts.ts";
+import type { NetworkChat } from "./network-chat.ts";
+import { applyNews } from "./parts.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
 import { type DeliveryError, isOverdue, notBegun, wakeAt } from "./retry.ts";
 import type { QueuedMessage } from "./row.ts";
-
-/** The message that is being sent. */
-interface Sending {
-  seq: number;
-  /** The reason in a status that reported the channel as broken during the attempt; null if none did. */
-  broken: string | null;
-}
-
-/** An attempt: its first part, the number of parts, the channel's epoch, when it called the network, and its upload. */
-interface AttemptMade {
-  first: number;
-  of: number;
-  epoch: number;
-  calledAt: number;
-  upload: Upload | undefined;
-}
 
 /**
  * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a
@@ -54,7 +36,7 @@ export class Outbox {
   #run: Promise<void> | null = null;
   /** The message that was stored with its first attempt, which this instance has not made yet. */
   #marked: number | null = null;
-  #sending: Sending | null = null;
+  #sending: DeliveryAttempt | null = null;
   #wakes = 0;
 
   /** The channel works again. */
@@ -78,14 +60,13 @@ export class Outbox {
   }
 
   /** Fails the queued messages that have expired, also those behind the head. */
-  expire(host: OutboxHost): void {
-    const { clock, log } = host;
+  expire(chat: NetworkChat): void {
+    const { clock, log } = chat.parts;
     const now = clock.now();
-    const { messages } = log;
-    const { expiry } = messages.queue;
+    const { expiry } = log.queue;
     if ((expiry.earliest() ?? Number.POSITIVE_INFINITY) > now) return;
     for (let after = 0; ; ) {
-      const rows = log.expiredBy(now, after);
+      const rows = expiry.expiredBy(now, after);
       const last = rows.at(-1);
       if (!last) break;
       const expired = rows.filter((row) => mayExpire(row, this.#marked === row.seq, now));
@@ -93,8 +74,8 @@ export class Outbox {
         expired.find(({ seq }) => seq === this.#marked),
         expired.filter(({ seq }) => seq !== this.#marked),
       ];
-      if (marked) this.#end(host, marked, "FAILED", MESSAGE_EXPIRED);
-      messages.failQueued(
+      if (marked) this.#end(chat, marked, "FAILED", MESSAGE_EXPIRED);
+      log.failQueued(
         others.map(({ message }) => message),
         MESSAGE_EXPIRED,
         now,
@@ -105,89 +86,89 @@ export class Outbox {
   }
 
   /** Cancels a message. @returns false if it is too late */
-  cancel(host: OutboxHost, seq: number): boolean {
-    const row = host.log.delivered(seq);
+  cancel(chat: NetworkChat, seq: number): boolean {
+    const row = chat.parts.log.delivered(seq);
     if (!row || !mayCancel(row, this.#marked === seq)) return false;
-    this.#end(host, row, "CANCELED", null);
+    this.#end(chat, row, "CANCELED", null);
     return true;
   }
 
   /** A queued message ends without a further attempt. */
-  #end(host: OutboxHost, row: QueuedMessage, status: Message["status"], error: DeliveryError | null): void {
+  #end(chat: NetworkChat, row: QueuedMessage, status: Message["status"], error: DeliveryError | null): void {
     const isMarked = this.#marked === row.seq;
     if (isMarked) this.#marked = null;
-    host.change(row.message, status, error, isMarked ? { ...row, delivery: notBegun(row.delivery) } : undefined);
+    chat.change(row.message, status, error, isMarked ? { ...row, delivery: notBegun(row.delivery) } : undefined);
   }
 
   /** Delivers until the queue is empty or must wait. Concurrent callers share one run. */
-  run(host: OutboxHost): Promise<void> {
-    this.#run ??= this.#steps(host).finally(() => {
+  run(chat: NetworkChat): Promise<void> {
+    this.#run ??= this.#steps(chat).finally(() => {
       this.#run = null;
     });
     return this.#run;
   }
 
-  async #steps(host: OutboxHost): Promise<void> {
-    const { clock } = host;
+  async #steps(chat: NetworkChat): Promise<void> {
+    const { clock } = chat.parts;
     const startedAt = clock.now();
-    for (let steps = 0; mayGoOn(steps, startedAt, clock.now()) && (await this.#tryStep(host)); steps++);
+    for (let steps = 0; mayGoOn(steps, startedAt, clock.now()) && (await this.#tryStep(chat)); steps++);
   }
 
   /**
    * Like `#step`. A message that causes a fault each time ends with its deadline: it must not hold up the chat forever.
    * @throws as `#step`
    */
-  async #tryStep(host: OutboxHost): Promise<boolean> {
+  async #tryStep(chat: NetworkChat): Promise<boolean> {
     try {
-      return await this.#step(host);
+      return await this.#step(chat);
     } catch (error) {
-      const { clock, identity, log, logger } = host;
-      const head = host.exists() ? log.head() : null;
+      const { clock, log, logger } = chat.parts;
+      const head = chat.exists() ? log.queue.head() : null;
       if (!head || !isOverdue(head.delivery, clock.now())) throw error;
       logger.error({
         event: "message_failed",
-        chatId: identity.chatId,
+        chatId: chat.identity.chatId,
         messageId: head.message.id,
         error: causeOf(error),
       });
-      this.#end(host, head, "FAILED", STUCK);
+      this.#end(chat, head, "FAILED", STUCK);
       return true;
     }
   }
 
   /** Takes the head of the queue one step further. @returns whether another step may follow at once */
-  async #step(host: OutboxHost): Promise<boolean> {
-    const { clock, log } = host;
-    const head = log.head();
+  async #step(chat: NetworkChat): Promise<boolean> {
+    const { clock, log } = chat.parts;
+    const head = log.queue.head();
     if (!head) return false;
     const next = nextStep(head, this.#marked === head.seq, clock.now());
     if (next.turn === "wait") return false;
     if (next.turn === "expire") {
-      this.#end(host, head, "FAILED", next.error);
+      this.#end(chat, head, "FAILED", next.error);
       return true;
     }
     if (next.turn === "close") {
-      this.#settle(host, head, next.outcome);
+      this.#settle(chat, head, next.outcome);
       return true;
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
-    const permit = await acquirePermit(host, next.reservedAt, head.delivery.brokenEpoch ?? null);
-    const current = host.exists() ? log.head() : null;
-    if (!current || this.#isStale(host, permit, asked, current)) {
+    const permit = await acquirePermit(chat, next.reservedAt, head.delivery.brokenEpoch ?? null);
+    const current = chat.exists() ? log.queue.head() : null;
+    if (!current || this.#isStale(chat, permit, asked, current)) {
       // The channel waits for the result of a trial and of a probe.
-      if (permit.outcome === "granted") await returnPermit(host, permit);
-      return host.exists();
+      if (permit.outcome === "granted") await returnPermit(chat, permit);
+      return chat.exists();
     }
-    if (permit.outcome === "granted") return this.#attempt(host, current, permit);
+    if (permit.outcome === "granted") return this.#attempt(chat, current, permit);
     this.#marked = null;
     const { delivery, lastError } = afterHold(current, permit, clock.now(), clock.random());
-    log.writeDelivery(head.seq, delivery, current.parts, lastError);
+    log.writeDelivery(head.seq, { delivery, parts: current.parts, lastError });
     // Its deadline may have passed while it waited behind other messages.
     return isOverdue(delivery, clock.now());
   }
 
   #isStale(
-    { clock }: OutboxHost,
+    { parts: { clock } }: NetworkChat,
     permit: Awaited<ReturnType<typeof acquirePermit>>,
     asked: { seq: number; wakes: number },
     current: QueuedMessage,
@@ -197,28 +178,24 @@ export class Outbox {
     return isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes, isExpired });
   }
 
-  async #attempt(host: OutboxHost, head: QueuedMessage, permit: Granted): Promise<boolean> {
-    const { clock, identity, log } = host;
+  async #attempt(chat: NetworkChat, head: QueuedMessage, permit: Granted): Promise<boolean> {
+    const { identity, parts } = chat;
+    const { alarm, clock, contact, log } = parts;
     // Before anything is stored: if the network's address is misconfigured, no attempt was made.
-    const send = host.network.connect();
+    const network = networkOf(parts.env, chat.kind);
     const delivery = startAttempt(head, permit.brokenSince, this.#marked === head.seq, clock.now());
     this.#marked = null;
     if (delivery !== head.delivery) {
-      log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
+      log.writeDelivery(head.seq, { ...head, delivery });
       // If this instance is lost, the alarm finds the open attempt.
-      await host.standBy(wakeAt(delivery, clock.now()));
+      await alarm.by(wakeAt(delivery, clock.now()));
     }
-    const { parts } = knownOf(host, head);
-    const sending: Sending = { seq: head.seq, broken: null };
-    this.#sending = sending;
-    const files = new MessageFiles(log, head, host.files, clock);
-    const calledAt = clock.now();
-    const answer = await callNetwork(host, { ...head, parts }, delivery, permit, send, files).finally(() => {
+    const attempt = new DeliveryAttempt(chat, head, delivery, permit);
+    this.#sending = attempt;
+    const outcome = await attempt.call(network).finally(() => {
       this.#sending = null;
     });
-    const brokenEpoch = head.delivery.brokenEpoch ?? null;
-    const outcome = judged(answer, permit, brokenEpoch);
-    host.logger.log({
+    parts.logger.log({
       event: "attempt",
       chatId: identity.chatId,
       messageId: head.message.id,
@@ -226,22 +203,18 @@ export class Outbox {
       attempt: delivery.attempts,
       outcome: outcome.outcome,
       code: "code" in outcome ? outcome.code : null,
-      ms: clock.now() - calledAt,
+      ms: clock.now() - attempt.calledAt,
     });
-    if (!host.exists()) return false;
-    host.attempted(outcome);
-    if (outcome.outcome === "sent" && outcome.addresses.length > 0) host.learn(outcome.addresses, false);
-    if (outcome.outcome === "moved") host.learn([outcome.address], true);
-    const current = log.delivered(head.seq);
-    if (isSameAttempt(current, delivery)) {
-      const epoch = epochAfter(permit, outcome);
-      const attempt = { first: parts.ids.length, of: parts.of, epoch, calledAt, upload: files.upload };
-      sending.broken = this.#settle(host, current, outcome, attempt) ?? sending.broken;
-    }
-    const { broken: reason } = sending;
+    if (!chat.exists()) return false;
+    parts.report.counted(outcome.outcome);
+    if (outcome.outcome === "sent" && outcome.addresses.length > 0) contact.learn(outcome.addresses, false);
+    if (outcome.outcome === "moved") contact.learn([outcome.address], true);
+    const current = attempt.current();
+    if (current) attempt.broken = this.#settle(chat, current, outcome, attempt) ?? attempt.broken;
+    const { broken: reason } = attempt;
     const reported: Outcome = reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] };
-    await report(host, reported, { ...permit, brokenEpoch });
-    return host.exists();
+    await report(chat, reported, { ...permit, brokenEpoch: head.delivery.brokenEpoch ?? null });
+    return chat.exists();
   }
 
   /**
@@ -249,18 +222,18 @@ export class Outbox {
    * @param attempt absent for a lost attempt
    * @returns the reason, if a status reported the channel as broken
    */
-  #settle(host: OutboxHost, current: QueuedMessage, outcome: Outcome, attempt?: AttemptMade): string | null {
-    const { clock, log, network } = host;
+  #settle(chat: NetworkChat, current: QueuedMessage, outcome: Outcome, attempt?: DeliveryAttempt): string | null {
+    const { clock, log } = chat.parts;
     const { message, seq } = current;
     // A message that was redacted is no longer queued.
-    const isRedacted = message.status !== "QUEUED" && log.messages.isRedacted(seq);
-    const before = withUpload(knownOf(host, current, attempt?.of), isRedacted ? undefined : attempt?.upload);
+    const isRedacted = message.status !== "QUEUED" && log.isRedacted(seq);
+    const before = attempt && !isRedacted ? attempt.known(current) : chat.known(current, attempt?.of);
     const now = clock.now();
-    const settled = afterAttempt(current, before, outcome, network, now, clock.random(), attempt);
+    const settled = afterAttempt(current, before, outcome, chat.adapter, now, clock.random(), attempt);
     const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
     if (after.status !== message.status || after.error !== message.error) {
-      host.change(message, after.status, after.error, after);
-    } else log.writeDelivery(seq, after.delivery, after.parts, after.lastError);
+      chat.change(message, after.status, after.error, after);
+    } else log.writeDelivery(seq, after);
     return after.broken;
   }
 
@@ -268,15 +241,15 @@ export class Outbox {
    * Stores the number of a message's parts, because the redacted message no longer shows it. An attempt that was stored
    * with the message and has not begun is withdrawn.
    */
-  beforeRedaction(host: OutboxHost, seq: number): void {
-    const row = host.log.delivered(seq);
+  beforeRedaction(chat: NetworkChat, seq: number): void {
+    const row = chat.parts.log.delivered(seq);
     if (row?.message.direction !== "OUTBOUND") return;
     const isMarked = this.#marked === seq;
-    const of = row.parts.of ?? knownOf(host, row).parts.of;
+    const of = row.parts.of ?? chat.known(row).parts.of;
     if (!isMarked && (row.parts.of !== undefined || of === 1)) return;
     if (isMarked) this.#marked = null;
     const delivery = isMarked ? notBegun(row.delivery) : row.delivery;
-    host.log.writeDelivery(seq, delivery, { ...row.parts, of }, row.lastError);
+    chat.parts.log.writeDelivery(seq, { ...row, delivery, parts: { ...row.parts, of } });
   }
 
   /**
@@ -284,16 +257,16 @@ export class Outbox {
    * A status without our id may belong to the message that is being sent.
    * @returns null if no message matches; else a promise that resolves after a broken channel, if any, was reported
    */
-  applyStatus(host: OutboxHost, news: StatusNews): Promise<void> | null {
-    const { clock, log } = host;
+  applyStatus(chat: NetworkChat, news: StatusNews): Promise<void> | null {
+    const { clock, log } = chat.parts;
     const current = rowOfStatus(log, news, this.#sending?.seq ?? null);
     if (!current) return null;
-    const before = knownOf(host, current);
+    const before = chat.known(current);
     const { messageId, networkId, status, error } = news;
     const part = { networkId, status, error, isOurs: messageId !== null };
-    const after = applyNews(before, error && log.messages.isRedacted(current.seq) ? newsWithoutWords(part) : part);
+    const after = applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
     if (!after) return null;
-    save(host, current, before, after);
+    chat.save(current, before, after);
     if (after.broken === undefined) return Promise.resolve();
     if (this.#sending?.seq === current.seq) {
       // The attempt reports it at its end. Until then its answer may still show that the channel works.
@@ -302,6 +275,6 @@ export class Outbox {
     }
     const attempt = brokenChannelReport(current, clock.now());
     if (!attempt) return Promise.resolve();
-    return report(host, { outcome: "channel_broken", reason: after.broken, parts: [] }, attempt);
+    return report(chat, { outcome: "channel_broken", reason: after.broken, parts: [] }, attempt);
   }
 }

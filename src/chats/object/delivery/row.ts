@@ -1,6 +1,5 @@
 import type { UsedTemplate } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
-import type { OutboundRow } from "../log/rows.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import type { StoredParts } from "./parts.ts";
 import { partsWithoutWords } from "./redaction.ts";
@@ -19,6 +18,9 @@ export interface QueuedMessage extends DeliveryKnown {
   message: Message;
   template: UsedTemplate | null;
 }
+
+/** A row of the message log whose message a network delivers. */
+export type DeliveryRow = { seq: number; doc: string; delivery: string; template: string | null };
 
 /** The stored JSON. `parts` are the network's ids, which queries match. `calls` is the rest of the parts' state. */
 interface DeliveryColumn extends Delivery {
@@ -45,8 +47,15 @@ export function printRedacted({ delivery, parts }: QueuedMessage): string {
   return printDelivery({ delivery: withoutPastWords(delivery), parts: partsWithoutWords(parts), lastError: null });
 }
 
-/** Parses the column `delivery` of a row. */
-export function queuedMessage({ delivery: column, ...row }: OutboundRow): QueuedMessage {
+/** Parses a row of the message log. */
+export function queuedMessage({ seq, doc, template, delivery: column }: DeliveryRow): QueuedMessage {
   const { parts: ids, calls, lastError, ...delivery } = JSON.parse(column) as DeliveryColumn;
-  return { ...row, delivery, parts: { ids, ...calls }, lastError };
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+    delivery,
+    parts: { ids, ...calls },
+    lastError,
+  };
 }

@@ -34,18 +34,16 @@ const HAS_FILES = "files";
 /** Set in a chat that a visitor began with a file. */
 const BEGUN = "begunByFile";
 
-/** What files need of their chat. */
-interface FilesHost {
+/** The parts of the chat that its files use. The last two use files, so their classes aren't imported. */
+interface Parts {
   env: Env;
   storage: DurableObjectStorage;
-  adoption: Pick<Adoption, "identity" | "exists">;
+  adoption: Adoption;
   log: MessageLog;
-  /** Whether a message names the file; see `media_used`. */
-  isUsed(fileId: string): boolean;
-  /** Whether the chat ever had a message, or has one that is scheduled. */
-  hadMessages(): boolean;
-  /** Deletes the whole chat. */
-  deleteChat(identity: ChatIdentity): Promise<void>;
+  /** See `ScheduledMessages`. */
+  scheduled: { showsFile(fileId: string): boolean; dueAt(now: number): number | null };
+  /** See `Erasure`. */
+  erasure: { deleteChat(identity: ChatIdentity): Promise<void> };
 }
 
 /**
@@ -54,27 +52,27 @@ interface FilesHost {
  * interrupted, the row leads to the bytes, and nothing is ever searched for.
  */
 export class ChatFiles implements DuePart {
-  readonly #host: FilesHost;
+  readonly #parts: Parts;
   readonly rows: FileRows;
   /** Whether a visitor began the chat with a file; undefined if not read. */
   #isBegun: boolean | undefined;
 
-  constructor(host: FilesHost) {
-    this.#host = host;
-    this.rows = new FileRows(host.storage.sql);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.rows = new FileRows(parts.storage.sql);
   }
 
   /**
    * A file begins the chat. If no message comes, the chat is deleted with its last file. Part of the adoption's commit.
    */
   begin(): void {
-    this.#host.storage.kv.put(BEGUN, true);
+    this.#parts.storage.kv.put(BEGUN, true);
     this.#isBegun = true;
   }
 
   /** The company has created the chat too. */
   keepChat(): void {
-    if (this.#begun()) this.#host.storage.kv.delete(BEGUN);
+    if (this.#begun()) this.#parts.storage.kv.delete(BEGUN);
     this.#isBegun = false;
   }
 
@@ -83,7 +81,7 @@ export class ChatFiles implements DuePart {
     { life }: ChatIdentity,
     { id, size, fileName, idempotencyHash }: FileRequest,
   ): Exclude<ReserveAnswer, Unknown> {
-    const { storage, log } = this.#host;
+    const { storage, log } = this.#parts;
     const now = Date.now();
     const known = idempotencyHash === null ? null : this.rows.upload(idempotencyHash);
     if (known && known.size !== size) return { outcome: "refused", code: "idempotency_mismatch" };
@@ -96,7 +94,7 @@ export class ChatFiles implements DuePart {
       return { outcome: "reserved", id: standing.id, life };
     }
     // A call that arrives after its own repeat: by now the file may be confirmed, or a message shows it.
-    if (this.rows.byId(id) || this.#host.isUsed(id)) return { outcome: "reserved", id, life };
+    if (this.rows.byId(id) || this.#isUsed(id)) return { outcome: "reserved", id, life };
     if (isFull(log)) return { outcome: "refused", code: "chat_full" };
     const { count, bytes } = this.rows.waiting(now);
     if (count >= MAX_UNUSED_FILES || bytes + size > MAX_UNUSED_BYTES)
@@ -123,7 +121,7 @@ export class ChatFiles implements DuePart {
     const deleteAt = now + UNUSED_MS;
     const doc = shownUpload(id, info, deleteAt);
     const file = idempotencyHash === null ? info : { ...info, openUntil: row.deleteAt };
-    this.#host.storage.transactionSync(() => {
+    this.#parts.storage.transactionSync(() => {
       this.rows.put({ id, meta: { state: "unused", size: info.size, info: file }, deleteAt });
       if (idempotencyHash !== null) this.rows.answered(id, idempotencyHash, doc);
     });
@@ -134,7 +132,7 @@ export class ChatFiles implements DuePart {
   find(fileId: string): FileMedia | RefusedDraft {
     const row = this.rows.byId(fileId);
     if (row?.meta.state === "unused" && isLasting(row, Date.now())) return { fileId, ...row.meta.info };
-    const isUsed = row ? row.meta.state === "shared" : this.#host.isUsed(fileId);
+    const isUsed = row ? row.meta.state === "shared" : this.#isUsed(fileId);
     return { outcome: "refused", code: isUsed ? "media_used" : "media_not_found" };
   }
 
@@ -175,7 +173,7 @@ export class ChatFiles implements DuePart {
 
   /** The chat begins in the place of deleted ones: their late bytes are deleted at `deleteAt`. Part of that commit. */
   follow(life: number, deleteAt: number): void {
-    this.#host.storage.kv.put(HAS_FILES, true);
+    this.#parts.storage.kv.put(HAS_FILES, true);
     this.rows.put({ id: `life ${life}`, meta: { state: "life", life }, deleteAt });
   }
 
@@ -193,15 +191,15 @@ export class ChatFiles implements DuePart {
 
   /** When the next bytes are deleted; null if none are, or if they can't be, because no bucket is bound. */
   dueAt(now: number): number | null {
-    const identity = this.#host.adoption.identity();
+    const identity = this.#parts.adoption.identity();
     if (identity && this.#isOver()) return now;
     const nextAt = identity ? this.rows.nextAt() : null;
-    return identity && nextAt !== null && bucketOf(this.#host.env, identity.chatId) ? nextAt : null;
+    return identity && nextAt !== null && bucketOf(this.#parts.env, identity.chatId) ? nextAt : null;
   }
 
   /** Deletes the bytes that are due, then their rows. @throws if R2 does not delete all of them */
   async run(now: number): Promise<void> {
-    const { adoption, env } = this.#host;
+    const { adoption, env } = this.#parts;
     const identity = adoption.identity();
     if (!identity || (this.dueAt(now) ?? NEVER) > now) return;
     const { chatId, life } = identity;
@@ -214,7 +212,7 @@ export class ChatFiles implements DuePart {
       if (adoption.exists(life)) this.rows.deleted([id], now);
     }
     if (failure) throw failure.error;
-    if (adoption.exists(life) && this.#isOver()) await this.#host.deleteChat(identity);
+    if (adoption.exists(life) && this.#isOver()) await this.#parts.erasure.deleteChat(identity);
   }
 
   /** The storage was deleted, or a write failed. */
@@ -225,17 +223,25 @@ export class ChatFiles implements DuePart {
 
   /** Whether the chat ever reserved a file. */
   get hasAny(): boolean {
-    return this.#host.storage.kv.get(HAS_FILES) === true;
+    return this.#parts.storage.kv.get(HAS_FILES) === true;
   }
 
   #begun(): boolean {
-    this.#isBegun ??= this.#host.storage.kv.get(BEGUN) === true;
+    this.#isBegun ??= this.#parts.storage.kv.get(BEGUN) === true;
     return this.#isBegun;
   }
 
   /** Whether the chat began with a file, and no file is left and no message came. */
   #isOver(): boolean {
-    return this.#begun() && this.rows.nextAt() === null && !this.#host.hadMessages();
+    if (!this.#begun() || this.rows.nextAt() !== null) return false;
+    const { log, scheduled } = this.#parts;
+    return log.newest().seq === 0 && scheduled.dueAt(Date.now()) === null;
+  }
+
+  /** Whether a message names the file; see `media_used`. */
+  #isUsed(fileId: string): boolean {
+    const { log, scheduled } = this.#parts;
+    return log.showsFile(fileId) || scheduled.showsFile(fileId);
   }
 
   /** Deletes the bytes of files. Where R2 fails, it is asked for each half: one file must not hold up the others. */
@@ -258,7 +264,7 @@ export class ChatFiles implements DuePart {
 
   /** @returns false if the chat was deleted meanwhile @throws if R2 does not answer */
   async #delete(ids: string[]): Promise<boolean> {
-    const { adoption, env } = this.#host;
+    const { adoption, env } = this.#parts;
     const identity = adoption.identity();
     const bucket = identity && bucketOf(env, identity.chatId);
     if (!identity) return false;

@@ -3,6 +3,13 @@ import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
+import {
+  type DeliveryKnown,
+  type DeliveryRow,
+  printDelivery,
+  type QueuedMessage,
+  queuedMessage,
+} from "../delivery/row.ts";
 import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
@@ -13,7 +20,7 @@ import { NetworkIds, RECENT_MESSAGES } from "./network-ids.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
-import { insertRow, type NewMessage, type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
+import { insertRow, type NewMessage } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
 
@@ -208,30 +215,30 @@ export class MessageLog {
   }
 
   /** A message and the state of its delivery, queued or not; null if no network delivers it. */
-  delivered(seq: number): OutboundRow | null {
+  delivered(seq: number): QueuedMessage | null {
     const [row] = this.#sql
-      .exec<OutboundColumns>(
+      .exec<DeliveryRow>(
         "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
         seq,
       )
       .toArray();
-    return row ? outboundRow(row) : null;
+    return row ? queuedMessage(row) : null;
   }
 
   /** Writes the state of a message's delivery. */
-  writeDelivery(seq: number, delivery: string): void {
-    this.#sql.exec("update messages set delivery = ? where seq = ?", delivery, seq);
+  writeDelivery(seq: number, known: DeliveryKnown): void {
+    this.#sql.exec("update messages set delivery = ? where seq = ?", printDelivery(known), seq);
   }
 
   /** Writes a message's new status or error, and the state of its delivery if that changed too. @returns the message */
-  writeStatus(before: Message, change: StatusChange, delivery?: string): Message {
+  writeStatus(before: Message, change: StatusChange, known?: DeliveryKnown): Message {
     this.changes++;
     const message = withStatus(before, change);
     const { seq, status } = message;
     const doc = JSON.stringify(message);
     const write = () => {
-      if (delivery === undefined) this.#sql.exec("update messages set doc = ? where seq = ?", doc, seq);
-      else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, seq);
+      if (!known) this.#sql.exec("update messages set doc = ? where seq = ?", doc, seq);
+      else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, printDelivery(known), seq);
     };
     if (status === before.status) write();
     else this.commit([statusEvent(message)], write);

@@ -1,4 +1,4 @@
-import { type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
+import { type DeliveryRow, type QueuedMessage, queuedMessage } from "../delivery/row.ts";
 
 const MAX_ROWS = 500;
 
@@ -40,9 +40,9 @@ export class QueueExpiry {
   }
 
   /** The queued messages that expired by `now`, oldest first, from the one after the seq `after`. At most 500. */
-  expiredBy(now: number, after: number): OutboundRow[] {
+  expiredBy(now: number, after: number): QueuedMessage[] {
     const rows = this.#sql
-      .exec<OutboundColumns>(
+      .exec<DeliveryRow>(
         `select seq, doc, delivery, template from messages
        where seq > ? and expires_at <= ? and status = 'QUEUED' order by seq limit ?`,
         Math.max(after, this.#floor()),
@@ -50,7 +50,7 @@ export class QueueExpiry {
         MAX_ROWS,
       )
       .toArray();
-    return rows.map(outboundRow);
+    return rows.map(queuedMessage);
   }
 
   /** The messages that expired by `now` need nothing more: they ended, or an attempt of the head is open. */

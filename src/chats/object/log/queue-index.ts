@@ -1,5 +1,5 @@
+import { type DeliveryRow, type QueuedMessage, queuedMessage } from "../delivery/row.ts";
 import { QueueExpiry } from "./queue-expiry.ts";
-import { type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
 
 const SAVE_FLOOR_EVERY = 100;
 
@@ -43,16 +43,16 @@ export class QueueIndex {
   }
 
   /** The oldest queued message, or null. */
-  head(): OutboundRow | null {
+  head(): QueuedMessage | null {
     const [row] = this.#storage.sql
-      .exec<OutboundColumns>(
+      .exec<DeliveryRow>(
         `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
         this.#floor(),
       )
       .toArray();
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
     if (!row) this.expiry.emptied();
-    return row ? outboundRow(row) : null;
+    return row ? queuedMessage(row) : null;
   }
 
   /** Messages left the queue. `depth` must subtract those with an older one still queued, so their seqs are stored. */

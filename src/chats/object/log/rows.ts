@@ -23,31 +23,10 @@ export interface NewMessage {
   };
 }
 
-/** A stored message that a network delivers. */
-export interface OutboundRow {
-  seq: number;
-  message: Message;
-  /** JSON of `delivery/row.ts`. */
-  delivery: string;
-  template: UsedTemplate | null;
-}
-
 /** A range of seqs, including both ends; empty if `low` is above `high`. */
 export interface SeqRange {
   low: number;
   high: number;
-}
-
-/** The columns of `OutboundRow`. */
-export type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
-
-export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
-  return {
-    seq,
-    message: JSON.parse(doc) as Message,
-    delivery,
-    template: template ? (JSON.parse(template) as UsedTemplate) : null,
-  };
 }
 
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */

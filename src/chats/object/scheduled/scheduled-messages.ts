@@ -14,10 +14,11 @@ import type { Clock } from "../../../platform/clock.ts";
 import { causeOf, type Logger } from "../../../platform/log.ts";
 import { earliest } from "../../../platform/object/alarm.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
+import type { ChatReporter } from "../chat-report.ts";
 import { type ChatFiles, isFileMedia } from "../files/chat-files.ts";
 import type { Adoption } from "../identity.ts";
 import type { NewEvent } from "../log/event-log.ts";
-import { isFull } from "../log/limits.ts";
+import { isFull, limitReached } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
@@ -46,21 +47,19 @@ const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;
 
-/** A chat, as its scheduled messages use it. */
-export interface SchedulingHost {
+/** The parts of the chat that its scheduled messages use. */
+interface Parts {
   storage: DurableObjectStorage;
-  files: Pick<ChatFiles, "end" | "giveBack">;
+  files: ChatFiles;
   log: MessageLog;
-  clock: Pick<Clock, "now">;
-  logger: Pick<Logger, "error">;
-  /** Undefined before the chat's adoption and after its deletion. */
-  adoption: Pick<Adoption, "identity">;
-  /** The limit that one more message in the chat would exceed; null for none. */
-  limit(): "chat_backlog" | "chat_full" | null;
-  /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
-  place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string;
-  /** Messages took their places because the alarm rang. */
-  placed(): void;
+  clock: Clock;
+  logger: Logger;
+  adoption: Adoption;
+  report: ChatReporter;
+  /** See `MessageStore`, which uses scheduled messages, so its class isn't imported. */
+  store: { place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string };
+  /** How many messages wait for their network. */
+  depth(): number;
 }
 
 /**
@@ -69,7 +68,7 @@ export interface SchedulingHost {
  * cancellation and the due time of one message, the first wins.
  */
 export class ScheduledMessages implements DuePart {
-  readonly #host: SchedulingHost;
+  readonly #parts: Parts;
   readonly #rows: ScheduledRows;
   /** The messages that ended without a place. */
   readonly ended: EndedRows;
@@ -77,22 +76,22 @@ export class ScheduledMessages implements DuePart {
   /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
   readonly #stuck = new Map<string, number>();
 
-  constructor(host: SchedulingHost) {
-    this.#host = host;
-    this.#rows = new ScheduledRows(host.storage.sql);
-    this.ended = new EndedRows(host.storage, (media, messageId, now) => host.files.end(media, messageId, now));
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#rows = new ScheduledRows(parts.storage.sql);
+    this.ended = new EndedRows(parts.storage, (media, messageId, now) => parts.files.end(media, messageId, now));
   }
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
   nextDueAt(): number | null {
-    if (!this.#host.adoption.identity()) return null;
+    if (!this.#parts.adoption.identity()) return null;
     const soonest = this.#rows.entries().reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
     return soonest === Number.POSITIVE_INFINITY ? null : soonest;
   }
 
   /** Whether `run` has something to do. Never throws: `run` handles the fault. */
   get hasDue(): boolean {
-    const now = this.#host.clock.now();
+    const now = this.#parts.clock.now();
     try {
       return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
     } catch {
@@ -102,14 +101,14 @@ export class ScheduledMessages implements DuePart {
 
   /** Whether a message is about to take its place. */
   hasSoon(): boolean {
-    const soon = this.#host.clock.now() + SOON_MS;
-    if (!this.#host.adoption.identity()) return false;
+    const soon = this.#parts.clock.now() + SOON_MS;
+    if (!this.#parts.adoption.identity()) return false;
     return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#stuckUntil(id) <= soon);
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */
   dueAt(now: number): number | null {
-    if (!this.#host.adoption.identity()) return null;
+    if (!this.#parts.adoption.identity()) return null;
     const oldestAt = this.ended.oldestAt();
     const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
     return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
@@ -127,7 +126,7 @@ export class ScheduledMessages implements DuePart {
   /** When a scheduled message tries to take its place, Unix milliseconds; null if it is not scheduled. */
   nextTryAt(id: string): number | null {
     const entry = this.#rows.entries().find((each) => each.id === id);
-    const now = this.#host.clock.now();
+    const now = this.#parts.clock.now();
     return entry ? Math.max(now, this.#placeAt(entry, now)) : null;
   }
 
@@ -144,13 +143,13 @@ export class ScheduledMessages implements DuePart {
     dueAt: number,
   ): string | RefusedDraft {
     if (this.#rows.count >= MAX_SCHEDULED) return { outcome: "refused", code: "schedule_full" };
-    if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
-    const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
+    if (isFull(this.#parts.log)) return { outcome: "refused", code: "chat_full" };
+    const at = new Date(Math.max(this.#parts.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
     const { fingerprint, media = null, isNamed } = draft;
     const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
-    const turn = this.#host.log.events.newest + 1;
+    const turn = this.#parts.log.events.newest + 1;
     this.#commit([scheduledEvent(message)], () => {
       draft.takeFile?.();
       this.#rows.insert(row, { dueAt, turn });
@@ -168,7 +167,7 @@ export class ScheduledMessages implements DuePart {
   showsFile(fileId: string): boolean {
     const shows =
       "select 1 from (select media from scheduled union all select media from unplaced) where media ->> '$.fileId' = ?";
-    return this.#host.storage.sql.exec(shows, fileId).toArray().length > 0;
+    return this.#parts.storage.sql.exec(shows, fileId).toArray().length > 0;
   }
 
   /** The message without a place that a call or an idempotency key stored first. */
@@ -186,7 +185,7 @@ export class ScheduledMessages implements DuePart {
       .sort(bySoonest);
     const page = following.slice(0, limit);
     const last = page.at(-1);
-    const chatId = this.#host.adoption.identity()?.chatId;
+    const chatId = this.#parts.adoption.identity()?.chatId;
     const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, last) : null;
     const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
@@ -200,12 +199,12 @@ export class ScheduledMessages implements DuePart {
    * @returns whether some were due
    */
   placeDue(): boolean {
-    const now = this.#host.clock.now();
-    const identity = this.#host.adoption.identity();
+    const now = this.#parts.clock.now();
+    const identity = this.#parts.adoption.identity();
     if (!identity) return false;
     let due: ScheduledEntry[] = [];
     try {
-      if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
+      if (this.#rest?.isForRoom && this.#limit() !== "chat_backlog") this.#rest = null;
       if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return false;
       this.ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
       due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
@@ -217,7 +216,7 @@ export class ScheduledMessages implements DuePart {
   }
 
   run(): void {
-    if (this.placeDue()) this.#host.placed();
+    if (this.placeDue()) this.#parts.report.putOff();
   }
 
   /** @returns whether the next message may follow */
@@ -242,7 +241,7 @@ export class ScheduledMessages implements DuePart {
   #interrupted({ chatId }: ChatIdentity, error: unknown, now: number, messageId?: string): void {
     this.#forgetRows();
     this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
-    this.#host.logger.error({ event: "scheduled_not_placed", chatId, messageId, error: causeOf(error) });
+    this.#parts.logger.error({ event: "scheduled_not_placed", chatId, messageId, error: causeOf(error) });
   }
 
   /**
@@ -252,8 +251,8 @@ export class ScheduledMessages implements DuePart {
    */
   move(id: string, change: MoveBody): Exclude<MoveAnswer, Unknown | { outcome: "no_message" }> {
     this.placeDue();
-    const now = this.#host.clock.now();
-    const identity = this.#host.adoption.identity();
+    const now = this.#parts.clock.now();
+    const identity = this.#parts.adoption.identity();
     const row = this.#rows.byId(id);
     if (!identity || !row) return { outcome: "not_scheduled" };
     const { message } = row;
@@ -265,7 +264,7 @@ export class ScheduledMessages implements DuePart {
     const moved = withTimes(message, times, now);
     const isMoved = scheduledAt !== before.scheduledAt;
     if (scheduledAt === null || (isMoved && isDue(scheduledAt, now))) {
-      const limit = this.#host.limit();
+      const limit = this.#limit();
       if (limit) return { outcome: "refused", code: limit };
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
     }
@@ -279,9 +278,9 @@ export class ScheduledMessages implements DuePart {
     const row = this.find(id);
     if (row?.message.status === "CANCELED") return JSON.stringify(row.message);
     if (row?.message.status !== "SCHEDULED") return null;
-    const at = this.#host.clock.now();
+    const at = this.#parts.clock.now();
     const message = withStatus(row.message, { status: "CANCELED", error: null, at });
-    this.#end({ ...row, message, media: null }, [], () => this.#host.files.giveBack(row.media, id, at));
+    this.#end({ ...row, message, media: null }, [], () => this.#parts.files.giveBack(row.media, id, at));
     return JSON.stringify(message);
   }
 
@@ -290,7 +289,7 @@ export class ScheduledMessages implements DuePart {
    * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
    */
   redact(id: string, call: string): Exclude<MessageAnswer, Unknown> {
-    const at = this.#host.clock.now();
+    const at = this.#parts.clock.now();
     const row = this.find(id);
     if (!row) return { outcome: "no_message" };
     const { redactedBy } = row;
@@ -298,19 +297,24 @@ export class ScheduledMessages implements DuePart {
       return redactedBy === call || redactedBy === UNANSWERED ? ok(row.message) : { outcome: "no_message" };
     }
     const message = redacted(row.message, at);
-    this.#host.log.redactions++;
+    this.#parts.log.redactions++;
     const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
     const by = isFileMedia(row.media) ? UNANSWERED : call;
     if (row.message.status === "SCHEDULED") {
       const blank = { ...row, message, fingerprint: null, template: null, media: null, redactedBy: by };
-      this.#end(blank, [event], () => this.#host.files.end(row.media, id, at));
+      this.#end(blank, [event], () => this.#parts.files.end(row.media, id, at));
     } else {
       this.#commit([event], () => {
-        this.#host.files.end(row.media, id, at);
+        this.#parts.files.end(row.media, id, at);
         this.ended.redact(message, by);
       });
     }
     return ok(message);
+  }
+
+  /** The limit that one more message in the chat would exceed; null for none. */
+  #limit(): "chat_backlog" | "chat_full" | null {
+    return limitReached(this.#parts.log, this.#parts.depth());
   }
 
   /** The storage was deleted. */
@@ -324,7 +328,7 @@ export class ScheduledMessages implements DuePart {
   #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
     const row = this.#rows.read(entry);
     const expiresAt = timeOf(row.message.expiresAt);
-    const next = dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
+    const next = dueStep({ dueAt: entry.dueAt, expiresAt }, this.#limit(), now);
     if (next.step === "wait") {
       this.#rest = { since: now, until: next.until, isForRoom: true };
       return false;
@@ -339,7 +343,7 @@ export class ScheduledMessages implements DuePart {
 
   #place(identity: ChatIdentity, row: UnplacedRow): string {
     try {
-      return this.#host.place(identity, row, () => this.#rows.remove(row.message.id));
+      return this.#parts.store.place(identity, row, () => this.#rows.remove(row.message.id));
     } catch (error) {
       this.#forgetRows();
       throw error;
@@ -360,7 +364,7 @@ export class ScheduledMessages implements DuePart {
       this.#rows.remove(id);
       this.ended.insert(row, at);
     });
-    this.#endRestForRoom(this.#host.clock.now());
+    this.#endRestForRoom(this.#parts.clock.now());
   }
 
   /** The message that waited for room may have been moved or canceled. Then the next one is on time. */
@@ -371,7 +375,7 @@ export class ScheduledMessages implements DuePart {
 
   #commit(events: NewEvent[], write: () => void): void {
     try {
-      this.#host.log.commit(events, write);
+      this.#parts.log.commit(events, write);
     } catch (error) {
       this.#forgetRows();
       throw error;

@@ -4,6 +4,7 @@ import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
 import { isRecent } from "../../../platform/clock.ts";
 import { causeOf } from "../../../platform/log.ts";
+import { attached } from "./attachment.ts";
 import { close, TRY_LATER } from "./closing.ts";
 
 /** How long a check stays valid, in milliseconds. */
@@ -13,28 +14,24 @@ const RETRY_MS = 1_000;
 /** How long a socket stays open after its last successful check if the channel does not answer, in milliseconds. */
 const GRACE_MS = 3_600_000;
 
-export interface SocketCheckHost {
-  env: Env;
-  waitUntil: (work: Promise<unknown>) => void;
-  /** The open sockets, all of one visitor, each with the visitor that the Worker verified. */
-  openSockets: () => { socket: WebSocket; visitor: Visitor }[];
-}
-
 /**
  * Checks that open sockets would still be accepted. Asks the channel's object at most every 10 seconds, and only if a
  * frame is about to pass in either direction. The frame waits for the answer, and a socket that would be refused is
  * closed first. So an idle socket costs nothing, and 10 seconds after an origin or a secret was removed no frame passes.
  */
 export class SocketCheck {
-  readonly #host: SocketCheckHost;
+  readonly #parts: { env: Env; ctx: DurableObjectState };
+  readonly #openSockets: () => WebSocket[];
   /** When each socket last passed a check, Unix milliseconds. It is in memory, so an object that wakes up checks again. */
   readonly #passedAt = new WeakMap<WebSocket, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
   /** The actions that wait for the current check, in order; null if no check is running. */
   #waiting: (() => void)[] | null = null;
 
-  constructor(host: SocketCheckHost) {
-    this.#host = host;
+  /** @param openSockets the open sockets, all of one visitor */
+  constructor(parts: { env: Env; ctx: DurableObjectState }, openSockets: () => WebSocket[]) {
+    this.#parts = parts;
+    this.#openSockets = openSockets;
   }
 
   /** Runs `action` after a check; at once if the last check is still valid. Actions keep their order. */
@@ -45,43 +42,41 @@ export class SocketCheck {
       action();
     } else {
       this.#waiting = [action];
-      this.#host.waitUntil(this.#check());
+      this.#parts.ctx.waitUntil(this.#check());
     }
   }
 
   #isDue(now: number): boolean {
     if (isRecent(this.#failedAt, RETRY_MS, now)) return false;
-    return this.#host
-      .openSockets()
-      .some(({ socket, visitor }) => !isRecent(this.#lastPassedAt(socket, visitor), VALID_MS, now));
+    return this.#openSockets().some((socket) => !isRecent(this.#lastPassedAt(socket), VALID_MS, now));
   }
 
   /** The time of the last check, or of the admission. */
-  #lastPassedAt(socket: WebSocket, { admission }: Visitor): number {
-    return this.#passedAt.get(socket) ?? admission.readAt;
+  #lastPassedAt(socket: WebSocket): number {
+    return this.#passedAt.get(socket) ?? attached(socket).admission.readAt;
   }
 
   /** Never throws. */
   async #check(): Promise<void> {
-    const { env, openSockets } = this.#host;
+    const { env } = this.#parts;
     const now = Date.now();
-    const [first] = openSockets();
+    const [first] = this.#openSockets().map(attached);
     try {
       if (first) {
-        const { channelId, admission } = first.visitor;
+        const { channelId, admission } = first;
         const asked = { withFingerprints: admission.fingerprint !== null };
         const policy = await callObject(env.CHANNELS, channelId, (channel) => channel.socketPolicy(channelId, asked));
-        for (const { socket, visitor } of openSockets()) {
-          const refusal = socketRefusalOf(visitor.admission, policy);
+        for (const socket of this.#openSockets()) {
+          const refusal = socketRefusalOf(attached(socket).admission, policy);
           if (refusal) close(socket, SOCKET_REFUSALS[refusal]);
           else this.#passedAt.set(socket, now);
         }
       }
     } catch (error) {
-      console.warn({ event: "socket_check_failed", channelId: first?.visitor.channelId, error: causeOf(error) });
+      console.warn({ event: "socket_check_failed", channelId: first?.channelId, error: causeOf(error) });
       this.#failedAt = now;
-      for (const { socket, visitor } of openSockets()) {
-        if (!isRecent(this.#lastPassedAt(socket, visitor), GRACE_MS, now)) close(socket, TRY_LATER);
+      for (const socket of this.#openSockets()) {
+        if (!isRecent(this.#lastPassedAt(socket), GRACE_MS, now)) close(socket, TRY_LATER);
       }
     }
     const waiting = this.#waiting ?? [];
@@ -90,7 +85,7 @@ export class SocketCheck {
       try {
         action();
       } catch (error) {
-        console.error({ event: "frame_not_sent", channelId: first?.visitor.channelId, error: causeOf(error) });
+        console.error({ event: "frame_not_sent", channelId: first?.channelId, error: causeOf(error) });
       }
     }
   }

@@ -1,11 +1,12 @@
 import { addressOfToken, isToken } from "../../../channels/web/identity.ts";
-import type { ChatDetails } from "../../../model/chat.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../../model/chat-answers.ts";
 import { jurisdictionOf, newId } from "../../../model/id.ts";
 import type { Message } from "../../../model/message.ts";
 import { webChatId } from "../../../model/visitor.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
+import { inboundDedupe } from "../log/network-ids.ts";
+import type { StoredDetails } from "../stored-details.ts";
 import { attached } from "./attachment.ts";
 import { ChatOpener } from "./chat-opener.ts";
 import { close, NO_CHANNEL, TRY_LATER, WRONG_IDENTITY } from "./closing.ts";
@@ -26,20 +27,21 @@ import { inputTimes } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
 import { isOwner } from "./socket-check.ts";
 
-/** The chat's object, as what its visitor sends uses it. */
-export interface InputHost {
+/** The parts of the chat that what its visitor sends uses. */
+export interface InputParts {
   env: Env;
-  log: Pick<MessageLog, "changes" | "events">;
-  adoption: Pick<Adoption, "identity">;
-  /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
-  isRepeated(dedupe: string): boolean;
+  log: MessageLog;
+  adoption: Adoption;
+  details: StoredDetails;
+  /** See `MessageChanges`, which shows messages to visitors, so its class isn't imported. */
+  messageChanges: { visitorReacted(seq: number, emoji: string | null, at: number): Message | null };
   /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
   receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
-  /** Stores the contact's reaction to a message. @returns the message; null if it can't have one */
-  react(seq: number, emoji: string | null, at: number): Message | null;
-  /** Fills the contact's name and the metadata where they are empty. */
-  fillDetails(identity: ChatIdentity, details: ChatDetails): Promise<void>;
-  /** Sends a new message to the visitor's pages, except for one. */
+}
+
+/** The visitor's open pages; see `VisitorSockets`. */
+interface Pages {
+  /** Sends a new message to all pages except for one. */
   showOthers(socket: WebSocket, message: Message): void;
   /** Sends a message as it is to one page. */
   answer(socket: WebSocket, message: Message): void;
@@ -50,15 +52,17 @@ const MAX_WAITING = 20;
 
 /** Handles what a visitor writes, one frame after another: two at once could both pass the rate limit. */
 export class VisitorInput {
-  readonly #host: InputHost;
+  readonly #parts: InputParts;
+  readonly #pages: Pages;
   readonly #opener: ChatOpener;
   /** The end of the newest frame's processing. */
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
 
-  constructor(host: InputHost) {
-    this.#host = host;
-    this.#opener = new ChatOpener(host.env);
+  constructor(parts: InputParts, pages: Pages) {
+    this.#parts = parts;
+    this.#pages = pages;
+    this.#opener = new ChatOpener(parts.env);
   }
 
   /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
@@ -102,7 +106,7 @@ export class VisitorInput {
     if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
     if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
     // A chat that is about to be adopted has no messages of the visitor yet.
-    if (knownIdentity === null && !this.#host.isRepeated(id)) {
+    if (knownIdentity === null && this.#parts.log.byDedupe(inboundDedupe(id)) === null) {
       const refusal = this.#rateLimited(id);
       if (refusal) return refuse(refusal);
     }
@@ -118,12 +122,12 @@ export class VisitorInput {
       addresses: [],
       extra: { replyTo, tap: choice === undefined ? undefined : { data: choice, title: content } },
     };
-    const answer = await this.#host.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
+    const answer = await this.#parts.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
     if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
     if (answer.outcome === "refused") return refuse(refusedFrame(id, answer.code, null));
     if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
-    if (answer.outcome === "stored") this.#host.showOthers(socket, JSON.parse(answer.doc) as Message);
+    if (answer.outcome === "stored") this.#pages.showOthers(socket, JSON.parse(answer.doc) as Message);
   }
 
   #react(socket: WebSocket, frame: ReactionFrame): void {
@@ -134,11 +138,11 @@ export class VisitorInput {
       sendFrame([socket], refusal);
       return;
     }
-    const { log } = this.#host;
+    const { log, messageChanges } = this.#parts;
     const { changes } = log;
-    const message = this.#host.react(seq, emoji, Date.now());
+    const message = messageChanges.visitorReacted(seq, emoji, Date.now());
     // A change is shown on all pages.
-    if (message && log.changes === changes) this.#host.answer(socket, message);
+    if (message && log.changes === changes) this.#pages.answer(socket, message);
   }
 
   async #introduce(socket: WebSocket, frame: ContactFrame): Promise<void> {
@@ -150,21 +154,21 @@ export class VisitorInput {
     const { anonymousToken } = frame;
     if (admission.fingerprint === null) {
       const metadata: Record<string, string> = contact.email === null ? {} : { email: contact.email };
-      await this.#host.fillDetails(identity, { name: contact.name, metadata });
+      await this.#parts.details.fill(identity, { name: contact.name, metadata });
     } else if (anonymousToken !== undefined && isToken(anonymousToken)) {
       const anonymousChatId = await webChatId(channelId, await addressOfToken(anonymousToken));
-      await this.#host.fillDetails(identity, { name: null, metadata: { anonymousChatId } });
+      await this.#parts.details.fill(identity, { name: null, metadata: { anonymousChatId } });
     }
   }
 
   #identity(): ChatIdentity | undefined {
-    return this.#host.adoption.identity();
+    return this.#parts.adoption.identity();
   }
 
   /** The refusal of one more message or reaction; null if it is in time. @param id of the refused frame */
   #rateLimited(id: string): RefusedFrame | null {
     const now = Date.now();
-    const wait = secondsToWait(inputTimes(this.#host.log.events, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
+    const wait = secondsToWait(inputTimes(this.#parts.log.events, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
     return wait > 0 ? refusedFrame(id, "rate_limited", wait, "Too many messages") : null;
   }
 }

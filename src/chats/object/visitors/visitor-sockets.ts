@@ -4,10 +4,10 @@ import type { Message } from "../../../model/message.ts";
 import { type ConnectingVisitor, readVisitor, type Visitor } from "../../../model/visitor.ts";
 import { configured } from "../../../platform/config.ts";
 import { causeOf } from "../../../platform/log.ts";
-import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import { redacted } from "../log/redaction.ts";
 import type { SeqRange } from "../log/rows.ts";
+import type { Typing } from "../typing.ts";
 import { Acknowledgments } from "./acknowledgments.ts";
 import { type Attachment, attached } from "./attachment.ts";
 import {
@@ -26,16 +26,14 @@ import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
 import { featuresOf, PING, PONG, readFrame, type ServerFrame, sendFrame } from "./frames.ts";
 import { type Acknowledged, changedSince } from "./queries.ts";
 import { isOwner, SocketCheck } from "./socket-check.ts";
-import { type InputHost, VisitorInput } from "./visitor-input.ts";
+import { type InputParts, VisitorInput } from "./visitor-input.ts";
 
-/** The chat's object, as its visitors' sockets use it. */
-export interface VisitorHost extends Omit<InputHost, "answer" | "showOthers"> {
-  state: DurableObjectState;
-  log: MessageLog;
-  /** The seq up to which the company has read; null if it has read nothing. */
-  readUpTo(): number | null;
-  /** The visitor writes. */
-  typing(): void;
+/** The parts of the chat that its visitors' sockets use. */
+interface Parts extends InputParts {
+  ctx: DurableObjectState;
+  typing: Typing;
+  /** See `Acts`, which uses sockets, so its class isn't imported. */
+  acts: { readUpTo(): number | null };
 }
 
 export const MAX_SOCKETS = 5;
@@ -50,31 +48,18 @@ const PAGE_SIZE = 100;
  * A page sees only stored data: the output gate delays frames, like responses, until all earlier writes are on disk.
  */
 export class VisitorSockets {
-  readonly #host: VisitorHost;
+  readonly #parts: Parts;
   #waitingFrames = 0;
   readonly #input: VisitorInput;
   readonly #acknowledgments: Acknowledgments;
   readonly #socketCheck: SocketCheck;
   readonly #frameBudget = new FrameBudget();
 
-  constructor(host: VisitorHost) {
-    this.#host = host;
-    this.#acknowledgments = new Acknowledgments(host.state.storage, host.log);
-    this.#input = new VisitorInput({
-      ...host,
-      showOthers: (socket, message) =>
-        this.#sendMessage(
-          this.#visitorSockets().filter((other) => other !== socket),
-          "message",
-          message,
-        ),
-      answer: (socket, message) => this.#sendMessage([socket], "updated", message),
-    });
-    this.#socketCheck = new SocketCheck({
-      env: host.env,
-      waitUntil: (work) => host.state.waitUntil(work),
-      openSockets: () => this.#openSockets().map((socket) => ({ socket, visitor: attached(socket) })),
-    });
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#acknowledgments = new Acknowledgments(parts.ctx.storage, parts.log);
+    this.#input = new VisitorInput(parts, this);
+    this.#socketCheck = new SocketCheck(parts, () => this.#openSockets());
   }
 
   /** Whether a page is open. */
@@ -84,23 +69,23 @@ export class VisitorSockets {
 
   /** Accepts a visitor's socket. The Worker has verified the request. Stores nothing until the visitor writes. */
   accept(request: Request): Response {
-    const { state } = this.#host;
+    const { ctx } = this.#parts;
     const visitor = readVisitor(request.headers);
     const { 0: page, 1: socket } = new WebSocketPair();
     const hasRoom = this.#makeRoom();
-    state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
     // Before the socket is accepted: this throws if the data is too long, and every open socket must have its data.
     socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
     // Even if it is closed at once: otherwise it would keep the object awake until the page closes its end.
-    state.acceptWebSocket(socket);
+    ctx.acceptWebSocket(socket);
     if (!hasRoom) {
       close(socket, TOO_MANY_PAGES);
-    } else if (!isOwner(visitor, this.#host.adoption.identity())) {
+    } else if (!isOwner(visitor, this.#parts.adoption.identity())) {
       close(socket, WRONG_IDENTITY);
     } else {
       // Nothing is awaited after the log is read, so the socket gets every later message.
       for (const frame of this.#firstFrames(visitor)) sendFrame([socket], frame);
-      const seq = this.#host.adoption.identity() ? this.#host.readUpTo() : null;
+      const seq = this.#parts.adoption.identity() ? this.#parts.acts.readUpTo() : null;
       if (seq !== null) sendFrame([socket], { type: "read", seq });
     }
     return new Response(null, { status: 101, webSocket: page });
@@ -124,7 +109,7 @@ export class VisitorSockets {
         case "ping":
           return socket.send(PONG);
         case "typing":
-          return this.#host.typing();
+          return this.#parts.typing.byContact();
         case "delivered":
           return await this.#acknowledge(frame.seq, "DELIVERED");
         case "read":
@@ -161,6 +146,17 @@ export class VisitorSockets {
     this.#sendMessage(this.#visitorSockets(), "message", message);
   }
 
+  /** Sends a new message to all open pages except for one. */
+  showOthers(socket: WebSocket, message: Message): void {
+    const others = this.#visitorSockets().filter((other) => other !== socket);
+    this.#sendMessage(others, "message", message);
+  }
+
+  /** Sends a message as it is to one page. */
+  answer(socket: WebSocket, message: Message): void {
+    this.#sendMessage([socket], "updated", message);
+  }
+
   /** Sends a changed message to the open pages: an edit, a deletion, a redaction, a reaction. */
   update(message: Message): void {
     this.#sendMessage(this.#visitorSockets(), "updated", message);
@@ -189,10 +185,10 @@ export class VisitorSockets {
   #firstFrames(visitor: ConnectingVisitor): ServerFrame[] {
     const { after, events } = visitor;
     const ready = (from: number) => this.#ready(from, visitor);
-    const { log, state } = this.#host;
-    const isAdopted = this.#host.adoption.identity() !== undefined;
+    const { ctx, log } = this.#parts;
+    const isAdopted = this.#parts.adoption.identity() !== undefined;
     if (events === null || (events === 0 && !isAdopted)) return [ready(after)];
-    const changed = isAdopted ? changedSince(state.storage.sql, log.events, events) : null;
+    const changed = isAdopted ? changedSince(ctx.storage.sql, log.events, events) : null;
     if (!changed) return [{ type: "reset" }, ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
     return [
       ...changed.map((message) => ({ type: "updated" as const, message: this.#shown(message, visitor) })),
@@ -202,9 +198,9 @@ export class VisitorSockets {
 
   /** @param after the seq of the newest message that the page has */
   #ready(after: number, visitor: Visitor): ServerFrame {
-    const features = featuresOf(this.#host.env, visitor);
-    const chatId = this.#host.adoption.identity()?.chatId ?? null;
-    const { log } = this.#host;
+    const features = featuresOf(this.#parts.env, visitor);
+    const chatId = this.#parts.adoption.identity()?.chatId ?? null;
+    const { log } = this.#parts;
     if (chatId === null) {
       return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0, events: 0, features };
     }
@@ -216,14 +212,14 @@ export class VisitorSockets {
   }
 
   #before(cursor: number, visitor: Visitor): VisitorMessage[] {
-    if (!this.#host.adoption.identity()) return [];
-    const bounds = this.#host.log.bounds();
+    if (!this.#parts.adoption.identity()) return [];
+    const bounds = this.#parts.log.bounds();
     return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range, visitor);
   }
 
   /** The messages of a range, oldest first. */
   #messages(range: SeqRange, visitor: Visitor): VisitorMessage[] {
-    const documents = this.#host.log.documents.joined(range);
+    const documents = this.#parts.log.documents.joined(range);
     return (JSON.parse(`[${documents}]`) as Message[]).reverse().map((message) => this.#shown(message, visitor));
   }
 
@@ -231,7 +227,7 @@ export class VisitorSockets {
   #shown(message: Message, { channelId, chatId, admission }: Visitor): VisitorMessage {
     return visitorMessage(message, ({ id: messageId }) => {
       try {
-        const key = configured(this.#host.env, "KEY_SECRET");
+        const key = configured(this.#parts.env, "KEY_SECRET");
         return fileLink(key, admission.ownOrigin, { channelId, chatId, messageId }, Date.now());
       } catch (error) {
         // The page gets the message without the file.
@@ -247,16 +243,16 @@ export class VisitorSockets {
     if (open.length < MAX_SOCKETS) return true;
     const now = Date.now();
     for (const socket of open) {
-      const answeredAt = this.#host.state.getWebSocketAutoResponseTimestamp(socket);
+      const answeredAt = this.#parts.ctx.getWebSocketAutoResponseTimestamp(socket);
       if (isAbandoned(attached(socket).openedAt, answeredAt, now)) close(socket, TRY_LATER);
     }
     return this.#openSockets().length < MAX_SOCKETS;
   }
 
   async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
-    if (!this.#host.adoption.identity() || !this.#acknowledgments.isNew(upTo, status)) return;
-    this.#acknowledgments.request(Math.min(upTo, this.#host.log.newest().seq), status);
-    while (this.#host.adoption.identity()) {
+    if (!this.#parts.adoption.identity() || !this.#acknowledgments.isNew(upTo, status)) return;
+    this.#acknowledgments.request(Math.min(upTo, this.#parts.log.newest().seq), status);
+    while (this.#parts.adoption.identity()) {
       const changed = this.#acknowledgments.step(status, Date.now());
       if (changed === null) return;
       for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), () => ({ type: "status", seq, status }));
@@ -276,7 +272,7 @@ export class VisitorSockets {
    * gone is sent blank.
    */
   #sendMessage(sockets: WebSocket[], type: "message" | "updated", message: Message): void {
-    const { log } = this.#host;
+    const { log } = this.#parts;
     const { changes } = log;
     this.#broadcast(sockets, (visitor) => {
       if (log.changes === changes) return { type, message: this.#shown(message, visitor) };
@@ -296,7 +292,7 @@ export class VisitorSockets {
 
   /** The open sockets. One whose data can't be read is closed and holds up no other: its page connects again. */
   #openSockets(): WebSocket[] {
-    return this.#host.state.getWebSockets().filter((socket) => {
+    return this.#parts.ctx.getWebSockets().filter((socket) => {
       if (socket.readyState !== WebSocket.OPEN) return false;
       try {
         return attached(socket).chatId !== "";
@@ -311,7 +307,7 @@ export class VisitorSockets {
   /** The open sockets of this chat's visitor. Closes sockets of anyone else. */
   #visitorSockets(): WebSocket[] {
     return this.#openSockets().filter((socket) => {
-      if (isOwner(attached(socket), this.#host.adoption.identity())) return true;
+      if (isOwner(attached(socket), this.#parts.adoption.identity())) return true;
       close(socket, WRONG_IDENTITY);
       return false;
     });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PermitAnswer, PermitRequest } from "../../../../src/channels/object/permits.ts";
+import type { PermitAnswer, PermitRequest, ProbeReport } from "../../../../src/channels/object/permits.ts";
 import { type ActingChat, Acts } from "../../../../src/chats/object/acts.ts";
 import type { ActOutcome, NetworkAct } from "../../../../src/model/network.ts";
 import { FakeClock, settle } from "../../platform/fake-clock.ts";
@@ -26,36 +26,42 @@ function acting(
   const made: NetworkAct[] = [];
   const reactions: (string | null)[] = [];
   const state = { exists: true };
+  const channel = {
+    async permit(request: PermitRequest) {
+      asked.push(request);
+      return permits.shift() ?? GRANTED;
+    },
+    reportBroken: async (report: unknown) => void told.push(["broken", report]),
+    reportProbe: async ({ works, isUnused }: ProbeReport) => void told.push(["probe", works, isUnused]),
+    slowDown: async (ms: number) => void told.push(["slow", ms]),
+  };
   const chat: ActingChat = {
-    identity: { chatId: "cht_g1", channelId: "chn_g1" },
-    channel: {
-      async permit(request) {
-        asked.push(request);
-        return permits.shift() ?? GRANTED;
-      },
-      reportBroken: async (report) => void told.push(["broken", report]),
-      reportProbe: async ({ works, isUnused }) => void told.push(["probe", works, isUnused]),
-      slowDown: async (ms) => void told.push(["slow", ms]),
+    parts: {
+      env: { CHANNELS: { getByName: () => channel } } as unknown as Env,
+      logger: { log() {}, warn() {}, error() {} },
     },
-    logger: { log() {}, warn() {}, error() {} },
-    acts: {
-      kinds: ["react", "read", "typing"],
-      make(act, _target, _credentials, signal) {
-        made.push(act);
-        return network(act, signal);
+    identity: { chatId: "cht_g1", channelId: "chn_g1" } as ActingChat["identity"],
+    kind: "telegram",
+    adapter: {
+      acts: {
+        kinds: ["react", "read", "typing"],
+        make(act, _target, _credentials, _network, signal) {
+          made.push(act);
+          return network(act, signal);
+        },
       },
     },
-    address: () => "49151",
-    learn: (addresses) => void told.push(["moved", addresses]),
     exists: () => state.exists,
   };
   const row = { seq: 1, doc: JSON.stringify(MESSAGE), redactedAt: null };
   const values = new Map<string, unknown>();
   const acts = new Acts({
-    kv: {
-      get: (key: string) => values.get(key),
-      put: (key: string, value: unknown) => void values.set(key, value),
-    } as unknown as SyncKvStorage,
+    storage: {
+      kv: {
+        get: <T>(key: string) => values.get(key) as T | undefined,
+        put: (key, value) => void values.set(key, value),
+      },
+    },
     log: {
       byId: (id: string) => (id === MESSAGE.id ? row : null),
       networkIds: { of: () => "in1", newestInbound: () => "in1" },
@@ -64,7 +70,7 @@ function acting(
     } as never,
     clock,
     scheduled: { find: () => null },
-    changes: {
+    messageChanges: {
       setReaction(_seq: number, emoji: string | null) {
         reactions.push(emoji);
         return MESSAGE as never;
@@ -72,9 +78,10 @@ function acting(
     },
     visitors: { isOnline: false, showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
-    exists: () => state.exists,
+    adoption: { identity: () => (state.exists ? chat.identity : undefined) },
+    contact: { current: () => "49151", learn: (addresses) => void told.push(["moved", addresses]) },
     typing: { announce() {} },
-    chat: () => chat,
+    networkChat: () => chat,
   });
   return { acts, clock, asked, told, made, reactions, state };
 }

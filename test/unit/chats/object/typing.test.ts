@@ -12,9 +12,9 @@ function writing() {
       identity: () =>
         ({ organizationId: "org_g1", chatId: "cht_g1", life: 1, channelId: "chn_g1", channelKind: "web" }) as never,
     },
-    address: () => "visitor",
-    contactName: () => null,
-    waitUntil: (work) => void told.push(work),
+    contact: { current: () => "visitor" },
+    details: { details: () => null },
+    ctx: { waitUntil: (work) => void told.push(work as Promise<void>) },
   });
   return { typing, answers, told };
 }

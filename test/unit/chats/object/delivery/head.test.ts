@@ -303,12 +303,10 @@ test("early statuses are kept while the message is queued or being sent", () => 
 
 /** A log in which message 3 is `msg_3` with the part `net_3`, and message 5 is at the head. */
 const log = {
-  messages: {
-    byId: (id: string) => (id === "msg_3" ? { seq: 3 } : null),
-    networkIds: { ownMessage: (id: string) => (id === "net_3" ? { seq: 3 } : null) },
-  },
+  byId: (id: string) => (id === "msg_3" ? { seq: 3 } : null),
+  networkIds: { ownMessage: (id: string) => (id === "net_3" ? { seq: 3 } : null) },
   delivered: (seq: number) => row({}, { seq }),
-  head: () => row({}, { seq: 5 }),
+  queue: { head: () => row({}, { seq: 5 }) },
 } as unknown as Parameters<typeof rowOfStatus>[0];
 
 test.each([
