@@ -54,18 +54,6 @@ test("a message that causes a fault at each attempt ends after a day, and lets t
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 });
 
-test("the day ends when it ends, however long the network would have us wait", async () => {
-  fakeNetworks(refuse(429, "Slow down", { parameters: { retry_after: 80_000 } }));
-  const chat = await conversation("telegram");
-  const message = await send(chat.api, chat.chatId);
-  const start = Date.now();
-  await chat.run();
-  await runNext(chat);
-  expect(Date.parse((await chat.queue()).nextAttemptAt)).toBe(start + DAY);
-  await runNext(chat);
-  expect(await chat.message(message.id)).toMatchObject({ status: "FAILED", error: { code: "delivery_timeout" } });
-});
-
 test("an attempt that the network never answers is ended after 30 s, as one of unknown outcome", async () => {
   const signals: AbortSignal[] = [];
   const chat = await conversation("telegram");
