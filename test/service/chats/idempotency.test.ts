@@ -185,14 +185,3 @@ test("a key is still known after thirty days and an eviction, also for another b
   expectError(await post("order-7", { content: "Bye" }), 422, "idempotency_mismatch");
   expect(await total()).toBe(1);
 });
-
-test("two Idempotency-Key headers are a 400, because the runtime joins them with a comma", async () => {
-  const { post, total } = await newSender();
-  const two = new Headers([
-    ["Idempotency-Key", "order-7"],
-    ["Idempotency-Key", "order-8"],
-  ]);
-  expectFaults(await post(two.get("Idempotency-Key") ?? ""), "Idempotency-Key");
-  expectFaults(await post("order-7,order-8"), "Idempotency-Key");
-  expect(await total()).toBe(0);
-});
