@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   admin,
   client,
@@ -11,8 +11,6 @@ import {
   newOrganization,
   newTemplate,
 } from "../../support/harness.ts";
-
-afterEach(() => vi.useRealTimers());
 
 async function newSender() {
   const organization = await newOrganization();

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readFrame } from "../../../src/chats/object/visitors/frames.ts";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import { runAlarm } from "../../support/alarms.ts";
@@ -19,12 +19,6 @@ import {
 import { fakeNetworks } from "../../support/networks.ts";
 import { once } from "../../support/once.ts";
 import { alarmOf } from "./object/delivery/conversation.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
 
 async function newSender() {
   const organization = await newOrganization();

@@ -1,13 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { aroundCall } from "../../../support/faults.ts";
 import { admin, type Client, client, created, newKey, newOrganization } from "../../../support/harness.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 async function keyWith(body: Record<string, unknown>) {
   const { organizationId } = await newOrganization();

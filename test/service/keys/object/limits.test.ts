@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { type Answer, admin, client, expectError, newKey, newOrganization } from "../../../support/harness.ts";
 
 /** A year to come: no alarm rings on its own, whenever this runs. */
@@ -8,9 +8,6 @@ const SECOND = 1_000;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: START });
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const at = (seconds: number) => vi.setSystemTime(START + seconds * SECOND);

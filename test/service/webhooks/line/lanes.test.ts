@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ringAlarm } from "../../../support/alarms.ts";
 import { replaceMethod } from "../../../support/faults.ts";
 import { send } from "../../../support/harness.ts";
@@ -6,11 +6,6 @@ import { TOMORROW } from "../../../support/tomorrow.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 const MINUTE = 60_000;
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const hanging = () => new Promise<never>(() => {});
 const overloaded = () => new Response(null, { status: 503 });

@@ -1,5 +1,5 @@
 import { runInDurableObject } from "cloudflare:test";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, refuse } from "../../../../support/networks.ts";
 import { until } from "../../../../support/until.ts";
@@ -62,7 +62,6 @@ test("an attempt that the network never answers is ended after 30 s, as one of u
     signals.push(signal);
     return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
   const ended = () => signals.map(({ aborted }) => aborted);
   await until("the network is called", () => signals.length);
@@ -91,7 +90,6 @@ test("an attempt that does not even heed its deadline is given up a second later
     calls++;
     return new Promise(() => {});
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
   await until("the network is called", () => calls);
   await runInDurableObject(chat.object(), () => vi.advanceTimersByTimeAsync(30_999));
