@@ -144,7 +144,7 @@ test("what the company knows of a visitor stays, and asking for it again costs n
   expect(await detailsOf(visitor, chatId, page)).toEqual(["Ms. Lovelace", { email: "ada@example.com" }]);
 });
 
-test("a contact without an address of an email is refused, and the socket stays open", async () => {
+test("a contact whose email is no address is refused, and the socket stays open", async () => {
   const { page, chatId, ...visitor } = await offered();
   const refused = { type: "refused", id: "contact", code: "validation_failed" };
   expect(await page.ask({ type: "contact", name: "Ana", email: "nobody" })).toMatchObject(refused);

@@ -92,7 +92,7 @@ test("a visitor can write 60 messages an hour, and the 61st when the first is an
   expect(await page.write("61")).toMatchObject({ type: "stored", seq: 61 });
 });
 
-test("content of nothing is refused, and the socket stays open", async () => {
+test("empty content is refused, and the socket stays open", async () => {
   const { page } = await newVisitor();
   expect(await page.write("a", "")).toMatchObject({ type: "refused", id: "a", code: "missing_field" });
   expect(await page.write("a", "x")).toMatchObject({ type: "stored" });
