@@ -1,5 +1,5 @@
 import { sign } from "hono/utils/jwt/jwt";
-import { onTestFinished, vi } from "vitest";
+import { vi } from "vitest";
 import { ACCESS_HEADER } from "../../src/console/access.ts";
 import { OWN_PAGE } from "./console.ts";
 import { type Answer, type Call, call } from "./harness.ts";
@@ -37,7 +37,6 @@ export function fakeAccess(keys: SigningKey[], operators = "") {
     if (certs.isDown) return new Response("down", { status: 503 });
     return Response.json({ keys: certs.keys.map((key) => key.public), public_certs: [] });
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   const bindings = { ACCESS_TEAM_DOMAIN: TEAM_DOMAIN, ACCESS_AUD: AUDIENCE, CONSOLE_OPERATORS: operators };
   return {
     certs,

@@ -52,5 +52,4 @@ export function hurryDeadlines(...namespaces: (typeof NAMESPACES)[number][]): vo
     }, LOOK_EVERY_MS);
     return looks;
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
 }

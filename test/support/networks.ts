@@ -1,4 +1,4 @@
-import { onTestFinished, vi } from "vitest";
+import { vi } from "vitest";
 import { connectionLost } from "../unit/channels/fake-network.ts";
 import { isOfEarlierTest } from "./running-test.ts";
 import { gate } from "./until.ts";
@@ -39,7 +39,6 @@ export function fakeNetworks(script: Script = accept): NetworkCall[] {
     calls.push(call);
     return script(call, calls.length);
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   return calls;
 }
 

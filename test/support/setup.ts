@@ -1,6 +1,6 @@
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { vi } from "vitest";
+import { afterEach, vi } from "vitest";
 import * as worker from "../../src/index.ts";
 import { beginFile, disturb } from "../jitter/runtime.ts";
 import { watchForSecrets } from "./canaries.ts";
@@ -26,11 +26,21 @@ if (globalThis.testFile === undefined) {
 }
 globalThis.testFile = (globalThis.testFile ?? 0) + 1;
 keepWorkerInPlace();
+putBackAfterEachTest();
 followTests();
 await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();
 beginFile(globalThis.__vitest_worker__.filepath);
+
+/** No test meets a fake, a stopped clock or a replaced global of the one before it. */
+function putBackAfterEachTest(): void {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+}
 
 /** A timer can't be cleared outside the request that set it, so it rings and does nothing. */
 function endTimersWithTheirFile(): void {

@@ -16,7 +16,6 @@ beforeEach(() => {
     if (url.includes("message_templates")) return Response.json({ data: [] });
     return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : new Response(null, { status: 500 });
   });
-  return () => vi.unstubAllGlobals();
 });
 
 /** The steps of the audit log itself. After one of them an entry may lack its status. */

@@ -1,6 +1,6 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
 import { newId, randomBase62 } from "../../../src/model/id.ts";
@@ -9,11 +9,6 @@ import { admin, call, client, expectError, newKey, newOrganization } from "../..
 import { connect } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { directoryRows } from "./rows.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 /** The number of calls to objects and to the directory from here on. */
 function countAll(): () => { objects: number; directory: number } {

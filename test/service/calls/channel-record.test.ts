@@ -1,16 +1,11 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { channelRecord } from "../../../src/calls/channel-record.ts";
 import { breakDirectory, OUTAGES } from "../../support/faults.ts";
 import { admin, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+stopTheClock();
 
 /** An isolate that has read nothing yet: what an isolate remembers belongs to its bindings. */
 const newIsolate = (): Env => ({ ...env });

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { aroundCall, breakObject, countCalls } from "../../support/faults.ts";
@@ -19,7 +19,6 @@ import { report, writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
-afterEach(() => vi.restoreAllMocks());
 
 async function team() {
   const organization = await newOrganization();

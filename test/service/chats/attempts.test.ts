@@ -39,18 +39,6 @@ test("a message shows each attempt, how it ended, and when the next one begins",
   expect(done.attempts[2]).toMatchObject({ number: 3, outcome: "sent", code: null, message: null });
 });
 
-test("the first attempt and the last 20 are kept", async () => {
-  fakeNetworks(refuse(500, "Busy"));
-  const chat = await queuePlace("telegram");
-  const message = await send(chat.api, chat.chatId);
-  await chat.run();
-  for (let attempts = 1; attempts < 25; attempts++) await runNext(chat);
-  const { attempts, dropped } = await chat.attempts(message.id);
-  const numbers = attempts.map(({ number }: { number: number }) => number);
-  expect(numbers).toEqual([1, ...Array.from({ length: 20 }, (_, n) => n + 6)]);
-  expect(dropped).toBe(4);
-});
-
 test("an attempt under way is not shown, and a lost one is unknown", async () => {
   const hang = hanging();
   fakeNetworks(inTurn(hang.script));

@@ -1,14 +1,12 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../inbound/webhook-calls.ts";
 import { conversation } from "./object/delivery/conversation.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 /** A chat on a Telegram channel with `count` queued messages. The first one is sent, the others are copies of its row. */
 async function newQueue(count: number) {

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
@@ -8,7 +8,6 @@ import { report, writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
-afterEach(() => vi.restoreAllMocks());
 
 async function place() {
   const organization = await newOrganization();

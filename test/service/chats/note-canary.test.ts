@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
@@ -24,7 +24,6 @@ import { report, writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
-afterEach(() => vi.restoreAllMocks());
 
 const CANARY = "canary-of-a-note-4711";
 

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Note } from "../../../src/model/note.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { replaceMethod } from "../../support/faults.ts";
@@ -25,7 +25,6 @@ import { retainedPlace } from "./object/retention/fixtures.ts";
 import { DAY } from "./object/scheduled/fixtures.ts";
 
 stopTheClock();
-afterEach(() => vi.restoreAllMocks());
 
 const LONGEST = "x".repeat(4_096);
 

@@ -1,9 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { expectError, expectFaults, newChat, newOrganization, send } from "../../support/harness.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 async function place() {
   const { api, channelId } = await newOrganization();

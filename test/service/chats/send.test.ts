@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readFrame } from "../../../src/chats/object/visitors/frames.ts";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import { runAlarm } from "../../support/alarms.ts";
@@ -7,7 +7,6 @@ import {
   admin,
   client,
   created,
-  expectError,
   expectFaults,
   newChannel,
   newChat,
@@ -21,12 +20,6 @@ import { fakeNetworks } from "../../support/networks.ts";
 import { once } from "../../support/once.ts";
 import { alarmOf } from "./object/delivery/conversation.ts";
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
-
 async function newSender() {
   const organization = await newOrganization();
   const chat = await newChat(organization.api, organization.channelId);
@@ -36,12 +29,6 @@ async function newSender() {
 
 /** For tests of one message each. */
 const shared = once(newSender);
-
-test.each(["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"])("the type %s is accepted", async (type) => {
-  const { api, chat } = await shared();
-  const message = await send(api, chat.id, { content: "As it is", type });
-  expect(message).toMatchObject({ type, content: "As it is", text: "As it is", templateId: null, mediaUrl: null });
-});
 
 test("a chat's sequence has no gaps, whatever was refused in between", async () => {
   const { api, chat, post } = await newSender();
@@ -99,12 +86,6 @@ test("a template is filled, and its message has the type TEMPLATE whatever the r
   });
 });
 
-test("content is required even with a template", async () => {
-  const { post, organizationId } = await newSender();
-  const answer = await post({ templateId: await newTemplate(organizationId, "Hi") });
-  expectError(answer, 400, "missing_field", "content is required");
-});
-
 test.each([
   ["absent", {}, ["variables.name", "variables.constructor"]],
   ["null", { variables: null }, ["variables.name", "variables.constructor"]],
@@ -123,22 +104,6 @@ test("a filled template can have up to 4,096 characters", async () => {
   expect((await send(api, chat.id, longest)).text).toHaveLength(4_096);
   const answer = await post({ content: "Hi", templateId, variables: { text: "x".repeat(4_096) } });
   expectFaults(answer, "variables");
-});
-
-test.each([
-  ["is not there", {}],
-  ["is null", { content: null }],
-  ["is empty", { content: "" }],
-  ["is only white space", { content: " \t\n\u00a0\u2003\ufeff" }],
-])("content that %s is a 400 of shape B", async (_, body) => {
-  const answer = await (await shared()).post(body);
-  expectError(answer, 400, "missing_field");
-  expect(answer.body).toEqual({ error: "content is required", code: "missing_field" });
-});
-
-test("a body without content and with other faults gets shape A with every fault", async () => {
-  const answer = await (await shared()).post({ type: "POEM", mediaUrl: "http://parley.test/" });
-  expectFaults(answer, "content", "type", "mediaUrl");
 });
 
 test.each(["Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
@@ -174,30 +139,6 @@ test("a body with thousands of faults is answered with a hundred of them", async
   expect(answer.body.errors).toHaveLength(100);
   expect(answer.body.message).toBe("Validation failed: the first 100 of 4000 problems are listed");
   expect(answer.text.length).toBeLessThan(16_384);
-});
-
-test("unknown fields are ignored", async () => {
-  const { api, chat } = await newSender();
-  const unknown = {
-    id: "msg_mine",
-    seq: 9,
-    status: "READ",
-    createdAt: "1970-01-01T00:00:00.000Z",
-    chatId: "cht_other",
-  };
-  const message = await send(api, chat.id, { ...unknown, text: "Other", direction: "INBOUND" });
-  expect(message).toMatchObject({ seq: 1, status: "SENT", chatId: chat.id, text: "Hello", direction: "OUTBOUND" });
-  expect(message.id).not.toBe("msg_mine");
-});
-
-test.each([
-  ["no pairs", {}],
-  ["20 pairs", Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, ""]))],
-  ["a key of 40 characters and a value of 500", { ["k".repeat(40)]: "v".repeat(500) }],
-  ["dots, spaces and names of Object's own", { "a.b c": "1", constructor: "2", toString: "3" }],
-])("metadata with %s is returned as it was sent", async (_, metadata) => {
-  const { api, chat } = await shared();
-  expect((await send(api, chat.id, { metadata })).metadata).toEqual(metadata);
 });
 
 test.each(["web", "telegram"] as const)(
@@ -317,8 +258,3 @@ test.each([
     }
   },
 );
-
-test("metadata that exceeds two limits is one fault", async () => {
-  const pairs = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`key${at}`, "x".repeat(500)]));
-  for (const ask of await routes()) expectFaults(await ask(pairs), "metadata");
-});

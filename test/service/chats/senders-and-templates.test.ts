@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { breakDirectory, countRoundTrips, OUTAGES } from "../../support/faults.ts";
 import { admin, created, expectError, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+stopTheClock();
 
 /** A chat, a template that was used once, and sends that name it and a sender. */
 async function usedTemplate() {

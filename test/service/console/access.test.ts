@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { fakeAccess, newSigningKey, type SigningKey, tokenFor } from "../../support/access.ts";
 import { Authenticator } from "../../support/authenticator.ts";
 import { browser, cookieOf, OWN_PAGE, signIn } from "../../support/console.ts";
@@ -13,8 +13,6 @@ import {
   newKey as newApiKey,
   newOrganization,
 } from "../../support/harness.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { browser, codeOf, signIn, signInMember } from "../../support/console.ts";
 import { watchSteps } from "../../support/faults.ts";
@@ -9,10 +9,6 @@ const ours = await newOrganization();
 const operator = browser(await signIn());
 const at = `/organizations/${ours.organizationId}`;
 const newChat = () => ({ channelId: ours.channelId, contact: { address: crypto.randomUUID() }, metadata: {} });
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 async function entries(): Promise<unknown[]> {
   return (await admin("GET", `${at}/audit?action=chat.create`)).body.entries;

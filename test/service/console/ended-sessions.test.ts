@@ -1,12 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { fakeAccess, newSigningKey, type SigningKey, tokenFor } from "../../support/access.ts";
 import { browser, codeOf, cookieOf, OWN_PAGE, signIn, signInMember } from "../../support/console.ts";
 import { aroundCall, breakDirectory, breakObjects } from "../../support/faults.ts";
 import { admin, call, created, expectError, newOrganization } from "../../support/harness.ts";
 
-afterEach(() => void vi.useRealTimers());
 let key: SigningKey;
 beforeAll(async () => void (key = await newSigningKey("first")));
 

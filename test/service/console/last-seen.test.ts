@@ -1,13 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { browser, cookieOf, signInMember } from "../../support/console.ts";
 import { admin, newOrganization } from "../../support/harness.ts";
 import { added, tryPasskey } from "./passkeys/fixtures.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const HOUR_MS = 3_600_000;
 

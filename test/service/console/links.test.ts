@@ -1,12 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { newOperatorCode } from "../../../src/secrets/operator-code.ts";
 import { browser, codeOf, OWN_PAGE, signIn } from "../../support/console.ts";
 import { admin, call, created, expectError, newOrganization } from "../../support/harness.ts";
 import { heldDatabase } from "../../support/held-database.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const HOUR_MS = 3_600_000;
 

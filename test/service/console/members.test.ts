@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { newId } from "../../../src/model/id.ts";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
@@ -17,8 +17,6 @@ import {
   send,
 } from "../../support/harness.ts";
 import { heldDatabase } from "../../support/held-database.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const DAY_MS = 86_400_000;
 const ORGANIZATION = "/console/api/organizations/:organizationId";

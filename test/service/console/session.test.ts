@@ -1,11 +1,9 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { browser, cookieOf, OWN_PAGE, signIn } from "../../support/console.ts";
 import { call, expectError } from "../../support/harness.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const HOUR_MS = 3_600_000;
 

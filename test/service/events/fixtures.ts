@@ -1,11 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
-import { TOMORROW } from "../../support/tomorrow.ts";
 import { until } from "../../support/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its event
@@ -44,18 +43,6 @@ export async function pageOf(
 /** What identifies an event in a test: its chat and number. */
 export function nameOf({ chatId, number, type }: AnyEvent): string {
   return `${chatId} ${number} ${type}`;
-}
-
-/** From here on, the date stands still, ahead of the platform's clock, so that no alarm rings on its own. */
-export function stopTime(): void {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-    vi.unstubAllGlobals();
-    vi.useRealTimers();
-  });
 }
 
 /**

@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall, countCalls, replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
-import { alarmOf, pass } from "../chats/object/delivery/conversation.ts";
-import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report, stopTime } from "./fixtures.ts";
+import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report } from "./fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 /** An organization with chats that know that a client listens, in a calm second. */
 async function listenedChats(count: number) {

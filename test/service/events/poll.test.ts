@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { countCalls } from "../../support/faults.ts";
 import { type Answer, admin, expectError, expectFaults, newChat, send } from "../../support/harness.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import {
   hurry,
   hurryLater,
@@ -9,11 +10,10 @@ import {
   newListenerWithChat,
   pageOf,
   report,
-  stopTime,
   untilDoorbells,
 } from "./fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 test("a poll answers as soon as a chat reports an event", async () => {
   const { api, organizationId, chat } = await newListenerWithChat();

@@ -3,9 +3,10 @@ import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { OWN_PAGE, signIn } from "../../support/console.ts";
 import { call, expectError, send } from "../../support/harness.ts";
-import { nameOf, newListenerWithChat, openStream, report, Stream, stopTime, untilDoorbells } from "./fixtures.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { nameOf, newListenerWithChat, openStream, report, Stream, untilDoorbells } from "./fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 /** Opens a doorbell at an organization's object. @returns its socket and what it heard; null if it was refused */
 async function doorbell(organizationId: string, query: Record<string, string>) {

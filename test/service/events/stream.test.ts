@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { admin, call, expectError, newChat, send } from "../../support/harness.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import {
   hurry,
   hurryLater,
@@ -12,11 +13,10 @@ import {
   report,
   requestStream,
   type Stream,
-  stopTime,
   untilDoorbells,
 } from "./fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 test("a stream begins now, with a comment that has a cursor, and sends each event with its cursor, type and JSON", async () => {
   const { api, secret, chat } = await newListenerWithChat();

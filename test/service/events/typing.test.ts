@@ -6,6 +6,7 @@ import { admin, client, expectFaults, newKey, send } from "../../support/harness
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
 import { until } from "../../support/until.ts";
+import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import {
   hurryLater,
   newListenerWithChat,
@@ -13,13 +14,10 @@ import {
   pageOf,
   report,
   type Stream,
-  stopTime,
   untilDoorbells,
 } from "./fixtures.ts";
 
-stopTime();
-
-const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+stopTheClock();
 
 /** A stream that has its first frame. */
 async function listening(secret: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {

@@ -2,11 +2,11 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { expectError, newChat, send } from "../../support/harness.ts";
-import { pass } from "../chats/object/delivery/conversation.ts";
+import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { linesOf } from "../export/fixtures.ts";
-import { nameOf, newListenerWithChat, openStream, pageOf, report, stopTime } from "./fixtures.ts";
+import { nameOf, newListenerWithChat, openStream, pageOf, report } from "./fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 /** Three chats, of which the one in the middle of the feed can't be read. */
 async function placeWithBadChat(method: string) {

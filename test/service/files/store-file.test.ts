@@ -3,11 +3,6 @@ import { afterEach, expect, test, vi } from "vitest";
 import { beginUpload } from "../../../src/files/store-file.ts";
 import { hurryDeadlines } from "../../support/deadlines.ts";
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-});
-
 const SIZE = 300;
 const KEY = "a-chat/1/a-file";
 

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newId } from "../../../src/model/id.ts";
 import { replaceMethod } from "../../support/faults.ts";
@@ -14,8 +14,6 @@ import {
   newOrganization,
 } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 /** Compares the whole body, so that it has no second text and no other field, and its content type. */
 function expectBody(answer: Answer, status: number, body: object): void {

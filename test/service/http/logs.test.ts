@@ -1,10 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { unavailable } from "../../../src/model/error.ts";
 import { breakObjects, breakStatements, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 const CANARY = "canary-7f3a";
 

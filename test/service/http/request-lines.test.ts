@@ -1,7 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, call, newChat, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 /** The `request` lines that are logged from here on. */
 function requestLines(): Record<string, unknown>[] {

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { type IdPrefix, newId } from "../../../src/model/id.ts";
@@ -8,6 +8,7 @@ import { countHops } from "../../support/faults.ts";
 import { type Answer, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 import { TOMORROW } from "../../support/tomorrow.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { IDEMPOTENCY, newTenant, type Tenant, UPLOAD } from "./tenant.ts";
 
 /** Two similar organizations: `ours` makes the requests, and `theirs` owns the resources that they ask for. */
@@ -19,9 +20,7 @@ beforeAll(async () => {
   [ours, theirs] = [await newTenant(), await newTenant()];
 });
 
-afterAll(() => {
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {

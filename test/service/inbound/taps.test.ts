@@ -35,14 +35,9 @@ test.each(KINDS)("a tap on %s that is forged, or on another chat's message, has 
   const { message: question, data } = await at.ask();
   const other = await otherChat(at);
   const foreign = await other.ask();
-  const plain = await at.newest();
   for (const [forged, messageId] of [
     [data.replace(/.$/, "7"), question.id],
-    [data.replace(/:.*/, ""), null],
-    ["tea-1", null],
     [foreign.data, null],
-    [`${plain.id}0:0`, null],
-    ["msg_g0123456789ABCDE1:0", null],
   ] as const) {
     taken(await at.contact.tap(forged, { title: "Old" }));
     const tap = await at.newest();

@@ -238,15 +238,6 @@ test("genuine calls with nothing to store are acknowledged", async () => {
   expect([await telegram.chats(), await whatsapp.chats()]).toEqual([[], []]);
 });
 
-test("a body of 4 MiB is accepted, and one byte more is too large", async () => {
-  const at = await place("telegram");
-  const update = JSON.stringify(telegramText(newContact(), "Big"));
-  const size = 4 * 1_024 * 1_024;
-  taken(await fromTelegram(at.channel, update.padEnd(size)));
-  expectError(await fromTelegram(at.channel, update.padEnd(size + 1)), 413, "body_too_large");
-  expect(Object.values(await at.texts())).toEqual([["Big"]]);
-});
-
 test("rotated credentials take effect with the first call, in both directions", async () => {
   const at = await place("whatsapp");
   const value = () => whatsappText({ wa_id: newContact() }, "Hi");

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../../src/model/audit.ts";
 import { newSortableId } from "../../../src/model/id.ts";
 import { admin, client, created, expectError, newChat, newKey } from "../../support/harness.ts";
@@ -10,11 +10,6 @@ import { endedEntries } from "./ended-entries.ts";
 /** Noon, so that no hour and no day ends during a test. No alarm runs years ahead of the platform's clock. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2096, 4, 30, 12) });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const DAY_MS = 86_400_000;

@@ -1,12 +1,8 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { watchSteps } from "../../support/faults.ts";
 import { expectError } from "../../support/harness.ts";
 import { type Everything, everything } from "./audit-acts.ts";
 import { endedEntries } from "./ended-entries.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const messages = { action: "message.search", pathOf: (ids: Everything) => `/chats/${ids.chatId}/messages` } as const;
 const chats = { action: "chat.search", pathOf: () => "/chats" } as const;

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
@@ -16,11 +16,6 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (input: RequestInfo) => {
     return answer(input instanceof Request ? input.url : input) ?? new Response(null, { status: 500 });
   });
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 /** The log lines of a call. Attempts of webhooks are made at any time. */

@@ -1,13 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { aroundCall, aroundQueries, breakDirectory, breakObjects, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 /** A key of a new organization that its object knows. */
 async function warmKey(body: Record<string, unknown> = {}) {

@@ -1,10 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
 import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import { admin, call, expectError, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 /** Every registered route of the operator's API, with ids that don't exist. */
 const ROUTES = app.routes

@@ -1,19 +1,11 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import { admitAfter, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
-import { TOMORROW } from "../../support/tomorrow.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
-// Ahead of the platform's clock, so that no alarm runs in between.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** A key that has read a chat and the list of chats. */
 async function readingKey() {

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { MAX_WAITING_ACTS } from "../../../src/keys/waiting-acts.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { runAlarm } from "../../support/alarms.ts";
@@ -13,11 +13,6 @@ stopTheClock();
 
 /** No receiver accepts an event. */
 beforeEach(() => vi.stubGlobal("fetch", async () => new Response(null, { status: 500 })));
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-});
 
 const STOPS = ACTS.filter(({ action }) => actionSpec(action).stops);
 const CASES = STOPS.flatMap((act) => act.actors.map((actor) => [act.action, actor, act] as const));

@@ -1,14 +1,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newId } from "../../../src/model/id.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { admin, call, client, created, expectError, newKey, newOrganization } from "../../support/harness.ts";
 
 const encoder = new TextEncoder();
-
-afterEach(() => vi.restoreAllMocks());
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 const newSecret = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));

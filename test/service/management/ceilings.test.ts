@@ -1,10 +1,6 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, client, created, expectError, expectFaults, newKey } from "../../support/harness.ts";
 import { newManager } from "./manager.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test("an organization has no self-service by default, and the operator sets, changes and ends it", async () => {
   const owner = { name: "Ada" };

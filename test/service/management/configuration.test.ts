@@ -1,9 +1,7 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type Answer, admin, call, expectError, newChannel, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 const bearer = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
 const ID = "gaaaaaaaaaaaaaaa";

@@ -1,10 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { admin, expectError } from "../../support/harness.ts";
 import { expectAllErased, fullOrganization } from "./erase-fixtures.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 /** The ids of an organization's rows in a table of the directory. */
 async function rowsIn(table: string, organizationId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { asOwner } from "../../support/as-owner.ts";
 import {
   aroundCall,
@@ -29,8 +29,6 @@ import {
   objectsOf,
   rowsThatName,
 } from "./erase-fixtures.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 test("a deleted organization is returned, and nothing of it is left anywhere", async () => {
   const full = await fullOrganization();

@@ -1,19 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
-import { TOMORROW } from "../../support/tomorrow.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 // No chat reports on its own, and no erasure goes on: the rows that this reads would count as a page's.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 const MANY = 6_000;
 

@@ -1,11 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const ALL = ["chats:read", "chats:write", "messages:read", "messages:send"];
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, created, expectError, newChannel, newKey, newOrganization, statsOf } from "../../support/harness.ts";
 
 type Make = (organizationId: string, i: number) => Promise<string>;
@@ -115,10 +115,6 @@ test("the chats of an organization support the filters and the cursor of the pub
     expect(status).toBe(200);
     expect(body).toEqual((await api("GET", `/chats${query}`)).body);
   }
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 test("the statistics of an unknown organization are a 404, and a page past the end is empty", async () => {

@@ -1,13 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { open, seal } from "../../../src/secrets/sealing.ts";
 import { aroundQueries, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, created, expectError, newChannel, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 const newSecret = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));

@@ -1,9 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, created, expectError, newOrganization } from "../../support/harness.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const BODY = { name: "order_shipped", language: "en_US", body: "Hi {{name}}, order {{ order }} left. Bye {{name}}" };

@@ -1,12 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ChatParts } from "../../../src/chats/object/chat-parts.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { admin, call, expectError, newChat, newKey, send } from "../../support/harness.ts";
 import { asUser, newSite, newToken, objectOf, signUser, visit } from "../../support/sockets.ts";
-import { TOMORROW } from "../../support/tomorrow.ts";
-import { alarmOf } from "../chats/object/delivery/conversation.ts";
+import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 const PNG = Uint8Array.fromBase64(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",
@@ -14,10 +13,7 @@ const PNG = Uint8Array.fromBase64(
 const MIB = 1_048_576;
 const HOUR = 3_600_000;
 
-beforeEach(() => void vi.useFakeTimers({ now: TOMORROW, toFake: ["Date"] }));
-afterEach(() => void vi.useRealTimers());
-
-const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
+stopTheClock();
 
 interface Upload {
   claim?: string;

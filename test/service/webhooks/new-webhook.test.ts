@@ -1,14 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall } from "../../support/faults.ts";
 import { send } from "../../support/harness.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "./receiver.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 test("a new webhook gets the events after the last one that the organization had, also from a chat whose object was evicted", async () => {
   const calls = fakeReceiver();

@@ -1,14 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/model/id.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, created, expectError, newOrganization, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { newConfigurer, newUrl, webhookRow } from "./configured.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const EVENT = "evt_gaaaaaaaaaaaaaaa000000001";
 

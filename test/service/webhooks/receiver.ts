@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, vi } from "vitest";
 import type { webhooks } from "../../../src/db/schema.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
@@ -35,7 +35,6 @@ export function fakeReceiver(
     calls.push(call);
     return reply(call, calls.length);
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   return calls;
 }
 

@@ -1,13 +1,9 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { open } from "../../../src/secrets/sealing.ts";
 import { directoryText } from "../../support/canaries.ts";
 import { admin, type Client, created, expectFaults } from "../../support/harness.ts";
 import { newConfigurer, webhookRow } from "./configured.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const bytesOf = (base64: string) => Uint8Array.fromBase64(base64);
 const newSealingKey = () => crypto.getRandomValues(new Uint8Array(32)).toBase64();

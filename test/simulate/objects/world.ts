@@ -1,3 +1,5 @@
+import { Agenda } from "../../support/agenda.ts";
+
 /** A seed found that an invariant does not hold: it ends there. */
 export class Violation<I extends string> extends Error {
   readonly invariant: I;
@@ -5,12 +7,6 @@ export class Violation<I extends string> extends Error {
     super(text);
     this.invariant = invariant;
   }
-}
-
-interface Event {
-  at: number;
-  order: number;
-  run: () => void;
 }
 
 /** An object whose code runs in turns: it runs, and then waits for a later event. */
@@ -35,8 +31,7 @@ export class World<F extends string, I extends string> {
   /** The object whose code the current event runs. */
   #running: Turning | null = null;
   readonly #faults: Set<F>;
-  readonly #heap: Event[] = [];
-  #order = 0;
+  readonly #agenda = new Agenda();
   #state: number;
 
   /** @param faults what may go wrong; the seed picks some of it */
@@ -110,16 +105,7 @@ export class World<F extends string, I extends string> {
   }
 
   at(at: number, run: () => void): void {
-    const heap = this.#heap;
-    const event = { at: Math.max(at, this.now), order: this.#order++, run };
-    let i = heap.push(event) - 1;
-    while (i > 0) {
-      const up = (i - 1) >> 1;
-      if (!isBefore(event, heap[up] as Event)) break;
-      heap[i] = heap[up] as Event;
-      i = up;
-    }
-    heap[i] = event;
+    this.#agenda.add(Math.max(at, this.now), run);
   }
 
   /**
@@ -136,12 +122,12 @@ export class World<F extends string, I extends string> {
         try {
           this.#endTurn();
           for (; left > 0; left--) {
-            const next = this.#heap[0];
+            const next = this.#agenda.first;
             if (!next || next.at > until) {
               this.now = Math.max(this.now, Math.min(until, next?.at ?? this.now));
               return resolve(next !== undefined);
             }
-            this.#pop();
+            this.#agenda.removeFirst();
             this.now = next.at;
             this.events++;
             next.run();
@@ -163,24 +149,4 @@ export class World<F extends string, I extends string> {
     if (this.#failure !== undefined) throw this.#failure;
     object.endTurn();
   }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (!last || heap.length === 0) return;
-    let i = 0;
-    for (;;) {
-      let down = 2 * i + 1;
-      if (down >= heap.length) break;
-      if (down + 1 < heap.length && isBefore(heap[down + 1] as Event, heap[down] as Event)) down++;
-      if (!isBefore(heap[down] as Event, last)) break;
-      heap[i] = heap[down] as Event;
-      i = down;
-    }
-    heap[i] = last;
-  }
-}
-
-function isBefore(a: Event, b: Event): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

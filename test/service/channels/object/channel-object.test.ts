@@ -162,21 +162,6 @@ test("a start that is waited for is void at once when the channel breaks, or is 
   expect(await near).toMatchObject({ outcome: "later", broken: { reason: "Bad token" } });
 });
 
-test("a channel that works pays nothing for it: of a minute's attempts one tells how it ended", async () => {
-  const { go, tell } = await channel();
-  await tell(await go(0), true);
-  const trials: number[] = [];
-  for (let second = 1; second <= 60; second++) {
-    pass(1_000);
-    const attempt = await go(second);
-    if (attempt.trial) {
-      trials.push(second);
-      await tell(attempt, true);
-    }
-  }
-  expect(trials).toEqual([30, 60]);
-});
-
 test("a channel object without memory tries the channel again", async () => {
   const { object, go, tell } = await channel();
   await tell(await go(0), true);

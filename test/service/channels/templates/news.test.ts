@@ -1,21 +1,17 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../../support/alarms.ts";
 import { admin, newOrganization } from "../../../support/harness.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { countRowsWritten } from "../../../support/rows-written.ts";
-import { TOMORROW } from "../../../support/tomorrow.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
+import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { signed } from "../../inbound/webhook-calls.ts";
 import { fakeMeta, listed, syncedOrganization, WABA } from "./waba.ts";
 
 const DAY = 86_400_000;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW }));
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+stopTheClock();
 
 interface State {
   name: string;

@@ -1,15 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, created, expectError, expectFaults, newTemplate } from "../../../support/harness.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
 import { metadata, signed } from "../../inbound/webhook-calls.ts";
 import { chatWithTemplates, listed } from "./waba.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const IMAGE = "https://files.example/shoe.jpg";
 const BUTTONS = [
@@ -25,6 +20,7 @@ const WHOLE = listed("order", {
     { type: "BUTTONS", buttons: BUTTONS },
   ],
 });
+
 const VALUES = {
   header: { mediaUrl: IMAGE },
   buttons: [

@@ -1,13 +1,8 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { countRoundTrips } from "../../../support/faults.ts";
 import { admin, created, expectError, expectFaults, newChannel, newTemplate } from "../../../support/harness.ts";
 import { countRowsWritten } from "../../../support/rows-written.ts";
 import { fakeMeta, listed, syncedOrganization, WABA } from "./waba.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

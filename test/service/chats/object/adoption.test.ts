@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../../src/model/chat.ts";
 import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
@@ -10,11 +10,6 @@ import { expectError, newChat, newOrganization, send } from "../../../support/ha
 import { heldBy, NOTHING, storedChat } from "../../../support/stored.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 import { alarmOf } from "./delivery/conversation.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 test("50 guessed chat ids get a 404, and their objects store nothing", async () => {
   const { api } = await newOrganization();

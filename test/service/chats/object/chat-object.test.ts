@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { SendAnswer, Unknown } from "../../../../src/model/chat-answers.ts";
 import type { Message } from "../../../../src/model/message.ts";
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
@@ -8,11 +8,6 @@ import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { draft, identity } from "../../../support/drafts.ts";
 import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../../support/harness.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 async function someChat() {
   const organization = await newOrganization();

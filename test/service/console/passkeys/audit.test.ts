@@ -1,12 +1,10 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ACTION_NAMES, actionSpec } from "../../../../src/model/audit-action.ts";
 import { newId } from "../../../../src/model/id.ts";
 import { Authenticator } from "../../../support/authenticator.ts";
 import { watchSteps } from "../../../support/faults.ts";
 import { type Answer, admin, created, expectError } from "../../../support/harness.ts";
 import { added, newPerson, optionsFor } from "./fixtures.ts";
-
-afterEach(() => void vi.restoreAllMocks());
 
 type Person = Awaited<ReturnType<typeof newPerson>>;
 

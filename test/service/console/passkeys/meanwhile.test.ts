@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Authenticator } from "../../../support/authenticator.ts";
 import { browser, cookieOf, signInMember } from "../../../support/console.ts";
 import { breakDirectory } from "../../../support/faults.ts";
@@ -15,11 +15,6 @@ import {
   tryPasskey,
   withPasskey,
 } from "./fixtures.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const MINUTE_MS = 60_000;
 

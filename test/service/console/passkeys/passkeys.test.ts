@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { MAX_PASSKEYS } from "../../../../src/console/passkeys/passkeys.ts";
 import { newId } from "../../../../src/model/id.ts";
 import { type Algorithm, Authenticator, base64url, type Otherwise } from "../../../support/authenticator.ts";
@@ -17,8 +17,6 @@ import {
   tryPasskey,
   withPasskey,
 } from "./fixtures.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const MINUTE_MS = 60_000;
 const TIME = expect.stringMatching(/^\d{4}-.*Z$/);

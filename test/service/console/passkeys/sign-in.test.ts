@@ -1,15 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { MAX_PASSKEYS } from "../../../../src/console/passkeys/passkeys.ts";
 import { type Algorithm, Authenticator, base64url, type Otherwise } from "../../../support/authenticator.ts";
 import { browser, cookieOf, OWN_PAGE, signInMember } from "../../../support/console.ts";
 import { admin, call, created, expectError } from "../../../support/harness.ts";
 import { add, added, newColleague, newPerson, send, signInOptions, tryPasskey, withPasskey } from "./fixtures.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const MINUTE_MS = 60_000;
 

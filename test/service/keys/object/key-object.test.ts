@@ -1,16 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newId } from "../../../../src/model/id.ts";
 import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES } from "../../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../../support/harness.ts";
 
 const MINUTE = 60_000;
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 async function warmKey(body: Record<string, unknown> = {}) {
   const { organizationId } = await newOrganization();

@@ -1,13 +1,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newSortableId } from "../../../../src/model/id.ts";
 import { alarmAt, runAlarm } from "../../../support/alarms.ts";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 import { type Manager, newManager } from "../../management/manager.ts";
-
-afterEach(() => void vi.useRealTimers());
 
 const DAY_MS = 86_400_000;
 

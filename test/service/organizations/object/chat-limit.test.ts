@@ -1,9 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, created, expectError, newChat, newOrganization } from "../../../support/harness.ts";
-
-afterEach(() => vi.restoreAllMocks());
 
 const limits = (chats: number | null) => ({ limits: { chats } });
 

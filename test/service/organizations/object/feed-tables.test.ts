@@ -8,10 +8,10 @@ import { ORGANIZATION_SCHEMA } from "../../../../src/organizations/object/schema
 import { prepareSchema } from "../../../../src/platform/object/schema-steps.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { send } from "../../../support/harness.ts";
-import { alarmOf, pass } from "../../chats/object/delivery/conversation.ts";
-import { nameOf, newListenerWithChat, pageOf, report, stopTime } from "../../events/fixtures.ts";
+import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
+import { nameOf, newListenerWithChat, pageOf, report } from "../../events/fixtures.ts";
 
-stopTime();
+stopTheClock();
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

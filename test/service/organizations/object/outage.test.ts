@@ -1,14 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 /** The last message that the organization's object has of its only chat. */
 function lastMessageOf(organizationId: string): Promise<string | null> {

@@ -1,14 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ChatReport } from "../../../../src/model/organization.ts";
 import { admin, newChannel, newChat, newOrganization, statsOf } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 /** A chat that its organization knows, and reports of it. */
 async function reporting() {

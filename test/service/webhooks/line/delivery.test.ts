@@ -55,29 +55,6 @@ test("a webhook with a filter gets the matching events only, and a thin one gets
   expect(calls[0]?.event).not.toHaveProperty("contactAddress");
 });
 
-test("an event that fails is tried again at its time, and the later ones wait for it", async () => {
-  const calls = fakeReceiver((_call, number) => new Response("busy", { status: number <= 2 ? 503 : 200 }));
-  const { api, chatId, ring, settled, line } = await chatWithWebhook({ types: ["message.*"] });
-  await send(api, chatId, { content: "One" });
-  await settled(1);
-  await send(api, chatId, { content: "Two" });
-  expect(await line()).toMatchObject({ pending: 2, head: { number: 2, tries: 1 } });
-  for (const [tries, ms] of [6 * SECOND, 36 * SECOND].entries()) {
-    vi.setSystemTime(Date.now() + ms);
-    await ring();
-    await settled(tries + 2);
-  }
-  await settled(4);
-  expect(calls.map(({ event, headers }) => [event.number, headers.get("parley-attempt")])).toEqual([
-    [2, "1"],
-    [2, "2"],
-    [2, "3"],
-    [3, "1"],
-  ]);
-  expect(new Set(calls.slice(0, 3).map(({ headers }) => headers.get("webhook-id"))).size).toBe(1);
-  expect((await line())?.attempts.at(-1)).toMatchObject({ outcome: "retry", code: "http_503", response: "busy" });
-});
-
 test("after a redaction between two attempts, the second has no text, and the answers' texts are gone", async () => {
   const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
   const { api, chatId, ring, settled, line } = await chatWithWebhook({ types: ["message.created"] });
@@ -121,43 +98,6 @@ test("nothing of a deleted chat is sent", async () => {
   vi.setSystemTime(Date.now() + 60 * SECOND);
   await ring();
   expect(calls.filter(({ event }) => event.type === "message.created")).toHaveLength(1);
-});
-
-test("the first event that waits can be skipped, and no other", async () => {
-  const calls = fakeReceiver(({ event }) => new Response(null, { status: event.number === 2 ? 500 : 200 }));
-  const { api, chatId, settled, object, organizationId, webhookId } = await chatWithWebhook({ types: ["message.*"] });
-  await send(api, chatId);
-  await settled(1);
-  await send(api, chatId);
-  const id = calls[0]?.headers.get("webhook-id") ?? "";
-  const skip = (eventId: string) => object().skipEvent(asOwner(organizationId), webhookId, eventId);
-  expect(await skip(`${id.slice(0, -1)}3`)).toEqual({ outcome: "not_head" });
-  expect(await skip(id.replace("evt_g", "evt_e"))).toEqual({ outcome: "not_head" });
-  expect(await skip(id)).toEqual({ outcome: "skipped" });
-  // The calls themselves: the webhook's object may count the skipped event before the next one is called.
-  await vi.waitFor(() =>
-    expect(calls.map(({ event }) => [event.number, event.previous])).toEqual([
-      [2, null],
-      [3, 2],
-    ]),
-  );
-});
-
-test("a replay sends events again and says so", async () => {
-  const calls = fakeReceiver();
-  const { api, chatId, settled, object, webhookId } = await chatWithWebhook({ types: ["message.*"] });
-  await send(api, chatId);
-  await send(api, chatId);
-  await settled(2);
-  expect(await object().replayEvents(webhookId, "rpl_1", [[1, 3]])).toBe(2);
-  await settled(4);
-  const again = calls
-    .slice(2)
-    .map(({ event, headers }) => [event.number, event.previous, headers.get("parley-replay")]);
-  expect(again).toEqual([
-    [2, null, "rpl_1"],
-    [3, null, "rpl_1"],
-  ]);
 });
 
 test("an attempt that was lost with the chat's object is repeated with the same id", async () => {

@@ -1,11 +1,7 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ringAlarm } from "../../../support/alarms.ts";
 import { send } from "../../../support/harness.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** How many connections of an object may wait for an answer at a time. A further one waits for its turn. */
 const SLOTS = 6;

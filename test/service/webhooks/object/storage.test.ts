@@ -203,9 +203,3 @@ test("a replay of one event finds its chat by the event's id", async () => {
   expect(found).toBe(1);
   expect(replayed).toEqual([{ lineId: lineOf(4), replayId: id, ranges: [[17, 17]] }]);
 });
-
-test("a disabled webhook starts no replay", async () => {
-  const webhook = await newWebhook();
-  await webhook.object().disable(webhook.webhookId, "operator");
-  expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toEqual({ outcome: "webhook_disabled" });
-});

@@ -11,6 +11,7 @@ import {
   SHORT_WAIT_MS,
   wakeMoreAt,
 } from "../../../../src/channels/object/pace.ts";
+import { Agenda } from "../../../support/agenda.ts";
 
 const MINUTE = 60_000;
 const CHATS = 10_000;
@@ -28,49 +29,24 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** What is to happen, by its time; what happens at the same time, in the order in which it was put there. */
-class Agenda {
+/** What is to happen, and its time. */
+class Schedule {
   now = 0;
-  readonly #heap: { at: number; number: number; run: () => void }[] = [];
-  #number = 0;
+  readonly #agenda = new Agenda();
 
   at(at: number, run: () => void): void {
-    const heap = this.#heap;
-    heap.push({ at: Math.max(at, this.now), number: this.#number++, run });
-    for (let i = heap.length - 1; i > 0 && this.#isBefore(i, (i - 1) >> 1); i = (i - 1) >> 1) this.#swap(i);
+    this.#agenda.add(Math.max(at, this.now), run);
   }
 
   /** Lets what is due up to `end` happen. */
   runUntil(end: number): void {
-    const heap = this.#heap;
-    for (let first = heap[0]; first && first.at <= end; first = heap[0]) {
-      const last = heap.pop();
-      if (last && last !== first) heap[0] = last;
-      for (let i = 0, child = this.#child(0); child; i = child, child = this.#child(i)) {
-        if (!this.#isBefore(child, i)) break;
-        this.#swap(child);
-      }
+    const agenda = this.#agenda;
+    for (let { first } = agenda; first && first.at <= end; { first } = agenda) {
+      agenda.removeFirst();
       this.now = first.at;
       first.run();
     }
     this.now = end;
-  }
-
-  #child(i: number): number {
-    const [left, right] = [2 * i + 1, 2 * i + 2];
-    if (left >= this.#heap.length) return 0;
-    return right < this.#heap.length && this.#isBefore(right, left) ? right : left;
-  }
-
-  #isBefore(i: number, j: number): boolean {
-    const [a, b] = [this.#heap[i], this.#heap[j]];
-    return a !== undefined && b !== undefined && (a.at - b.at || a.number - b.number) < 0;
-  }
-
-  #swap(i: number): void {
-    const parent = (i - 1) >> 1;
-    const [a, b] = [this.#heap[i], this.#heap[parent]];
-    if (a && b) [this.#heap[i], this.#heap[parent]] = [b, a];
   }
 }
 
@@ -80,7 +56,7 @@ class Agenda {
  */
 function herd(seed: number, pace: ChannelPace = INITIAL_PACE) {
   const random = numbers(seed);
-  const agenda = new Agenda();
+  const agenda = new Schedule();
   const waiting = new Set<number>();
   let patient: (() => void)[] = [];
   const seen = {

@@ -185,23 +185,6 @@ test("a line that can't be reached keeps its row and delays no other", async () 
   expect(lines.calls.map(({ lineId }) => lineId)).toEqual(["b", "a"]);
 });
 
-test("a line that is refused while it is woken keeps its row, because its number is another", async () => {
-  const { webhook } = await working();
-  await webhook.permits.disable("customer");
-  await webhook.ask("a");
-  webhook.onWake = async () => {
-    await webhook.permits.disable("operator");
-    await webhook.permit("a");
-  };
-  await webhook.permits.enable("pending");
-  await webhook.run(SECOND);
-  expect(webhook.waiting.rows.map(({ lineId }) => lineId)).toEqual(["a"]);
-  webhook.onWake = () => {};
-  await webhook.permits.enable("pending");
-  await webhook.run(SECOND);
-  expect(webhook.waiting.rows).toEqual([]);
-});
-
 test("a line that waits is woken, even if an old request of its was granted", async () => {
   const { webhook } = await working();
   await webhook.permits.disable("customer");

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { workIsDone } from "../../../../support/alarms.ts";
-import { replaceMethod } from "../../../../support/faults.ts";
-import { admin, send } from "../../../../support/harness.ts";
+import { send } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn } from "../../../../support/networks.ts";
 import { until } from "../../../../support/until.ts";
 import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
@@ -18,9 +17,9 @@ const BROKEN = { state: "broken", reason: "131042: Business eligibility payment 
 async function sentIn(chat: Conversation) {
   const { id, seq } = await send(chat.api, chat.chatId);
   await chat.run();
-  const failed = async (fields: object = NO_PAYMENT) => {
+  const failed = async () => {
     const [networkId = "wamid.early"] = (await deliveryOf(chat.object(), seq)).parts;
-    taken(await tellStatus(chat, id, "failed", { id: networkId, ...fields }));
+    taken(await tellStatus(chat, id, "failed", { id: networkId, ...NO_PAYMENT }));
     // The chat reports to the channel after its answer.
     await workIsDone(chat.object());
   };
@@ -35,19 +34,6 @@ async function healthIs({ channelId }: Conversation, wanted: "ok" | "broken"): P
     ({ state }) => state === wanted,
   );
 }
-
-/** How often a channel was told that it is broken. */
-function reports(): () => number {
-  let count = 0;
-  replaceMethod("CHANNELS", "reportBroken", (original) => {
-    count++;
-    return original;
-  });
-  return () => count;
-}
-
-const mend = ({ channelId }: Conversation) =>
-  admin("PATCH", `/channels/${channelId}`, { credentials: { accessToken: "EAA-another-token" } });
 
 test("a status that says that the channel is broken fails its message, and holds all others of the channel", async () => {
   const calls = fakeNetworks(accept);
@@ -65,47 +51,6 @@ test("a status that says that the channel is broken fails its message, and holds
   await Promise.all([chat.run(), other.run()]);
   expect(calls).toHaveLength(1);
   expect((await other.queue()).lastError).toEqual({ code: "channel_broken", message: BROKEN.reason });
-});
-
-test("a status of another failure, or one that is told twice, tells the channel nothing", async () => {
-  fakeNetworks(accept);
-  const chat = await conversation("whatsapp");
-  const [one, two] = [await sentIn(chat), await sentIn(chat)];
-  const told = reports();
-  await one.failed({ errors: [{ code: 131026, title: "Message undeliverable" }] });
-  await one.failed();
-  expect(told()).toBe(0);
-  await two.failed();
-  await two.failed();
-  expect(told()).toBe(1);
-});
-
-test("a status of a message from before the channel was mended does not break it again", async () => {
-  fakeNetworks(accept);
-  const chat = await conversation("whatsapp");
-  const [one, two] = [await sentIn(chat), await sentIn(chat)];
-  await one.failed();
-  await healthIs(chat, "broken");
-  await mend(chat);
-  const told = reports();
-  await two.failed();
-  expect(await chat.message(two.id)).toMatchObject({ status: "FAILED", error: { code: "network_131042" } });
-  expect(told()).toBe(1);
-  // It is asked for a permit after it was told.
-  const three = await sentIn(chat);
-  expect(await chat.message(three.id)).toMatchObject({ status: "SENT" });
-  await healthIs(chat, "ok");
-});
-
-test("a status that comes hours after its message no longer says anything of the channel", async () => {
-  fakeNetworks(accept);
-  const chat = await conversation("whatsapp");
-  const message = await sentIn(chat);
-  pass(61 * MINUTE);
-  const told = reports();
-  await message.failed();
-  expect(await chat.message(message.id)).toMatchObject({ status: "FAILED" });
-  expect(told()).toBe(0);
 });
 
 test("a status before the answer breaks the channel, though the answer is that the network took the message", async () => {

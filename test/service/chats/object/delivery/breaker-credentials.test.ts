@@ -1,7 +1,5 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { ChannelPace } from "../../../../../src/channels/object/pace.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { expectError, send } from "../../../../support/harness.ts";
@@ -60,18 +58,4 @@ test("new credentials that the channel's object was not told of count with the n
   await runAlarm(at.channelObject());
   await first?.run();
   expect(await depths(at.chats)).toEqual([0, 0]);
-});
-
-test("a call that tells of new credentials twice changes nothing the second time", async () => {
-  fakeNetworks();
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  await mend(chat.channelId);
-  const mends = () =>
-    runInDurableObject(env.CHANNELS.getByName(chat.channelId), async (object, { storage }) => {
-      await object.refresh(chat.channelId);
-      return storage.kv.get<ChannelPace>("pace")?.epoch;
-    });
-  expect([await mends(), await mends()]).toEqual([1, 1]);
 });

@@ -14,65 +14,6 @@ stopTheClock();
 
 const MINUTE = 60_000;
 
-test("a drained channel's chats queue on its clock", async () => {
-  const calls = fakeNetworks(bot);
-  const at = await manyChats(6, { perSecond: 1 });
-  for (const { chatId } of at.chats.slice(0, 1)) await send(at.api, chatId);
-  await at.run();
-  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
-  await runAll(at.chats);
-  pass(10_000);
-  await mend(at.channelId);
-  await runAlarm(at.channelObject());
-  await runAll(at.chats);
-  const start = Date.now();
-  const waiting = (await Promise.all(at.chats.map((chat) => chat.queue()))).filter((queue) => queue.depth > 0);
-  const starts = waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start);
-  expect(new Set(starts)).toEqual(new Set([2_000, 3_000, 4_000, 5_000]));
-  expect(calls).toHaveLength(3);
-});
-
-test("while a channel is broken one attempt at a time goes, as a probe, and the waits grow", async () => {
-  const calls = fakeNetworks(bot);
-  const at = await manyChats(8);
-  await send(at.api, at.chatId);
-  await at.run();
-  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
-  await runAll(at.chats);
-  const counted: number[] = [];
-  for (let minute = 0; minute < 120; minute++) {
-    pass(MINUTE);
-    await runAll(at.chats);
-    counted.push(calls.length - 1);
-  }
-  expect(counted.slice(0, 4)).toEqual([0, 0, 0, 0]);
-  const starts = calls.map((call) => call.at);
-  const [first = 0, ...later] = starts.slice(1).map((at, i) => (at - (starts[i] ?? 0)) / MINUTE);
-  expect(first).toBeGreaterThanOrEqual(5);
-  expect(first).toBeLessThanOrEqual(7);
-  expect(later.length).toBeGreaterThanOrEqual(2);
-  expect(later.filter((gap) => gap < 10 || gap > 49)).toEqual([]);
-});
-
-test("a probe that hangs lets no second one go", async () => {
-  const hang = hanging(refuse(401, "Unauthorized"));
-  const calls = fakeNetworks((call, number) => (number === 2 ? hang.script : bot)(call, number));
-  const at = await manyChats(3);
-  await send(at.api, at.chatId);
-  await at.run();
-  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
-  await runAll(at.chats);
-  pass(6 * MINUTE);
-  const [one, ...others] = at.chats;
-  const running = one?.run();
-  await hang.reached();
-  await runAll(others);
-  expect(calls).toHaveLength(2);
-  hang.letGo();
-  await running;
-  expect(calls).toHaveLength(2);
-});
-
 test("a successful probe closes the breaker, and all other chats send", async () => {
   let isMended = false;
   const calls = fakeNetworks((call, number) => (isMended ? accept(call) : bot(call, number)));

@@ -1,5 +1,5 @@
 import { runInDurableObject } from "cloudflare:test";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, refuse } from "../../../../support/networks.ts";
 import { until } from "../../../../support/until.ts";
@@ -54,18 +54,6 @@ test("a message that causes a fault at each attempt ends after a day, and lets t
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 });
 
-test("the day ends when it ends, however long the network would have us wait", async () => {
-  fakeNetworks(refuse(429, "Slow down", { parameters: { retry_after: 80_000 } }));
-  const chat = await conversation("telegram");
-  const message = await send(chat.api, chat.chatId);
-  const start = Date.now();
-  await chat.run();
-  await runNext(chat);
-  expect(Date.parse((await chat.queue()).nextAttemptAt)).toBe(start + DAY);
-  await runNext(chat);
-  expect(await chat.message(message.id)).toMatchObject({ status: "FAILED", error: { code: "delivery_timeout" } });
-});
-
 test("an attempt that the network never answers is ended after 30 s, as one of unknown outcome", async () => {
   const signals: AbortSignal[] = [];
   const chat = await conversation("telegram");
@@ -74,7 +62,6 @@ test("an attempt that the network never answers is ended after 30 s, as one of u
     signals.push(signal);
     return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
   const ended = () => signals.map(({ aborted }) => aborted);
   await until("the network is called", () => signals.length);
@@ -103,7 +90,6 @@ test("an attempt that does not even heed its deadline is given up a second later
     calls++;
     return new Promise(() => {});
   });
-  onTestFinished(() => void vi.unstubAllGlobals());
   await send(chat.api, chat.chatId);
   await until("the network is called", () => calls);
   await runInDurableObject(chat.object(), () => vi.advanceTimersByTimeAsync(30_999));

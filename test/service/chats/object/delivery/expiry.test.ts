@@ -5,7 +5,7 @@ import { breakObjects } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../../../support/networks.ts";
 import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
-import { alarmOf, crash, deliveryOf, pass, runNext, stopTheClock } from "./conversation.ts";
+import { alarmOf, deliveryOf, pass, runNext, stopTheClock } from "./conversation.ts";
 import { inFuture, MINUTE, queuePlace } from "./queued.ts";
 
 stopTheClock();
@@ -82,18 +82,6 @@ test("an attempt that is open when its message expires ends and counts, and thos
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 });
 
-test("an open attempt that the network refuses after the expiry is the last one", async () => {
-  const hang = hanging(slowDown);
-  const calls = fakeNetworks(inTurn(hang.script));
-  const chat = await queuePlace("telegram");
-  const message = await send(chat.api, chat.chatId, { expiresAt: inFuture(1_000) });
-  await hang.reached();
-  pass(1_000);
-  hang.letGo();
-  await vi.waitFor(async () => expect(await chat.message(message.id)).toMatchObject(EXPIRED));
-  expect(calls).toHaveLength(1);
-});
-
 test("after an unknown outcome no attempt begins, and a status proves that the message came through", async () => {
   const calls = fakeNetworks(inTurn(lost));
   const chat = await queuePlace("whatsapp");
@@ -108,20 +96,6 @@ test("after an unknown outcome no attempt begins, and a status proves that the m
   expect(await chat.message(message.id)).toMatchObject({ status: "DELIVERED", error: null });
   pass(60 * MINUTE);
   await chat.run();
-  expect(calls).toHaveLength(1);
-});
-
-test("a lost attempt of a message that expired is closed, and not made again", async () => {
-  const hang = hanging();
-  const calls = fakeNetworks(inTurn(hang.script));
-  const chat = await queuePlace("telegram");
-  const message = await send(chat.api, chat.chatId, { expiresAt: inFuture(1_000) });
-  await hang.reached();
-  await crash(chat.object());
-  pass(MINUTE);
-  await chat.run();
-  expect(await chat.message(message.id)).toMatchObject(EXPIRED);
-  expect(await deliveryOf(chat.object(), 1)).toMatchObject({ attempts: 1, startedAt: null });
   expect(calls).toHaveLength(1);
 });
 

@@ -78,25 +78,6 @@ test("an object that is lost while Telegram is called looks again after a minute
   expect((await chat.messages()).map((message) => message.status)).toEqual(["SENT", "SENT"]);
 });
 
-test("an object that is lost while WhatsApp is called waits 90 s for a status before it sends again", async () => {
-  const hang = hanging();
-  const calls = fakeNetworks(inTurn(hang.script));
-  const chat = await conversation("whatsapp");
-  await sendMany(chat.api, chat.chatId, 2);
-  await hang.reached();
-  await crash(chat.object());
-  pass(60_000);
-  await chat.run();
-  const nextAttemptAt = new Date(Date.now() + 90_000).toISOString();
-  expect(await chat.queue()).toMatchObject({ nextAttemptAt, lastError: { code: "outcome_unknown" } });
-  pass(89_999);
-  await chat.run();
-  expect(texts(calls)).toEqual(["Message 1"]);
-  pass(1);
-  await chat.run();
-  expect(texts(calls)).toEqual(["Message 1", "Message 1", "Message 2"]);
-});
-
 /** The states that stand between two steps, each with what an eviction there must lead to. */
 const BETWEEN = [
   ["before the first attempt", { attempts: 0, startedAt: null, firstAt: null, nextAt: null }, 0],

@@ -45,24 +45,10 @@ async function sentPhoto() {
   return { ...chat, ...message, calls };
 }
 
-/** A message that was lost on its first way, as `wamid.lost`, and sent again as `wamid.again`. */
-async function repeated() {
-  const calls = fakeNetworks(inTurn(lost, acceptAs("wamid.again")));
-  const chat = await conversation("whatsapp");
-  const message = await sentTo(chat);
-  await chat.run();
-  await runNext(chat);
-  expect(calls).toHaveLength(2);
-  return { ...chat, ...message };
-}
-
 const WITHOUT_OUR_IDS = { biz_opaque_callback_data: undefined };
 
 test.each([
-  [["photo delivered"], "SENT"],
   [["text read", "photo delivered"], "DELIVERED"],
-  [["photo read", "text read"], "READ"],
-  [["photo delivered", "text failed"], "FAILED network_131026"],
   [["text failed", "text delivered", "photo delivered"], "DELIVERED"],
 ])("a photo and its text are one message: %j make it %s", async (told, expected) => {
   const message = await sentPhoto();
@@ -107,27 +93,6 @@ test("a photo that came through proves no message delivered whose text was redac
   expect(await message.state()).toBe("FAILED redacted");
 });
 
-test("a message of one part keeps no more of it than its id", async () => {
-  fakeNetworks(acceptAs("wamid.only"));
-  const chat = await conversation("whatsapp");
-  const message = await sentTo(chat);
-  await chat.run();
-  const before = await deliveryOf(chat.object(), 1);
-  expect(before).toMatchObject({ parts: ["wamid.only"] });
-  expect(before).not.toHaveProperty("calls");
-  await message.tell("wamid.only", "read");
-  expect(await message.state()).toBe("READ");
-  expect(await deliveryOf(chat.object(), 1)).toEqual(before);
-});
-
-test("a late failure of a copy that was sent again since does not fail the repeat", async () => {
-  const message = await repeated();
-  await message.tell("wamid.lost", "failed");
-  expect(await message.state()).toBe("SENT");
-  await message.tell("wamid.again", "failed");
-  expect(await message.state()).toBe("FAILED network_131026");
-});
-
 test("a failure that is told while the repeat is under way fails it only if the answer names its id", async () => {
   for (const [networkId, expected] of [
     ["wamid.lost", "SENT"],
@@ -147,26 +112,6 @@ test("a failure that is told while the repeat is under way fails it only if the 
     await running;
     expect(await message.state()).toBe(expected);
   }
-});
-
-test("a copy that came through after all makes the message DELIVERED, though its repeat failed", async () => {
-  const message = await repeated();
-  await message.tell("wamid.again", "failed");
-  await message.tell("wamid.lost", "delivered");
-  expect(await message.state()).toBe("DELIVERED");
-});
-
-test("a photo that fails permanently before its text could go out fails the message, and lets the rest pass", async () => {
-  const calls = fakeNetworks(inTurn(acceptAs("wamid.photo"), refuse(131056, "Slow down")));
-  const chat = await conversation("whatsapp");
-  const message = await sentTo(chat, PHOTO);
-  const next = await sentTo(chat);
-  await chat.run();
-  await message.tell("wamid.photo", "failed");
-  await chat.run();
-  expect(await message.state()).toBe("FAILED network_131026");
-  expect(await next.state()).toBe("SENT");
-  expect(methods(calls)).toEqual(["image", "text", "text"]);
 });
 
 const SECOND_CALL = { whatsapp: ["image", "text"], telegram: ["sendPhoto", "sendMessage"] } satisfies Record<
@@ -264,16 +209,4 @@ test("a status that comes before an answer that got lost counts once another nam
   pass(90_000);
   await chat.run();
   expect(calls).toHaveLength(1);
-});
-
-test("a status of an unknown id is kept for no message that is not under way", async () => {
-  fakeNetworks(inTurn(refuse(131056, "Slow down")));
-  const chat = await conversation("whatsapp");
-  const message = await sentTo(chat);
-  await chat.run();
-  const before = await deliveryOf(chat.object(), 1);
-  await message.tell("wamid.strange", "delivered", WITHOUT_OUR_IDS);
-  expect(await deliveryOf(chat.object(), 1)).toEqual(before);
-  await runNext(chat);
-  expect(await message.state()).toBe("SENT");
 });

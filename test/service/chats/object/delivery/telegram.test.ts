@@ -51,19 +51,6 @@ test("a 429 holds the chat for as long as Telegram says, and keeps its order", a
   expect(await chat.queue()).toEqual(IDLE);
 });
 
-test("a 429 concerns its chat alone: the other chats of the bot go on", async () => {
-  const calls = fakeNetworks(inTurn(refuse(429, "Too Many Requests", { parameters: { retry_after: 600 } })));
-  const one = await conversation("telegram");
-  const other = await chatOf(one, one.channelId);
-  await send(one.api, one.chatId);
-  await one.run();
-  await send(one.api, other.chatId);
-  await other.run();
-  expect(calls.map((call) => call.to)).toEqual([one.address, other.address]);
-  expect(await other.queue()).toEqual(IDLE);
-  expect(await one.queue()).toMatchObject({ depth: 1 });
-});
-
 test.each([
   [400, "Bad Request: chat not found", "network_400"],
   [403, "Forbidden: bot was blocked by the user", "contact_unreachable"],

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakDirectory, breakObjects, countCalls, OUTAGES } from "../../../../support/faults.ts";
 import { newTemplate, send, sendMany } from "../../../../support/harness.ts";
-import { acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../../../../support/networks.ts";
+import { acceptAs, fakeNetworks, inTurn, lost, refuse } from "../../../../support/networks.ts";
 import {
   ACCESS_TOKEN,
   alarmOf,
@@ -53,38 +53,6 @@ test("a template goes with its name, its language and the parameters that it dec
     ],
   });
   expect(await chat.message(message.id)).toMatchObject({ status: "SENT", type: "TEMPLATE" });
-});
-
-test.each([
-  [131026, "Message undeliverable", "network_131026"],
-  [131047, "Re-engagement message", "outside_messaging_window"],
-  [132001, "Template name does not exist", "template_rejected"],
-])("the code %i fails the message with Meta's words, and lets the rest pass", async (code, words, expected) => {
-  fakeNetworks(inTurn(refuse(code, words)));
-  const chat = await conversation("whatsapp");
-  await sendMany(chat.api, chat.chatId, 3);
-  await chat.run();
-  const messages = await chat.messages();
-  expect(messages.map((message) => message.status)).toEqual(["FAILED", "SENT", "SENT"]);
-  expect(messages[0]?.error).toEqual({ code: expected, message: words });
-  expect(await chat.queue()).toEqual(IDLE);
-  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
-});
-
-test.each([
-  ["code 2", refuse(2, "Temporary", { status: 500 }), "network_2"],
-  ["code 131016", refuse(131016, "Overloaded"), "network_131016"],
-  ["a 503 of its front", status(503), "http_503"],
-])("%s is tried again after a back-off, in order", async (_name, answer, code) => {
-  const calls = fakeNetworks(inTurn(answer));
-  const chat = await conversation("whatsapp");
-  await sendMany(chat.api, chat.chatId, 2);
-  await chat.run();
-  const { depth, nextAttemptAt, lastError } = await chat.queue();
-  expect([depth, lastError.code]).toEqual([2, code]);
-  expect(Date.parse(nextAttemptAt) - Date.now()).toBeLessThanOrEqual(2_400);
-  await runNext(chat);
-  expect(calls.map((call) => call.text)).toEqual(["Message 1", "Message 1", "Message 2"]);
 });
 
 test("the code 1 is tried once more, and then fails", async () => {

@@ -2,17 +2,10 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admin } from "../../../../support/harness.ts";
-import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { DAY, type FileChat, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
+import { pass, stopTheClock } from "../delivery/conversation.ts";
+import { DAY, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
 
 stopTheClock();
-
-/** Lets the chat's alarm ring until it has nothing due. */
-async function settle({ object, ring }: Pick<FileChat, "object" | "ring">): Promise<void> {
-  for (let rings = 0; ((await alarmOf(object())) ?? Number.POSITIVE_INFINITY) <= Date.now() && rings < 10; rings++) {
-    await ring();
-  }
-}
 
 test("a message that expired before it had a place keeps its file for 30 days, as it can be sent again", async () => {
   const chat = await newFileChat();
@@ -20,13 +13,13 @@ test("a message that expired before it had a place keeps its file for 30 days, a
   const { id } = messageOf(await chat.send(await chat.upload(), { scheduledAt: expiresAt + MINUTE, expiresAt }));
   const path = `/chats/${chat.chat.id}/messages/${id}`;
   pass(2 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect((await chat.api("GET", path)).body.message).toMatchObject({ status: "FAILED", media: { fileName: "a.png" } });
   pass(30 * DAY - MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect((await chat.api("GET", `${path}/media`)).text).toBe("bytes");
   pass(MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect((await chat.api("GET", path)).status).toBe(404);
   expect(await chat.bytes()).toEqual([]);
 });
@@ -53,7 +46,7 @@ test("R2 deletes a thousand files in one call, and the alarm rings again for mor
   await evictDurableObject(chat.object());
   const deletes = vi.spyOn(env.MEDIA, "delete");
   await runInDurableObject(chat.object(), (_object, { storage }) => storage.setAlarm(Date.now()));
-  await settle(chat);
+  await chat.settle();
   expect(deletes.mock.calls.map(([keys]) => keys.length)).toEqual([1_000, 1]);
   expect(await chat.rows()).toEqual([]);
   for (const file of files) expect(await chat.bytes()).not.toContain(file);

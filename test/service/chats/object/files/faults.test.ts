@@ -10,17 +10,6 @@ stopTheClock();
 const away = () => Promise.reject(new Error("R2 is away"));
 const silent = () => new Promise<never>(() => {});
 
-/** Lets the chat's alarm ring until it has nothing due. */
-async function settle({ object, ring }: Pick<FileChat, "object" | "ring">): Promise<void> {
-  for (let rings = 0; ((await alarmOf(object())) ?? Number.POSITIVE_INFINITY) <= Date.now() && rings < 10; rings++) {
-    await ring();
-  }
-}
-
-function redact(chatId: string, messageId: string) {
-  return admin("POST", `/chats/${chatId}/messages/${messageId}/redact`);
-}
-
 /** The same contact's chat, in its next life. */
 async function again({ api, channelId, chat }: FileChat) {
   const { address } = chat.contact;
@@ -34,7 +23,7 @@ test("an object that is lost between the bytes and their confirmation leaves not
   await crash(chat.object());
   expect(await chat.bytes()).toHaveLength(1);
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -44,16 +33,16 @@ test("the redaction of a scheduled message is repeated until its bytes are gone,
   const first = messageOf(await chat.send(await chat.upload(), { scheduledAt }));
   const second = messageOf(await chat.send(await chat.upload(), { scheduledAt }));
   const deletes = vi.spyOn(env.MEDIA, "delete").mockImplementation(away);
-  for (const { id } of [first, second]) expect((await redact(chat.chat.id, id)).status).toBe(503);
-  expect((await redact(chat.chat.id, first.id)).status).toBe(503);
+  for (const { id } of [first, second]) expect((await chat.redact(id)).status).toBe(503);
+  expect((await chat.redact(first.id)).status).toBe(503);
   deletes.mockRestore();
-  expect((await redact(chat.chat.id, first.id)).status).toBe(200);
+  expect((await chat.redact(first.id)).status).toBe(200);
   expect(await chat.bytes()).toHaveLength(1);
   pass(MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
-  expect((await redact(chat.chat.id, second.id)).status).toBe(200);
-  expect((await redact(chat.chat.id, second.id)).status).toBe(404);
+  expect((await chat.redact(second.id)).status).toBe(200);
+  expect((await chat.redact(second.id)).status).toBe(404);
 });
 
 test("an R2 that says nothing ends a redaction with a 503, and holds up nothing else of the chat", async () => {
@@ -73,7 +62,7 @@ test("an R2 that says nothing ends a redaction with a 503, and holds up nothing 
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   const deletes = vi.spyOn(env.MEDIA, "delete").mockImplementation(silent);
-  const redaction = redact(chat.chat.id, id);
+  const redaction = chat.redact(id);
   await vi.waitFor(() => expect(deletes).toHaveBeenCalled());
   const ring = chat.ring();
   expect((await send(chat.api, chat.chat.id)).status).toBe("SENT");
@@ -83,7 +72,7 @@ test("an R2 that says nothing ends a redaction with a 503, and holds up nothing 
   await ring;
   isLate = false;
   deletes.mockRestore();
-  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect((await chat.redact(id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -100,12 +89,12 @@ test("a file that R2 never deletes holds up no other one, and no earlier life of
     return [keys].flat().some((key) => key.endsWith(stuck)) ? away() : remove(keys);
   });
   pass(DAY);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([stuck]);
   expect((await chat.rows()).map(({ id }) => id)).toEqual([stuck]);
   deletes.mockRestore();
   pass(MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -118,7 +107,7 @@ test("a chat that is deleted twice in ten minutes leaves no late bytes of its fi
   expect((await admin("DELETE", `/chats/${chat.chat.id}`)).status).toBe(200);
   await chat.write(late);
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -129,11 +118,11 @@ test("a tombstone stays until R2 has deleted the bytes that came late", async ()
   await chat.write(late);
   const lists = vi.spyOn(env.MEDIA, "list").mockImplementation(away);
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   lists.mockRestore();
   expect(await chat.bytes()).toHaveLength(1);
   pass(MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
   expect(await alarmOf(chat.object())).toBeNull();
 });
@@ -143,7 +132,7 @@ test("a file that a cancellation gave back is gone after a day, not when its mes
   const { id } = messageOf(await chat.send(await chat.upload(), { scheduledAt: Date.now() + 30 * DAY }));
   expect((await chat.api("POST", `/chats/${chat.chat.id}/messages/${id}/cancel`)).status).toBe(200);
   pass(DAY);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -155,7 +144,7 @@ test("a reservation that arrives after its own repeat changes nothing, whether t
   await chat.reserve({ id: used });
   expect(await chat.rows()).toEqual([{ id: unused, state: "unused" }]);
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect((await chat.bytes()).toSorted()).toEqual([unused, used].toSorted());
   expect((await chat.send(unused)).outcome).toBe("stored");
 });
@@ -166,7 +155,7 @@ test("an upload that repeats another one late has as much time as the first one 
   pass(8 * MINUTE);
   expect(await chat.reserved({ idempotencyHash: "key" })).toEqual(file);
   pass(5 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   await chat.write(file);
   expect((await chat.confirm(file, "key")).outcome).toBe("ok");
 });
@@ -177,11 +166,11 @@ test("what an upload with the same key writes after the file was redacted goes t
   await chat.write(file);
   await chat.confirm(file, "key");
   const { id } = messageOf(await chat.send(file.id));
-  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect((await chat.redact(id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
   await chat.write(file);
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
   expect(await chat.rows()).toEqual([]);
 });

@@ -6,7 +6,8 @@ import { newId } from "../../../../../src/model/id.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { draft } from "../../../../support/drafts.ts";
-import { newChat, newOrganization } from "../../../../support/harness.ts";
+import { admin, newChat, newOrganization } from "../../../../support/harness.ts";
+import { ringDue } from "../retention/fixtures.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 1_440 * MINUTE;
@@ -69,6 +70,9 @@ export function filesOf(organizationId: string, chatId: string) {
         storage.sql.exec<{ id: string; state: string }>("select id, meta ->> '$.state' as state from files").toArray(),
       ),
     ring: () => runAlarm(object()),
+    /** Lets the chat's alarm ring until it has nothing due. */
+    settle: () => ringDue(object()),
+    redact: (messageId: string) => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`),
   };
 }
 

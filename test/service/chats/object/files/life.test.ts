@@ -2,22 +2,11 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admin, newOrganization, send } from "../../../../support/harness.ts";
 import { objectWrites } from "../../../../support/object-writes.ts";
-import { alarmOf, conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
+import { conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { retain } from "../retention/fixtures.ts";
-import { DAY, type FileChat, filesOf, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
+import { DAY, filesOf, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
 
 stopTheClock();
-
-/** Lets the chat's alarm ring until it has nothing due. */
-async function settle({ object, ring }: Pick<FileChat, "object" | "ring">): Promise<void> {
-  for (let rings = 0; ((await alarmOf(object())) ?? Number.POSITIVE_INFINITY) <= Date.now() && rings < 10; rings++) {
-    await ring();
-  }
-}
-
-function redact(chatId: string, messageId: string) {
-  return admin("POST", `/chats/${chatId}/messages/${messageId}/redact`);
-}
 
 test("an upload writes two rows, a send of its file three, and a plain send two", async () => {
   const chat = await newFileChat();
@@ -55,7 +44,7 @@ test("a file whose upload was cut off is gone after ten minutes, and its late co
   await chat.write(file);
   pass(10 * MINUTE);
   expect(await chat.confirm(file)).toEqual({ outcome: "gone" });
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
   expect(await chat.rows()).toEqual([]);
 });
@@ -68,7 +57,7 @@ test("a file that no message names is gone after a day; until then one message c
   expect(await chat.send("med_gaaaaaaaaaaaaaaa")).toMatchObject({ outcome: "refused", code: "media_not_found" });
   pass(DAY);
   expect(await chat.send(unused)).toMatchObject({ outcome: "refused", code: "media_not_found" });
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([used]);
 });
 
@@ -117,13 +106,13 @@ test("a redaction is answered after the bytes are gone; while R2 is away it is a
   const chat = await newFileChat();
   const { id } = messageOf(await chat.send(await chat.upload()));
   const deletes = vi.spyOn(env.MEDIA, "delete").mockRejectedValue(new Error("R2 is away"));
-  expect((await redact(chat.chat.id, id)).status).toBe(503);
+  expect((await chat.redact(id)).status).toBe(503);
   expect(await chat.bytes()).toHaveLength(1);
   const shown = (await chat.api("GET", `/chats/${chat.chat.id}/messages/${id}`)).body.message;
   expect(shown).toMatchObject({ text: "", mediaUrl: null });
   expect(shown).not.toHaveProperty("media");
   deletes.mockRestore();
-  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect((await chat.redact(id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
   expect(await chat.rows()).toEqual([]);
 });
@@ -132,13 +121,13 @@ test("the alarm deletes what R2 refused to delete, and holds up nothing else", a
   const chat = await newFileChat();
   const { id } = messageOf(await chat.send(await chat.upload()));
   const deletes = vi.spyOn(env.MEDIA, "delete").mockRejectedValue(new Error("R2 is away"));
-  await redact(chat.chat.id, id);
-  await settle(chat);
+  await chat.redact(id);
+  await chat.settle();
   expect(await chat.bytes()).toHaveLength(1);
   expect((await send(chat.api, chat.chat.id)).status).toBe("SENT");
   deletes.mockRestore();
   pass(MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -153,10 +142,10 @@ test("a file that is scheduled for 30 days is there on the last of them; a cance
   expect((await chat.api("POST", `${path}/${other.id}/cancel`)).status).toBe(200);
   expect(messageOf(await chat.send(canceled)).type).toBe("IMAGE");
   pass(30 * DAY - 1);
-  await settle(chat);
+  await chat.settle();
   expect((await chat.api("GET", `${path}/${id}/media`)).text).toBe("bytes");
   pass(1);
-  await settle(chat);
+  await chat.settle();
   const placed = (await chat.api("GET", `${path}/${id}`)).body.message;
   expect(placed).toMatchObject({ status: "SENT", media: { fileName: "a.png" } });
   expect((await chat.api("GET", `${path}/${id}/media`)).text).toBe("bytes");
@@ -165,7 +154,7 @@ test("a file that is scheduled for 30 days is there on the last of them; a cance
 test("a redacted scheduled message takes its bytes with it", async () => {
   const chat = await newFileChat();
   const { id } = messageOf(await chat.send(await chat.upload(), { scheduledAt: Date.now() + DAY }));
-  expect((await redact(chat.chat.id, id)).status).toBe(200);
+  expect((await chat.redact(id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
 });
 
@@ -176,7 +165,7 @@ test("a resend shows the same file: the bytes go with the last message that show
   const expiresAt = Date.now() + MINUTE;
   const original = messageOf(await chat.send(mediaId, { scheduledAt: Date.now() + 2 * MINUTE, expiresAt }));
   pass(3 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   const path = `/chats/${talk.chatId}/messages`;
   expect((await talk.api("GET", `${path}/${original.id}`)).body.message.status).toBe("FAILED");
   const resent = await talk.api("POST", `${path}/${original.id}/resend`, { scheduledAt: new Date(Date.now() + DAY) });
@@ -185,10 +174,10 @@ test("a resend shows the same file: the bytes go with the last message that show
   expect(media).toEqual(original.media);
   expect(mediaUrl).toBe(`https://parley.test/api/v1${path}/${id}/media`);
   expect(await chat.send(mediaId)).toMatchObject({ outcome: "refused", code: "media_used" });
-  expect((await redact(talk.chatId, original.id)).status).toBe(200);
+  expect((await chat.redact(original.id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([mediaId]);
   expect((await talk.api("GET", `${path}/${id}/media`)).text).toBe("bytes");
-  expect((await redact(talk.chatId, id)).status).toBe(200);
+  expect((await chat.redact(id)).status).toBe(200);
   expect(await chat.bytes()).toEqual([]);
   expect(await chat.rows()).toEqual([]);
 });
@@ -217,7 +206,7 @@ test("a deleted chat has no bytes when its deletion is answered, and late ones g
   await chat.write(late);
   expect(await chat.confirm(late)).toEqual({ outcome: "gone" });
   pass(10 * MINUTE);
-  await settle(chat);
+  await chat.settle();
   expect(await chat.bytes()).toEqual([stays]);
 });
 
@@ -237,7 +226,7 @@ test("a chat without files never asks R2 for anything", async () => {
   const chat = await newFileChat({ ...(await newOrganization()), api, channelId } as never);
   const calls = (["list", "delete", "get", "put", "head"] as const).map((name) => vi.spyOn(env.MEDIA, name));
   const message = await send(api, chat.chat.id);
-  await redact(chat.chat.id, message.id);
+  await chat.redact(message.id);
   await admin("DELETE", `/chats/${chat.chat.id}`);
   pass(DAY);
   await chat.ring();

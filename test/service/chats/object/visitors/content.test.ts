@@ -103,17 +103,6 @@ test("a repeated tap is stored once", async () => {
   expect(await visitor.messages(chatId)).toHaveLength(3);
 });
 
-test.each([
-  { type: "message", id: "a", content: "x", choice: 1 },
-  { type: "message", id: "a", content: "x", replyTo: {} },
-  { type: "contact", name: 1 },
-  { type: "contact", email: ["a@example.com"] },
-])("%j is no frame", async (frame) => {
-  const { page } = await visit((await newVisitor()).channelId);
-  page.send(frame);
-  expect(await page.closed).toBe(1008);
-});
-
 /** The contact's name and the metadata of a chat, once a page's frames are processed. */
 async function detailsOf({ api }: Awaited<ReturnType<typeof newVisitor>>, chatId: string, page: Page) {
   // Frames are processed in order, and this one is answered.
@@ -155,21 +144,10 @@ test("what the company knows of a visitor stays, and asking for it again costs n
   expect(await detailsOf(visitor, chatId, page)).toEqual(["Ms. Lovelace", { email: "ada@example.com" }]);
 });
 
-test.each([
-  { name: " " },
-  { name: "x".repeat(257) },
-  { email: "" },
-  { email: "nobody" },
-  { email: `${"x".repeat(320)}@example.com` },
-])("a contact with %j is refused, and the socket stays open", async (contact) => {
+test("a contact whose email is no address is refused, and the socket stays open", async () => {
   const { page, chatId, ...visitor } = await offered();
-  const [field] = Object.keys(contact);
-  expect(await page.ask({ type: "contact", ...contact })).toMatchObject({
-    type: "refused",
-    id: "contact",
-    code: "validation_failed",
-    message: expect.stringMatching(`^${field} must`),
-  });
+  const refused = { type: "refused", id: "contact", code: "validation_failed" };
+  expect(await page.ask({ type: "contact", name: "Ana", email: "nobody" })).toMatchObject(refused);
   expect(await detailsOf(visitor, chatId, page)).toEqual([null, {}]);
 });
 

@@ -1,17 +1,12 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { channelRecord, verifyChannel } from "../../../../../src/calls/channel-record.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES, outageError } from "../../../../support/faults.ts";
 import { admin, created, newChannel, newOrganization } from "../../../../support/harness.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"] });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 test("a channel's record has its decrypted credentials and its organization's region", async () => {
   const { organizationId } = await newOrganization({ region: "weur" });

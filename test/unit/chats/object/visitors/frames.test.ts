@@ -88,6 +88,10 @@ test.each([
   '{"id":"a","content":"x"}',
   '{"type":"message","content":"x"}',
   '{"type":"message","id":"a","content":1}',
+  '{"type":"message","id":"a","content":"x","choice":1}',
+  '{"type":"message","id":"a","content":"x","replyTo":{}}',
+  '{"type":"contact","name":1}',
+  '{"type":"contact","email":["a@example.com"]}',
   '{"type":"read","seq":-1}',
   '{"type":"delivered","seq":1.5}',
   '{"type":"delivered","seq":"1"}',
@@ -145,6 +149,8 @@ test.each([
   [{ name: "x".repeat(257) }, "name must have 1 to 256 characters"],
   [{ name: " ", email: "nobody" }, "name must have 1 to 256 characters"],
   [{ name: "Ana", email: "nobody" }, "email must be an email address"],
+  [{ email: "" }, "email must be an email address"],
+  [{ email: `${"x".repeat(320)}@example.com` }, "email must be an email address"],
 ])("a contact of %j is refused", (fields, text) => {
   expect(detailsIn({ name: undefined, email: undefined, ...(fields as object) })).toEqual({
     type: "refused",
