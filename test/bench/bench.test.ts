@@ -6,18 +6,17 @@ import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { consoleText, measureConsole } from "./console.ts";
 import { conversationText, measureConversation } from "./conversation.ts";
-import { erasureText, measureErasure } from "./erasure.ts";
-import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
 import { listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
-import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
 import { SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { goalTable, table } from "./table.ts";
 import { measureUploads, uploadsText } from "./uploads.ts";
+import { measureWork, workText } from "./work.ts";
+import { chosenWork } from "./work-cases.ts";
 import { findWrk } from "./wrk.ts";
 
 const TINY: Sizes = {
@@ -107,31 +106,23 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
 });
 
-test("a deleted channel leaves nothing, and its deletion is measured", async () => {
-  const erasure = await measureErasure({ chats: 60, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
-  expect(erasure).toMatchObject({ chats: 60, erased: 60, faults: [] });
-  expect(erasure.before.read).toBeGreaterThan(0);
-  expect(erasure.meanwhile.pages).toBeGreaterThan(0);
-  expect(erasureText(erasure)).toContain("Nothing of the channel is left.");
-});
-
-test("an organization is exported over connections that are cut, and sends beside an export are measured", async () => {
-  const sizes = { chats: 150, full: 2, messages: 1_200, longChat: 1_500 };
-  const measured = await measureExport(sizes, { ...SETTINGS, seconds: 0.2, wrk: null });
-  expect(measured).toMatchObject({ faults: [], sizes });
-  expect(measured.cuts).toBeGreaterThan(0);
-  expect(measured.sends.map(({ connections, beside }) => [connections, beside.rate > 0])).toEqual([
-    [1, true],
-    [16, true],
+test.each([
+  ["retention", 2_500],
+  ["deletion", 60],
+  ["export", 150],
+])("%s is done without a fault, and sends beside it are measured", async (name, amount) => {
+  const settings = { ...SETTINGS, seconds: 1, wrk: null, amount, minutes: 1 };
+  const [measured] = await measureWork(chosenWork(name), settings);
+  if (!measured) throw new Error("nothing was measured");
+  const text = workText(measured);
+  expect([measured.faults, measured.done], text).toEqual([[], amount]);
+  expect([...measured.times.keys()].toSorted()).toEqual([
+    "GET /chats, before",
+    "GET /chats, meanwhile",
+    "sends, before",
+    "sends, meanwhile",
   ]);
-  expect(exportText(measured)).toContain("Every line came once.");
-});
-
-test("old messages of a chat are deleted, and sends meanwhile are measured", async () => {
-  const measured = await measureRetention({ messages: 2_500, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
-  expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
-  expect(measured.meanwhile.sends).toBeGreaterThan(0);
-  expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
+  expect(measured.memory.map(({ name }) => name)).toEqual(["before, at most", "meanwhile, at most", "after"]);
 });
 
 test("the memory of uploads is measured beside bodies that are dropped, and that are put straight into R2", async () => {

@@ -1,4 +1,5 @@
-import { type Channel, createChat } from "../support/world/factories.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
+import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
 import { type ChannelRows, type Chats, chatIdOf, type Messages, TALK_STEP_MS, type Talk } from "./filling.ts";
@@ -7,6 +8,21 @@ import type { Server, Statement } from "./server.ts";
 /** How many messages, or chats, one call writes. */
 const MESSAGES_AT_ONCE = 10_000;
 const CHATS_AT_ONCE = 50_000;
+
+/** An organization with a channel, a chat and a key with all permissions. */
+export interface Office {
+  channel: Channel;
+  chatId: string;
+  secret: string;
+}
+
+export async function createOffice(world: World): Promise<Office> {
+  const organization = await createOrganization(world, { selfService: { maxKeys: 100 } });
+  const channel = await createChannel(organization);
+  const { id: chatId } = await createChat(channel);
+  const { secret } = await createKey(organization, { permissions: PERMISSIONS });
+  return { channel, chatId, secret };
+}
 
 /** The service that the cases measure. Factories create a few things by its API, its methods many in the storage. */
 export class Place implements World {

@@ -5,19 +5,18 @@ import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
 import { consoleText, measureConsole } from "./console.ts";
 import { conversationText, measureConversation } from "./conversation.ts";
-import { erasureText, measureErasure } from "./erasure.ts";
-import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
 import { FULL_LISTENERS, listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
-import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, shown } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
 import { FULL_UPLOADS, isWithinGoal, measureUploads, uploadsText } from "./uploads.ts";
+import { measureWork, workText } from "./work.ts";
+import { chosenWork } from "./work-cases.ts";
 import { findWrk } from "./wrk.ts";
 
 /** An alarm rings within two seconds of a send, an idle key within five. */
@@ -34,21 +33,10 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const wrk = await findWrk();
-  if (given.delete !== null) {
-    const erasure = await measureErasure({ chats: given.delete, seconds: given.minutes * 60 }, { ...given, wrk, log });
-    print(erasureText(erasure));
-    return erasure.faults.length > 0 ? 1 : 0;
-  }
-  if (given.export !== null) {
-    const measured = await measureExport({ ...FULL_EXPORT, chats: given.export }, { ...given, wrk, log });
-    print(exportText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
-  }
-  if (given.retain !== null) {
-    const sizes = { messages: given.retain, seconds: given.minutes * 60 };
-    const measured = await measureRetention(sizes, { ...given, wrk, log });
-    print(retentionText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
+  if (given.work !== null) {
+    const all = await measureWork(chosenWork(given.work), { ...given, wrk, log });
+    for (const measured of all) print(`\n${workText(measured)}`);
+    return all.some(({ faults }) => faults.length > 0) ? 1 : 0;
   }
   if (given.console !== null) {
     print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
