@@ -26,8 +26,6 @@ export interface BenchArguments {
   conversation: number | null;
   /** Runs Lighthouse on the pages, and measures nothing else. */
   lighthouse: boolean;
-  /** Measures the memory of the runtime during uploads, and nothing else. */
-  uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
   /** Measures all kinds of listeners beside sends for this many minutes, and nothing else. */
@@ -60,7 +58,6 @@ ${WORK.map(({ name, amount, unit }) => `                     ${name}: ${shown(am
   --conversation <n>  measures only how a chat of this many messages scrolls on the visitors' page and in the console
   --lighthouse     only runs Lighthouse on a page with the widget, the visitors' page and the console, --rounds times.
                    npm fetches it
-  --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
   --listeners <minutes>  measures only 1,000 visitors' sockets, 10 streams, 3 webhooks and 2 consoles beside 100 sends a
@@ -92,7 +89,6 @@ export function readArguments(argv: string[]): BenchArguments {
       console: { type: "string" },
       conversation: { type: "string" },
       lighthouse: { type: "boolean", default: false },
-      uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
       listeners: { type: "string" },
       small: { type: "boolean", default: false },

@@ -36,14 +36,6 @@ export interface Chats {
   count: number;
 }
 
-/** What an organization's object has of a channel. */
-export interface ChannelRows {
-  /** Rows that page 2 of the list reads. */
-  read: number;
-  chats: number;
-  addresses: number;
-}
-
 /** The id of the chat with a number. */
 export function chatIdOf({ stem }: Pick<Chats, "stem">, number: number): string {
   return stem + String(number).padStart(10, "0");

@@ -2,7 +2,7 @@ import { PERMISSIONS } from "../../src/model/permission.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
-import { type ChannelRows, type Chats, chatIdOf, type Messages, TALK_STEP_MS, type Talk } from "./filling.ts";
+import { type Chats, chatIdOf, type Messages, TALK_STEP_MS, type Talk } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
 /** How many messages, or chats, one call writes. */
@@ -86,12 +86,6 @@ export class Place implements World {
     const of = { organizationId, channelId, stem, name, assigneeId, startsAt: Date.now() - count };
     for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
     return (n: number) => chatIdOf(of, n);
-  }
-
-  /** What the organization's object has of a channel. */
-  async channelRows({ organization, id: channelId }: Channel): Promise<ChannelRows> {
-    const body = JSON.stringify({ organizationId: organization.id, channelId });
-    return (await this.ask("/bench/channel-rows", { method: "POST", body })).json() as Promise<ChannelRows>;
   }
 
   /** Makes these keys unused for more than an hour. */

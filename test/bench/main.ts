@@ -14,7 +14,6 @@ import { FULL, shown } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
-import { FULL_UPLOADS, isWithinGoal, measureUploads, uploadsText } from "./uploads.ts";
 import { measureWork, workText } from "./work.ts";
 import { chosenWork } from "./work-cases.ts";
 import { findWrk } from "./wrk.ts";
@@ -50,11 +49,6 @@ async function main(argv: string[]): Promise<number> {
     const pages = await measureLighthouse(given.rounds, log);
     print(lighthouseText(pages));
     return isFaultless(pages) ? 0 : 1;
-  }
-  if (given.uploads) {
-    const measured = await measureUploads(FULL_UPLOADS, { ...given, wrk, log });
-    print(uploadsText(measured));
-    return isWithinGoal(measured) ? 0 : 1;
   }
   if (given.listeners !== null) {
     const sizes = { ...FULL_LISTENERS, seconds: given.listeners * 60 };

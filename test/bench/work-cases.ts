@@ -2,6 +2,7 @@ import { Mistake } from "../support/mistake.ts";
 import { exportWork } from "./export-work.ts";
 import type { Place } from "./fixtures.ts";
 import { deletionWork, retentionWork } from "./stored-work.ts";
+import { uploadWork } from "./upload-work.ts";
 import type { WorkGround } from "./work-ground.ts";
 
 /** Work that takes long, and how much of it. */
@@ -12,6 +13,8 @@ export interface WorkCase {
   unit: string;
   /** Sends beside it. */
   perSecond: number;
+  /** The runtime's memory may grow by less than this many MB more than in another case, which is measured first. */
+  growth?: { than: string; megabytes: number };
   /** Makes the data. */
   make(place: Place, amount: number): Promise<Work>;
 }
@@ -29,7 +32,7 @@ export interface Work {
   close?(ground: WorkGround): Promise<void>;
 }
 
-export const WORK: readonly WorkCase[] = [retentionWork, deletionWork, exportWork];
+export const WORK: readonly WorkCase[] = [retentionWork, deletionWork, exportWork, ...uploadWork];
 
 /** The cases whose names contain the text. @throws Mistake if there is none */
 export function chosenWork(text: string): WorkCase[] {

@@ -25,6 +25,8 @@ export interface WorkMeasurement extends Pick<WorkGround, "times" | "memory" | "
   /** Null if it can't be counted. */
   done: number | null;
   seconds: number;
+  /** MB by which the runtime's memory grew more than in the case that it is compared to. */
+  growth: number | null;
 }
 
 /** How long the sends run before the work. Those of the warm-up don't count. */
@@ -39,14 +41,20 @@ export function measureWork(cases: readonly WorkCase[], settings: WorkSettings):
     for (const [number, each] of cases.entries()) {
       const folder = join(shared.folder, `work-${number}`);
       await mkdir(join(folder, "data"), { recursive: true });
-      all.push(await measure({ ...shared, folder }, each, settings));
+      const measured = await measure({ ...shared, folder }, each, settings);
+      const growth = growthOf(measured, all);
+      const most = each.growth?.megabytes ?? Number.POSITIVE_INFINITY;
+      if (growth !== null && growth >= most) measured.faults.push(`The goal is less than ${most} MB more`);
+      all.push({ ...measured, growth });
       await rm(folder, { recursive: true });
     }
     return all;
   });
 }
 
-async function measure(setup: Setup, each: WorkCase, { amount: asked, minutes, log }: WorkSettings) {
+type Measured = Omit<WorkMeasurement, "growth">;
+
+async function measure(setup: Setup, each: WorkCase, { amount: asked, minutes, log }: WorkSettings): Promise<Measured> {
   const amount = asked ?? each.amount;
   const { ADMIN_TOKEN } = setup.secrets;
   log(`Making: ${each.name}, ${shown(amount)} ${each.unit}`);
@@ -75,6 +83,13 @@ async function measure(setup: Setup, each: WorkCase, { amount: asked, minutes, l
     const { times, memory, faults } = ground;
     return { each, amount, done, seconds, times, memory, faults };
   });
+}
+
+/** Null if the case is compared to none, or the other one was not measured. */
+function growthOf({ each, memory }: Measured, others: readonly Measured[]): number | null {
+  const other = others.find(({ each: { name } }) => name === each.growth?.than);
+  const grown = ([before, meanwhile]: ServerMemory[]) => (meanwhile?.process ?? 0) - (before?.process ?? 0);
+  return other ? grown(memory) - grown(other.memory) : null;
 }
 
 type Times = [name: string, timings: Timing[]];
@@ -107,13 +122,14 @@ function longestGap(timings: Timing[]): number {
   return ends.reduce((longest, at, n) => Math.max(longest, at - (ends[n - 1] ?? at)), 0);
 }
 
-export function workText({ each, amount, done, seconds, times, memory, faults }: WorkMeasurement): string {
+export function workText({ each, amount, done, seconds, times, memory, growth, faults }: WorkMeasurement): string {
   const much = done === null ? shown(amount) : `${shown(done)} of ${shown(amount)}`;
-  const rate = done === null ? "" : `, ${shown(Math.round(done / seconds))} a second`;
+  const rate = done === null ? "" : `, ${shown(Number((done / seconds).toPrecision(3)))} a second`;
   return [
     `${each.name}: ${much} ${each.unit} in ${seconds.toFixed(1)} s${rate}, beside ${each.perSecond} sends a second`,
     textTable(TIMES, [...times]),
     textTable(MEMORY, memory),
+    ...(growth === null ? [] : [`${growth.toFixed(1)} MB more of the process than ${each.growth?.than}`]),
     ...faults.slice(0, SHOWN_FAULTS).map((fault) => `FAULT: ${fault}`),
     "",
   ].join("\n\n");
