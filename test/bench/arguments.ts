@@ -20,16 +20,10 @@ export interface BenchArguments {
   work: string | null;
   /** How much work. */
   amount: number | null;
-  /** Opens the console's inbox of this many chats, and measures nothing else. */
-  console: number | null;
-  /** Scrolls through a conversation of this many messages on both pages, and measures nothing else. */
-  conversation: number | null;
   /** Runs Lighthouse on the pages, and measures nothing else. */
   lighthouse: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
-  /** Measures all kinds of listeners beside sends for this many minutes, and nothing else. */
-  listeners: number | null;
   /** With little data. */
   small: boolean;
   /** Of the work, at most. */
@@ -54,14 +48,10 @@ export const USAGE = `npm run bench -- [options]
 ${WORK.map(({ name, amount, unit }) => `                     ${name}: ${shown(amount)} ${unit}`).join("\n")}
   --amount <n>     how much of this work
   --minutes <n>    stops this work after this many minutes, even if something is left (15)
-  --console <n>    measures only how fast a person switches between this many chats in the console
-  --conversation <n>  measures only how a chat of this many messages scrolls on the visitors' page and in the console
   --lighthouse     only runs Lighthouse on a page with the widget, the visitors' page and the console, --rounds times.
                    npm fetches it
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
-  --listeners <minutes>  measures only 1,000 visitors' sockets, 10 streams, 3 webhooks and 2 consoles beside 100 sends a
-                   second
   --against <commit>  measures the cases of --only beside a build of that commit, in turns, and prints the ratios
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
@@ -86,11 +76,8 @@ export function readArguments(argv: string[]): BenchArguments {
       scale: { type: "boolean", default: false },
       work: { type: "string" },
       amount: { type: "string" },
-      console: { type: "string" },
-      conversation: { type: "string" },
       lighthouse: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
-      listeners: { type: "string" },
       small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },
       against: { type: "string" },
@@ -105,9 +92,6 @@ export function readArguments(argv: string[]): BenchArguments {
     profile: values.profile ?? null,
     work: values.work ?? null,
     amount: values.amount === undefined ? null : Math.ceil(positive("amount", values.amount)),
-    console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),
-    conversation: values.conversation === undefined ? null : Math.ceil(positive("conversation", values.conversation)),
-    listeners: values.listeners === undefined ? null : positive("listeners", values.listeners),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

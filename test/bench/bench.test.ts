@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
-import { consoleText, measureConsole } from "./console.ts";
-import { conversationText, measureConversation } from "./conversation.ts";
 import { BARE } from "./floor-cases.ts";
-import { listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
@@ -26,7 +23,6 @@ const TINY: Sizes = {
   manyChats: 30,
   keys: 3,
   asleep: 2,
-  visitors: 3,
   activeChats: 5,
   reportSeconds: 2,
 };
@@ -132,34 +128,33 @@ test("the memory of uploads is measured beside that of the same files put straig
   expect(uploaded?.growth).toEqual(expect.any(Number));
 });
 
-test("an inbox of many chats is measured in a browser", async () => {
-  const measured = await measureConsole(100, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured).toMatchObject({ chats: 100, switches: 60 });
-  expect(measured.requests).toBeLessThanOrEqual(2);
-  expect(consoleText(measured)).toContain("An inbox of 100 chats");
+test("a stream, a webhook, a console or a socket misses nothing of what is sent", async () => {
+  const [measured] = await measureWork(chosenWork("listeners"), { ...WORK_SETTINGS, amount: 10, minutes: 0.1 });
+  const counts = Object.fromEntries([...(measured?.times ?? [])].map(([row, { length }]) => [row, length]));
+  const sends = counts["sends, meanwhile"];
+  expect(measured?.faults).toEqual([]);
+  expect(sends).toBeGreaterThan(0);
+  expect(counts).toMatchObject({
+    "sockets, after the 201": sends,
+    "streams, after the 201": sends,
+    "webhooks, after the 201": 3 * (sends ?? 0),
+    "consoles, after the 201": expect.any(Number),
+  });
 });
 
-test("all kinds of listeners are measured beside sends", async () => {
-  const sizes = { visitors: 10, streams: 2, webhooks: 1, consoles: 1, perSecond: 10, seconds: 6 };
-  const measured = await measureListeners(sizes, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured.faults).toEqual([]);
-  const { sends, sockets, streams, webhooks, consoles } = measured.latencies;
-  expect([sends, sockets, streams, webhooks].map(({ count }) => count)).toEqual([30, 30, 60, 30]);
-  expect(consoles.count).toBeGreaterThan(0);
-  expect(listenersText(measured)).toContain(
-    "10 sockets, 2 streams, 1 webhooks and 1 consoles beside 10 sends a second",
-  );
+test("switches between chats of an inbox are measured in a browser", async () => {
+  const [measured] = await measureWork(chosenWork("console"), { ...WORK_SETTINGS, amount: 100 });
+  expect([measured?.faults, measured?.times.get("switches")?.length]).toEqual([[], 60]);
 });
 
 test("the scrolling of a conversation is measured in a browser", async () => {
-  const measured = await measureConversation(150, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured).toMatchObject({ messages: 150, pictures: 7 });
-  for (const { up, down, after, arrival } of measured.pages) {
-    for (const { rate, pixels } of [up, down]) expect(Math.min(rate, pixels)).toBeGreaterThan(0);
-    expect(after.heap).toBeLessThan(40e6);
-    expect(arrival).toBeGreaterThan(0);
+  const [measured] = await measureWork(chosenWork("conversation"), { ...WORK_SETTINGS, amount: 150 });
+  expect(measured?.faults).toEqual([]);
+  for (const page of ["the visitors' page", "the console"]) {
+    for (const way of ["up", "down"]) {
+      expect(measured?.times.get(`frames of ${page}, ${way}`)?.length).toBeGreaterThan(0);
+    }
   }
-  expect(conversationText(measured)).toContain("A chat of 150 messages with 7 pictures");
 });
 
 test("cases are driven by wrk if it is installed", async () => {

@@ -2,7 +2,7 @@ import { PERMISSIONS } from "../../src/model/permission.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
-import { type Chats, chatIdOf, type Messages, TALK_STEP_MS, type Talk } from "./filling.ts";
+import { type Chats, chatIdOf, type Messages } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
 /** How many messages, or chats, one call writes. */
@@ -55,25 +55,18 @@ export class Place implements World {
     return made;
   }
 
-  /** Makes a web chat with this number of messages, the first sent when the chat was created. Returns its id. */
-  async chat(channel: Channel, messages: number, sentAt?: number): Promise<string> {
-    return (await this.#filledChat(channel, messages, sentAt, {})).id;
-  }
-
-  /** Makes a web chat of this many messages of both sides, with pictures. The visitor is the user `address`. */
-  async talk(channel: Channel, messages: number, talk: Talk): Promise<{ id: string; address: string }> {
-    const { id, contact } = await this.#filledChat(channel, messages, Date.now() - messages * TALK_STEP_MS, { talk });
-    return { id, address: contact.address };
-  }
-
-  async #filledChat(channel: Channel, messages: number, sentAt: number | undefined, more: Pick<Messages, "talk">) {
-    const chat = await createChat(channel);
+  /**
+   * Makes a web chat with this number of messages, the first sent when the chat was created. Returns its id.
+   * @param overrides of the request that creates it
+   */
+  async chat(channel: Channel, messages: number, sentAt?: number, overrides: object = {}): Promise<string> {
+    const chat = await createChat(channel, overrides);
     const startsAt = sentAt ?? Date.parse(chat.createdAt);
     const senderId = channel.organization.memberId;
     for (const range of parts(1, messages, MESSAGES_AT_ONCE)) {
-      await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range, ...more } satisfies Messages);
+      await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range } satisfies Messages);
     }
-    return chat;
+    return chat.id;
   }
 
   /**

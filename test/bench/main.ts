@@ -3,10 +3,7 @@ import { exitCodeOf } from "../support/mistake.ts";
 import { againstText, measureAgainst } from "./against.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
-import { consoleText, measureConsole } from "./console.ts";
-import { conversationText, measureConversation } from "./conversation.ts";
 import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
-import { FULL_LISTENERS, listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -37,24 +34,10 @@ async function main(argv: string[]): Promise<number> {
     for (const measured of all) print(`\n${workText(measured)}`);
     return all.some(({ faults }) => faults.length > 0) ? 1 : 0;
   }
-  if (given.console !== null) {
-    print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
-    return 0;
-  }
-  if (given.conversation !== null) {
-    print(conversationText(await measureConversation(given.conversation, { ...given, wrk, log })));
-    return 0;
-  }
   if (given.lighthouse) {
     const pages = await measureLighthouse(given.rounds, log);
     print(lighthouseText(pages));
     return isFaultless(pages) ? 0 : 1;
-  }
-  if (given.listeners !== null) {
-    const sizes = { ...FULL_LISTENERS, seconds: given.listeners * 60 };
-    const measured = await measureListeners(sizes, { ...given, wrk, log });
-    print(listenersText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
   }
   if (given.steps) {
     const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });

@@ -59,7 +59,7 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = 
       const ratios = turns.flatMap((turn, round) => (others[round] ? [pick(turn) / pick(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
-    const bare = each.last || each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
+    const bare = each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
     const cpu = turns.some((turn) => turn.cpu === null) ? null : median(of((turn) => turn.cpu ?? 0));
     const cpuRatioTo = (other: string | undefined) =>
       cpu === null ? null : ratioTo(other, (turn) => 1 / (turn.cpu ?? Number.NaN));

@@ -10,7 +10,6 @@ import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import { OBJECTS } from "./object-cases.ts";
 import type { Sizes } from "./sizes.ts";
-import { socketCases } from "./socket-cases.ts";
 import { WEBHOOKS } from "./webhook-cases.ts";
 
 /** The chosen cases, with the cases that they are compared to. */
@@ -52,7 +51,6 @@ function allCases(sizes: Sizes): Case[] {
     ...OBJECTS,
     ...WEBHOOKS,
     ...eventCases,
-    ...socketCases(sizes),
   ];
 }
 

@@ -1,6 +1,8 @@
 import { Mistake } from "../support/mistake.ts";
 import { exportWork } from "./export-work.ts";
 import type { Place } from "./fixtures.ts";
+import { listenerWork } from "./listener-work.ts";
+import { consoleWork, conversationWork } from "./page-work.ts";
 import { deletionWork, retentionWork } from "./stored-work.ts";
 import { uploadWork } from "./upload-work.ts";
 import type { WorkGround } from "./work-ground.ts";
@@ -28,11 +30,19 @@ export interface Work {
   open?(ground: WorkGround): Promise<void>;
   /** Does the work, or stops when `ground.isOver()`. @returns how much was done; null if that can't be counted */
   run(ground: WorkGround): Promise<number | null>;
-  /** What comes when the sends have ended. */
-  close?(ground: WorkGround): Promise<void>;
+  /** Looks at what is there when the sends have ended. */
+  check?(ground: WorkGround): Promise<void>;
 }
 
-export const WORK: readonly WorkCase[] = [retentionWork, deletionWork, exportWork, ...uploadWork];
+export const WORK: readonly WorkCase[] = [
+  retentionWork,
+  deletionWork,
+  exportWork,
+  ...uploadWork,
+  listenerWork,
+  consoleWork,
+  conversationWork,
+];
 
 /** The cases whose names contain the text. @throws Mistake if there is none */
 export function chosenWork(text: string): WorkCase[] {

@@ -39,10 +39,13 @@ export class WorkGround {
   readonly times = new Map<string, Timing[]>();
   readonly memory: ServerMemory[] = [];
   readonly faults: string[] = [];
+  /** What else is to be said. */
+  readonly remarks: string[] = [];
   /** When each numbered send was answered, as of `performance.now()`. */
   readonly answered = new Map<number, number>();
   /** When the work is to stop, as of `performance.now()`. */
   endsAt = Number.POSITIVE_INFINITY;
+  readonly #ends: (() => Promise<unknown>)[] = [];
   readonly #isolates: [worker: Inspector, objects: Inspector];
   #sends = 0;
 
@@ -60,7 +63,11 @@ export class WorkGround {
     return new WorkGround(server, adminToken, [worker, await openInspector("parley-objects", inspector)]);
   }
 
+  /** Runs something when the measurement ends, also if it fails. */
+  readonly atEnd = (end: () => Promise<unknown>): void => void this.#ends.unshift(end);
+
   async close(): Promise<void> {
+    for (const end of this.#ends) await end();
     await Promise.all(this.#isolates.map((isolate) => isolate.close()));
   }
 
@@ -80,53 +87,48 @@ export class WorkGround {
     this.memory.push({ name, process, worker, objects });
   }
 
-  /** Does some work beside sends and lists of chats. Notes their times, and the most memory, as those of `when`. */
-  async beside<T>(when: string, { chatIds, secret }: Work, perSecond: number, work: () => Promise<T>): Promise<T> {
-    let isDone = false;
+  /** Does some work beside sends and lists of chats. Notes their times and the most memory, unless `when` is null. */
+  async beside<T>(
+    when: string | null,
+    { chatIds, secret }: Work,
+    perSecond: number,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const end = new AbortController();
+    const { signal } = end;
     const most = { name: `${when}, at most`, process: 0, worker: 0, objects: 0 };
-    const repeat = async (everyMs: number, act: () => Promise<void>) => {
-      while (!isDone) {
-        await act();
-        await delay(everyMs);
-      }
+    const look = async (everyMs: number, act: () => Promise<void>) => {
+      for (; !signal.aborted; await delay(everyMs)) await act();
     };
+    const rowOf = (what: string) => (when === null ? null : `${what}, ${when}`);
     const [result] = await Promise.all([
-      work().finally(() => {
-        isDone = true;
-      }),
-      this.#atPace(
-        perSecond,
-        () => isDone,
-        `sends, ${when}`,
-        () => this.#send(chatIds, secret),
-      ),
-      this.#atPace(
-        LISTS_PER_SECOND,
-        () => isDone,
-        `GET /chats, ${when}`,
-        () => this.#list(secret),
-      ),
-      repeat(PROCESS_EVERY_MS, async () => {
+      work().finally(() => end.abort()),
+      this.#atPace(perSecond, signal, rowOf("sends"), () => this.#send(chatIds, secret)),
+      this.#atPace(LISTS_PER_SECOND, signal, rowOf("GET /chats"), () => this.#list(secret)),
+      look(PROCESS_EVERY_MS, async () => {
         most.process = Math.max(most.process, await residentOf(this.server.pid));
       }),
-      repeat(ISOLATES_EVERY_MS, async () => {
+      look(ISOLATES_EVERY_MS, async () => {
         const [worker, objects] = await this.#held();
         most.worker = Math.max(most.worker, worker);
         most.objects = Math.max(most.objects, objects);
       }),
     ]);
-    this.memory.push(most);
+    if (when !== null) this.memory.push(most);
     return result;
   }
 
   /** Does something at an even pace, whether or not the times before are over. */
-  async #atPace(perSecond: number, isDone: () => boolean, row: string, act: () => Promise<void>): Promise<void> {
+  async #atPace(perSecond: number, signal: AbortSignal, row: string | null, act: () => Promise<void>): Promise<void> {
     const start = performance.now();
-    const all: Promise<void>[] = [];
-    for (let n = 1; !isDone(); n++) {
+    const timed = async () => {
       const begun = performance.now();
-      const timed = act().then(() => this.note(row, performance.now() - begun));
-      all.push(timed.catch((error: unknown) => void this.faults.push(`${row}: ${String(error)}`)));
+      await act();
+      if (row !== null) this.note(row, performance.now() - begun);
+    };
+    const all: Promise<void>[] = [];
+    for (let n = 1; !signal.aborted; n++) {
+      all.push(timed().catch((error: unknown) => void this.faults.push(`${row ?? "warm-up"}: ${String(error)}`)));
       await delay(Math.max(0, start + (n * 1_000) / perSecond - performance.now()));
     }
     await Promise.all(all);
@@ -159,4 +161,10 @@ export class WorkGround {
 /** The text of a send. */
 function numbered(n: number): string {
   return `Message ${n}.`;
+}
+
+/** The number of the send whose text is in these words; null if there is none. */
+export function numberIn(words: string): number | null {
+  const [, n] = /Message (\d+)\./.exec(words) ?? [];
+  return n === undefined ? null : Number(n);
 }

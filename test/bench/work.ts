@@ -19,7 +19,7 @@ export interface WorkSettings extends RunSettings {
 }
 
 /** Work that was measured, with what was noted meanwhile. */
-export interface WorkMeasurement extends Pick<WorkGround, "times" | "memory" | "faults"> {
+export interface WorkMeasurement extends Pick<WorkGround, "times" | "memory" | "faults" | "remarks"> {
   each: WorkCase;
   amount: number;
   /** Null if it can't be counted. */
@@ -67,28 +67,34 @@ async function measure(setup: Setup, each: WorkCase, { amount: asked, minutes, l
   // The service as it is deployed: counters fill the heap, and then a collection of garbage holds up a send.
   return withServer(setup, { counted: false, showErrors: false, inspector }, async (server) => {
     const ground = await WorkGround.of(server, ADMIN_TOKEN, inspector);
-    await work.open?.(ground);
-    await ground.beside("warm-up", work, each.perSecond, () => delay(WARM_UP_MS));
-    ground.times.clear();
-    ground.memory.length = 0;
-    await ground.beside("before", work, each.perSecond, () => delay(BEFORE_MS));
-    log(`Measuring: ${each.name}`);
-    const begun = performance.now();
-    ground.endsAt = begun + minutes * 60_000;
-    const done = await ground.beside("meanwhile", work, each.perSecond, () => work.run(ground));
-    const seconds = (performance.now() - begun) / 1_000;
-    await work.close?.(ground);
-    await ground.weigh("after");
-    await ground.close();
-    const { times, memory, faults } = ground;
-    return { each, amount, done, seconds, times, memory, faults };
+    try {
+      await work.open?.(ground);
+      await ground.beside(null, work, each.perSecond, () => delay(WARM_UP_MS));
+      await ground.beside("before", work, each.perSecond, () => delay(BEFORE_MS));
+      log(`Measuring: ${each.name}`);
+      const begun = performance.now();
+      ground.endsAt = begun + minutes * 60_000;
+      let seconds = 0;
+      const done = await ground.beside("meanwhile", work, each.perSecond, () =>
+        work.run(ground).finally(() => {
+          seconds = (performance.now() - begun) / 1_000;
+        }),
+      );
+      await ground.weigh("after");
+      await work.check?.(ground);
+      const { times, memory, faults, remarks } = ground;
+      return { each, amount, done, seconds, times, memory, faults, remarks };
+    } finally {
+      await ground.close();
+    }
   });
 }
 
 /** Null if the case is compared to none, or the other one was not measured. */
 function growthOf({ each, memory }: Measured, others: readonly Measured[]): number | null {
   const other = others.find(({ each: { name } }) => name === each.growth?.than);
-  const grown = ([before, meanwhile]: ServerMemory[]) => (meanwhile?.process ?? 0) - (before?.process ?? 0);
+  const most = (rows: ServerMemory[], when: string) => rows.find(({ name }) => name.startsWith(when))?.process ?? 0;
+  const grown = (rows: ServerMemory[]) => most(rows, "meanwhile") - most(rows, "before");
   return other ? grown(memory) - grown(other.memory) : null;
 }
 
@@ -122,7 +128,17 @@ function longestGap(timings: Timing[]): number {
   return ends.reduce((longest, at, n) => Math.max(longest, at - (ends[n - 1] ?? at)), 0);
 }
 
-export function workText({ each, amount, done, seconds, times, memory, growth, faults }: WorkMeasurement): string {
+export function workText({
+  each,
+  amount,
+  done,
+  seconds,
+  times,
+  memory,
+  growth,
+  faults,
+  remarks,
+}: WorkMeasurement): string {
   const much = done === null ? shown(amount) : `${shown(done)} of ${shown(amount)}`;
   const rate = done === null ? "" : `, ${shown(Number((done / seconds).toPrecision(3)))} a second`;
   return [
@@ -130,6 +146,7 @@ export function workText({ each, amount, done, seconds, times, memory, growth, f
     textTable(TIMES, [...times]),
     textTable(MEMORY, memory),
     ...(growth === null ? [] : [`${growth.toFixed(1)} MB more of the process than ${each.growth?.than}`]),
+    ...remarks,
     ...faults.slice(0, SHOWN_FAULTS).map((fault) => `FAULT: ${fault}`),
     "",
   ].join("\n\n");
