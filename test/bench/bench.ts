@@ -5,7 +5,7 @@ import { newSecrets } from "../support/world/workers.ts";
 import { measureAftermath } from "./aftermath.ts";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case } from "./cases.ts";
-import { countCase, countReports } from "./counts.ts";
+import { countCase } from "./counts.ts";
 import { type Driver, nodeDriver } from "./driver.ts";
 import { Place } from "./fixtures.ts";
 import { type Memory, measureMemory } from "./memory.ts";
@@ -111,8 +111,7 @@ async function count(server: Server, prepared: Prepared[], log: RunSettings["log
   log("Counting calls and rows");
   const counted: Counted[] = [];
   for (const { each, traffic } of prepared) {
-    const counts = await countCase(server, each, traffic);
-    counted.push({ each, counts, reports: await countReports(server, each, traffic) });
+    counted.push({ each, counts: await countCase(server, each, traffic) });
   }
   return counted;
 }

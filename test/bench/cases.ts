@@ -19,8 +19,6 @@ export interface Case {
   warmUp?: number;
   /** What the service does after its requests is measured too: reports, alarms, counts. */
   followed?: boolean;
-  /** For this many seconds it is counted how often its chats report to their organization's object. */
-  reportSeconds?: number;
   /** Only for `--scale`, because its data takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
@@ -46,8 +44,6 @@ export interface CaseTurn {
   seconds: number;
   /** Sends the case's requests for that time, as for a case without `run`. */
   drive: () => Promise<Measured>;
-  /** Call it when what comes before the measured time is over. */
-  begin?: () => Promise<unknown>;
 }
 
 export const CONNECTIONS = 16;

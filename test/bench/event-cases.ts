@@ -51,7 +51,7 @@ interface Ground {
   webhook: { id: string; endpoint: Endpoint } | null;
 }
 
-export async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
+async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
   const organization = await createOrganization(place);
   const { secret } = await createKey(organization, { permissions: [...PERMISSIONS] });
   const webhook = pace ? await webhookOf(place, organization.id, pace) : null;
@@ -151,7 +151,7 @@ async function openWebhook(url: URL, ground: Ground): Promise<Arrivals> {
 }
 
 /** Opens a stream, and waits until the chats know that somebody listens: before that they report every 2 seconds. */
-export async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
+async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
   const stop = new AbortController();
   const arrivals: Arrivals = { came: new Map(), onArrival: () => {}, close: async () => stop.abort() };
   await followStream(url, ground.secret, stop.signal, (frame) => {
@@ -208,7 +208,7 @@ async function measure(
 }
 
 /** Sends a message. Returns its id, and when its 201 came. */
-export async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
+async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
   const response = await fetch(new URL(`/api/v1/chats/${chatId}/messages`, url), {
     method: "POST",
     headers: authorized(secret),

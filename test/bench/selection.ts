@@ -5,7 +5,6 @@ import { coldCases } from "./cold-cases.ts";
 import { directoryCases } from "./directory-cases.ts";
 import { eventCases } from "./event-cases.ts";
 import { BARE, bareOf, floorCases } from "./floor-cases.ts";
-import { listeningCases } from "./listening-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import { OBJECTS } from "./object-cases.ts";
@@ -47,7 +46,6 @@ function allCases(sizes: Sizes): Case[] {
     ...coldCases(sizes),
     ...REFUSALS,
     ...directoryCases(sizes),
-    ...listeningCases(sizes),
     ...OBJECTS,
     ...WEBHOOKS,
     ...eventCases,

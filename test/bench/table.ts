@@ -24,7 +24,6 @@ const COLUMNS: Column<Row>[] = [
   ["object calls", ({ counts }) => count(counts?.objectCalls)],
   ["rows read", ({ counts }) => count(counts?.read)],
   ["rows written", ({ counts }) => count(counts?.written)],
-  ["reports/s", ({ reports }) => count(reports ?? undefined)],
 ];
 
 type Measured = { name: string; goal: NonNullable<Row["goal"]> };

@@ -5,7 +5,6 @@ import worker, * as service from "../../../src/index.ts";
 import { newId } from "../../../src/model/id.ts";
 import type { Chats, Messages } from "../filling.ts";
 import { countedWorker, counting } from "./counted-service.ts";
-import { countReport } from "./counting.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
 
@@ -24,7 +23,6 @@ export class WebhookObject extends counting(service.WebhookObject) {}
 export class OrganizationObject extends counting(service.OrganizationObject) {
   /** What alarms of chats call belongs to no request. */
   override report(...given: Parameters<service.OrganizationObject["report"]>) {
-    countReport();
     return this.aside(() => super.report(...given));
   }
 
