@@ -43,7 +43,7 @@ export const USAGE = `npm run bench -- [options]
   --goals          only the cases that have a goal, and what they are compared to
   --rounds <n>     turns of each case (5)
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
-  --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
+  --scale          also a chat of 1,000,000 messages and an organization of 1,000,000 chats
   --work <text>    only long work whose name contains the text, beside sends and lists of chats:
 ${WORK.map(({ name, amount, unit }) => `                     ${name}: ${shown(amount)} ${unit}`).join("\n")}
   --amount <n>     how much of this work

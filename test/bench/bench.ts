@@ -8,7 +8,6 @@ import type { Case } from "./cases.ts";
 import { countCase } from "./counts.ts";
 import { type Driver, nodeDriver } from "./driver.ts";
 import { Place } from "./fixtures.ts";
-import { type Memory, measureMemory } from "./memory.ts";
 import { type Counted, type Row, rowsOf } from "./report.ts";
 import { type Prepared, runRounds } from "./rounds.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
@@ -21,7 +20,6 @@ export interface Outcome {
   gzippedBytes: number;
   /** Milliseconds that the Worker's script runs before its first request. Null if it was not measured. */
   startUp: number | null;
-  memory: Memory[];
 }
 
 /** What all ways to run cases need. */
@@ -39,8 +37,6 @@ export interface BenchSettings extends RunSettings {
   /** For how long the server is watched after the requests of a case with `followed`. */
   afterSeconds: number;
   startUp: boolean;
-  /** The lengths, in messages, of the chats whose objects' memory is measured. */
-  memory: number[];
 }
 
 /**
@@ -48,7 +44,7 @@ export interface BenchSettings extends RunSettings {
  * service as it is deployed starts on the same data, and is timed.
  */
 export async function bench(cases: Case[], settings: BenchSettings): Promise<Outcome> {
-  const { rounds, seconds, afterSeconds, memory, log } = settings;
+  const { rounds, seconds, afterSeconds, log } = settings;
   return withSetup(settings, { minify: true }, async (setup, drive) => {
     const startUp = settings.startUp ? await startUpTime(join(setup.folder, "startup.cpuprofile")) : null;
     const prepared = await prepare(setup, cases, log);
@@ -66,7 +62,6 @@ export async function bench(cases: Case[], settings: BenchSettings): Promise<Out
       rows: rowsOf(counted, timed.results, timed.after),
       gzippedBytes: await gzippedSize(setup.scripts.parley),
       startUp,
-      memory: await measureMemory(setup, memory, log),
     };
   });
 }

@@ -7,7 +7,7 @@ import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts"
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { findCase, selectCases } from "./selection.ts";
-import { FULL, shown } from "./sizes.ts";
+import { FULL } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
@@ -54,9 +54,8 @@ async function main(argv: string[]): Promise<number> {
     return compared.some(({ unexpected }) => unexpected !== null) ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
-  const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
   const startUp = given.only === null && !given.goals;
-  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, memory, log };
+  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, log };
   const measured = await bench(selectCases(FULL, given), settings);
   const driver = wrk === null ? "Node" : "wrk";
   const slowBare = slowBareRoute(measured.rows, driver);
@@ -71,7 +70,7 @@ async function main(argv: string[]): Promise<number> {
   return wrong.length > 0 ? 1 : 0;
 }
 
-function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchArguments, driver: string): void {
+function show({ rows, gzippedBytes, startUp }: Outcome, { data }: BenchArguments, driver: string): void {
   print(`\n${table(rows)}\n\n`);
   const goals = goalTable(rows);
   if (goals) print(`${goals}\n\n`);
@@ -80,9 +79,6 @@ function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchA
   print(
     `Worker: ${(gzippedBytes / 1_024).toFixed(1)} KiB gzipped${startUp === null ? "" : `, start-up ${startUp} ms`}\n`,
   );
-  for (const { messages, heap } of memory) {
-    print(`Object of a chat with ${shown(messages)} messages: ${Math.round(heap / 1_024)} KiB of heap\n`);
-  }
 }
 
 async function showProfiles(name: string, given: BenchArguments, wrk: string | null): Promise<number> {
