@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { Mistake } from "../support/mistake.ts";
 import { MEMORY } from "../support/temporary-files.ts";
+import { shown } from "./sizes.ts";
+import { WORK } from "./work-cases.ts";
 
 export interface BenchArguments {
   json: boolean;
@@ -14,27 +16,17 @@ export interface BenchArguments {
   /** Of a turn. */
   seconds: number;
   scale: boolean;
-  /** Deletes a channel with this many chats and measures nothing else. */
-  delete: number | null;
-  /** Exports an organization of this many chats, and measures sends beside an export; nothing else. */
-  export: number | null;
-  /** Deletes this many old messages of a chat, and measures sends meanwhile; nothing else. */
-  retain: number | null;
-  /** Opens the console's inbox of this many chats, and measures nothing else. */
-  console: number | null;
-  /** Scrolls through a conversation of this many messages on both pages, and measures nothing else. */
-  conversation: number | null;
+  /** Measures only long work whose name contains this text, beside sends. */
+  work: string | null;
+  /** How much work. */
+  amount: number | null;
   /** Runs Lighthouse on the pages, and measures nothing else. */
   lighthouse: boolean;
-  /** Measures the memory of the runtime during uploads, and nothing else. */
-  uploads: boolean;
   /** Measures the longest step of routes and alarms, and nothing else. */
   steps: boolean;
-  /** Measures all kinds of listeners beside sends for this many minutes, and nothing else. */
-  listeners: number | null;
   /** With little data. */
   small: boolean;
-  /** Of the deletion. */
+  /** Of the work, at most. */
   minutes: number;
   /** Measures the cases beside a build of this commit, and nothing else. */
   against: string | null;
@@ -51,20 +43,15 @@ export const USAGE = `npm run bench -- [options]
   --goals          only the cases that have a goal, and what they are compared to
   --rounds <n>     turns of each case (5)
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
-  --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
-  --delete <chats>  measures only the deletion of a channel with this many chats, and the pages of GET /chats meanwhile
-  --export <chats> measures only the export of an organization of this many chats, and sends beside the export of a chat
-  --retain <n>     measures only the deletion of this many old messages of a chat, and sends in this chat meanwhile
-  --console <n>    measures only how fast a person switches between this many chats in the console
-  --conversation <n>  measures only how a chat of this many messages scrolls on the visitors' page and in the console
+  --scale          also a chat of 1,000,000 messages and an organization of 1,000,000 chats
+  --work <text>    only long work whose name contains the text, beside sends and lists of chats:
+${WORK.map(({ name, amount, unit }) => `                     ${name}: ${shown(amount)} ${unit}`).join("\n")}
+  --amount <n>     how much of this work
+  --minutes <n>    stops this work after this many minutes, even if something is left (15)
   --lighthouse     only runs Lighthouse on a page with the widget, the visitors' page and the console, --rounds times.
                    npm fetches it
-  --uploads        measures only the memory of the runtime while 20 files of 16 MiB are uploaded at once
   --steps          measures only how long routes and alarms hold up an object, on data that makes them dear. With
                    --only those whose names contain the text, with --small little data
-  --listeners <minutes>  measures only 1,000 visitors' sockets, 10 streams, 3 webhooks and 2 consoles beside 100 sends a
-                   second
-  --minutes <n>    stops this measurement after this many minutes, even if chats or messages are left (15)
   --against <commit>  measures the cases of --only beside a build of that commit, in turns, and prints the ratios
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
@@ -87,15 +74,10 @@ export function readArguments(argv: string[]): BenchArguments {
       // On a disk, fsync would be most of each write, and would say nothing about the storage of the platform.
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
-      delete: { type: "string" },
-      export: { type: "string" },
-      retain: { type: "string" },
-      console: { type: "string" },
-      conversation: { type: "string" },
+      work: { type: "string" },
+      amount: { type: "string" },
       lighthouse: { type: "boolean", default: false },
-      uploads: { type: "boolean", default: false },
       steps: { type: "boolean", default: false },
-      listeners: { type: "string" },
       small: { type: "boolean", default: false },
       minutes: { type: "string", default: "15" },
       against: { type: "string" },
@@ -108,12 +90,8 @@ export function readArguments(argv: string[]): BenchArguments {
     only: values.only ?? null,
     against: values.against ?? null,
     profile: values.profile ?? null,
-    delete: values.delete === undefined ? null : Math.ceil(positive("delete", values.delete)),
-    export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
-    retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
-    console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),
-    conversation: values.conversation === undefined ? null : Math.ceil(positive("conversation", values.conversation)),
-    listeners: values.listeners === undefined ? null : positive("listeners", values.listeners),
+    work: values.work ?? null,
+    amount: values.amount === undefined ? null : Math.ceil(positive("amount", values.amount)),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

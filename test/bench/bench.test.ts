@@ -4,20 +4,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
-import { consoleText, measureConsole } from "./console.ts";
-import { conversationText, measureConversation } from "./conversation.ts";
-import { erasureText, measureErasure } from "./erasure.ts";
-import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
-import { listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
-import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
 import { SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { goalTable, table } from "./table.ts";
-import { measureUploads, uploadsText } from "./uploads.ts";
+import { measureWork, workText } from "./work.ts";
+import { chosenWork } from "./work-cases.ts";
 import { findWrk } from "./wrk.ts";
 
 const TINY: Sizes = {
@@ -28,9 +23,6 @@ const TINY: Sizes = {
   manyChats: 30,
   keys: 3,
   asleep: 2,
-  visitors: 3,
-  activeChats: 5,
-  reportSeconds: 2,
 };
 
 /** The cases of `FULL` that have a goal. */
@@ -57,10 +49,12 @@ const GOALS = [
 
 const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, afterSeconds: 0.1, log: () => undefined };
 
+const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 1 };
+
 test("every case is prepared, counted and timed, and gets the expected responses", async () => {
   const cases = selectCases(TINY, { only: null, goals: false, scale: true });
-  const settings = { ...SETTINGS, seconds: 0.02, wrk: null, memory: [25, 65] };
-  const { rows, gzippedBytes, memory } = await bench(cases, settings);
+  const settings = { ...SETTINGS, seconds: 0.02, wrk: null };
+  const { rows, gzippedBytes } = await bench(cases, settings);
   expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
   // An event can come before the answer to its send is read: then it took no time.
   const tookNone = rows.filter(({ name, p50 }) => !(name.startsWith("event to") ? p50 >= 0 : p50 > 0));
@@ -89,16 +83,6 @@ test("every case is prepared, counted and timed, and gets the expected responses
   const followed = rows.filter(({ after }) => after !== null).map(({ name }) => name);
   expect(followed).toEqual(cases.filter((each) => each.followed).map(({ name }) => name));
 
-  // In two seconds, each of the five chats reports.
-  const listened = rows.filter(({ name }) => name.endsWith("5 chats are active each second"));
-  expect(listened.map(({ reports }) => reports)).toEqual([expect.any(Number), expect.any(Number)]);
-  expect(listened[0]?.reports).toBeGreaterThan(0);
-
-  expect(memory.map(({ messages, heap }) => [messages, heap > 100_000])).toEqual([
-    [25, true],
-    [65, true],
-  ]);
-
   const list = rows.find(({ name }) => name === "list, page 1 of 25");
   expect([list?.toBare, list?.toFloor, list?.toLiteral, list?.goal?.measured]).toEqual(
     Array(4).fill(expect.any(Number)),
@@ -107,68 +91,58 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
 });
 
-test("a deleted channel leaves nothing, and its deletion is measured", async () => {
-  const erasure = await measureErasure({ chats: 60, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
-  expect(erasure).toMatchObject({ chats: 60, erased: 60, faults: [] });
-  expect(erasure.before.read).toBeGreaterThan(0);
-  expect(erasure.meanwhile.pages).toBeGreaterThan(0);
-  expect(erasureText(erasure)).toContain("Nothing of the channel is left.");
-});
-
-test("an organization is exported over connections that are cut, and sends beside an export are measured", async () => {
-  const sizes = { chats: 150, full: 2, messages: 1_200, longChat: 1_500 };
-  const measured = await measureExport(sizes, { ...SETTINGS, seconds: 0.2, wrk: null });
-  expect(measured).toMatchObject({ faults: [], sizes });
-  expect(measured.cuts).toBeGreaterThan(0);
-  expect(measured.sends.map(({ connections, beside }) => [connections, beside.rate > 0])).toEqual([
-    [1, true],
-    [16, true],
+test.each([
+  ["retention", 2_500],
+  ["deletion", 60],
+  ["export", 150],
+])("%s is done without a fault, and sends beside it are measured", async (name, amount) => {
+  const [measured] = await measureWork(chosenWork(name), { ...WORK_SETTINGS, amount });
+  if (!measured) throw new Error("nothing was measured");
+  const text = workText(measured);
+  expect([measured.faults, measured.done], text).toEqual([[], amount]);
+  expect([...measured.times.keys()].toSorted()).toEqual([
+    "GET /chats, before",
+    "GET /chats, meanwhile",
+    "sends, before",
+    "sends, meanwhile",
   ]);
-  expect(exportText(measured)).toContain("Every line came once.");
+  expect(measured.memory.map(({ name }) => name)).toEqual(["before, at most", "meanwhile, at most", "after"]);
 });
 
-test("old messages of a chat are deleted, and sends meanwhile are measured", async () => {
-  const measured = await measureRetention({ messages: 2_500, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
-  expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
-  expect(measured.meanwhile.sends).toBeGreaterThan(0);
-  expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
+test("the memory of uploads is measured beside that of the same files put straight into R2", async () => {
+  const fast = chosenWork("uploads").filter(({ name }) => !name.includes("slow"));
+  const [straight, uploaded] = await measureWork(fast, { ...WORK_SETTINGS, amount: 2 });
+  expect([straight?.faults, straight?.growth, uploaded?.faults]).toEqual([[], null, []]);
+  expect(uploaded?.growth).toEqual(expect.any(Number));
 });
 
-test("the memory of uploads is measured beside bodies that are dropped, and that are put straight into R2", async () => {
-  const sizes = { uploads: 2, bytes: 2_097_152, slowSeconds: 0.1 };
-  const measured = await measureUploads(sizes, { ...SETTINGS, seconds: 1, wrk: null });
-  expect(measured.rows.map(({ before, peak }) => peak >= before)).toEqual(Array(6).fill(true));
-  expect(uploadsText(measured)).toContain("2 bodies of 2 MiB at once");
+test("a stream, a webhook, a console or a socket misses nothing of what is sent", async () => {
+  const [measured] = await measureWork(chosenWork("listeners"), { ...WORK_SETTINGS, amount: 10, minutes: 0.1 });
+  const counts = Object.fromEntries([...(measured?.times ?? [])].map(([row, { length }]) => [row, length]));
+  const sends = counts["sends, meanwhile"];
+  expect(measured?.faults).toEqual([]);
+  expect(sends).toBeGreaterThan(0);
+  expect(counts).toMatchObject({
+    "sockets, after the 201": sends,
+    "streams, after the 201": sends,
+    "webhooks, after the 201": 3 * (sends ?? 0),
+    "consoles, after the 201": expect.any(Number),
+  });
 });
 
-test("an inbox of many chats is measured in a browser", async () => {
-  const measured = await measureConsole(100, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured).toMatchObject({ chats: 100, switches: 60 });
-  expect(measured.requests).toBeLessThanOrEqual(2);
-  expect(consoleText(measured)).toContain("An inbox of 100 chats");
-});
-
-test("all kinds of listeners are measured beside sends", async () => {
-  const sizes = { visitors: 10, streams: 2, webhooks: 1, consoles: 1, perSecond: 10, seconds: 6 };
-  const measured = await measureListeners(sizes, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured.faults).toEqual([]);
-  const { sends, sockets, streams, webhooks, consoles } = measured.latencies;
-  expect([sends, sockets, streams, webhooks].map(({ count }) => count)).toEqual([30, 30, 60, 30]);
-  expect(consoles.count).toBeGreaterThan(0);
-  expect(listenersText(measured)).toContain(
-    "10 sockets, 2 streams, 1 webhooks and 1 consoles beside 10 sends a second",
-  );
+test("switches between chats of an inbox are measured in a browser", async () => {
+  const [measured] = await measureWork(chosenWork("console"), { ...WORK_SETTINGS, amount: 100 });
+  expect([measured?.faults, measured?.times.get("switches")?.length]).toEqual([[], 60]);
 });
 
 test("the scrolling of a conversation is measured in a browser", async () => {
-  const measured = await measureConversation(150, { ...SETTINGS, seconds: 0.1, wrk: null });
-  expect(measured).toMatchObject({ messages: 150, pictures: 7 });
-  for (const { up, down, after, arrival } of measured.pages) {
-    for (const { rate, pixels } of [up, down]) expect(Math.min(rate, pixels)).toBeGreaterThan(0);
-    expect(after.heap).toBeLessThan(40e6);
-    expect(arrival).toBeGreaterThan(0);
+  const [measured] = await measureWork(chosenWork("conversation"), { ...WORK_SETTINGS, amount: 150 });
+  expect(measured?.faults).toEqual([]);
+  for (const page of ["the visitors' page", "the console"]) {
+    for (const way of ["up", "down"]) {
+      expect(measured?.times.get(`frames of ${page}, ${way}`)?.length).toBeGreaterThan(0);
+    }
   }
-  expect(conversationText(measured)).toContain("A chat of 150 messages with 7 pictures");
 });
 
 test("cases are driven by wrk if it is installed", async () => {
@@ -180,7 +154,7 @@ test("cases are driven by wrk if it is installed", async () => {
   ];
   const all = selectCases(TINY, { only: null, goals: false, scale: false });
   const cases = all.filter(({ name }) => [...names, "429: over the limit", "inbound WhatsApp webhook"].includes(name));
-  const { rows } = await bench(cases, { ...SETTINGS, seconds: 0.02, wrk: await findWrk(), memory: [] });
+  const { rows } = await bench(cases, { ...SETTINGS, seconds: 0.02, wrk: await findWrk() });
   expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
   expect(rows.filter(({ rate, driverShare }) => !(rate > 0 && driverShare > 0))).toEqual([]);
 });

@@ -5,10 +5,9 @@ import { newSecrets } from "../support/world/workers.ts";
 import { measureAftermath } from "./aftermath.ts";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case } from "./cases.ts";
-import { countCase, countReports } from "./counts.ts";
+import { countCase } from "./counts.ts";
 import { type Driver, nodeDriver } from "./driver.ts";
 import { Place } from "./fixtures.ts";
-import { type Memory, measureMemory } from "./memory.ts";
 import { type Counted, type Row, rowsOf } from "./report.ts";
 import { type Prepared, runRounds } from "./rounds.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
@@ -21,7 +20,6 @@ export interface Outcome {
   gzippedBytes: number;
   /** Milliseconds that the Worker's script runs before its first request. Null if it was not measured. */
   startUp: number | null;
-  memory: Memory[];
 }
 
 /** What all ways to run cases need. */
@@ -39,8 +37,6 @@ export interface BenchSettings extends RunSettings {
   /** For how long the server is watched after the requests of a case with `followed`. */
   afterSeconds: number;
   startUp: boolean;
-  /** The lengths, in messages, of the chats whose objects' memory is measured. */
-  memory: number[];
 }
 
 /**
@@ -48,7 +44,7 @@ export interface BenchSettings extends RunSettings {
  * service as it is deployed starts on the same data, and is timed.
  */
 export async function bench(cases: Case[], settings: BenchSettings): Promise<Outcome> {
-  const { rounds, seconds, afterSeconds, memory, log } = settings;
+  const { rounds, seconds, afterSeconds, log } = settings;
   return withSetup(settings, { minify: true }, async (setup, drive) => {
     const startUp = settings.startUp ? await startUpTime(join(setup.folder, "startup.cpuprofile")) : null;
     const prepared = await prepare(setup, cases, log);
@@ -66,7 +62,6 @@ export async function bench(cases: Case[], settings: BenchSettings): Promise<Out
       rows: rowsOf(counted, timed.results, timed.after),
       gzippedBytes: await gzippedSize(setup.scripts.parley),
       startUp,
-      memory: await measureMemory(setup, memory, log),
     };
   });
 }
@@ -111,8 +106,7 @@ async function count(server: Server, prepared: Prepared[], log: RunSettings["log
   log("Counting calls and rows");
   const counted: Counted[] = [];
   for (const { each, traffic } of prepared) {
-    const counts = await countCase(server, each, traffic);
-    counted.push({ each, counts, reports: await countReports(server, each, traffic) });
+    counted.push({ each, counts: await countCase(server, each, traffic) });
   }
   return counted;
 }

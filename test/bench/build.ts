@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The path of each Worker's script. */
 export type Scripts = Record<
-  "parley" | "counted" | "erasing" | "steps" | "delayed" | "direct" | "floors" | "literal" | "countedLiteral",
+  "parley" | "counted" | "steps" | "delayed" | "direct" | "floors" | "literal" | "countedLiteral",
   string
 >;
 
@@ -36,7 +36,7 @@ export async function buildScripts(
   folder: string,
   { minify, root = ROOT }: { minify: boolean; root?: string | undefined },
 ): Promise<Scripts> {
-  const own = ["erasing", "steps", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
+  const own = ["steps", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
   await Promise.all([
     wranglerIn(root, "deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
     bundle(Object.fromEntries(own.map((name) => [name, join(root, "test/bench/workers", `${name}.ts`)])), folder),
@@ -44,7 +44,6 @@ export async function buildScripts(
   return {
     parley: join(folder, "parley", "index.js"),
     counted: join(folder, "counted.js"),
-    erasing: join(folder, "erasing.js"),
     steps: join(folder, "steps.js"),
     delayed: join(folder, "delayed.js"),
     direct: join(folder, "direct.js"),

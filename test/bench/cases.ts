@@ -19,10 +19,6 @@ export interface Case {
   warmUp?: number;
   /** What the service does after its requests is measured too: reports, alarms, counts. */
   followed?: boolean;
-  /** It leaves the process slower than before, so it has its turns after all others, and no ratios. */
-  last?: boolean;
-  /** For this many seconds it is counted how often its chats report to their organization's object. */
-  reportSeconds?: number;
   /** Only for `--scale`, because its data takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
@@ -48,8 +44,6 @@ export interface CaseTurn {
   seconds: number;
   /** Sends the case's requests for that time, as for a case without `run`. */
   drive: () => Promise<Measured>;
-  /** Call it when what comes before the measured time is over. */
-  begin?: () => Promise<unknown>;
 }
 
 export const CONNECTIONS = 16;
@@ -97,7 +91,7 @@ export function unique(): string {
 /** A case of the service with 16 connections. */
 export function parley(
   name: string,
-  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "last" | "warmUp" | "followed">,
+  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "warmUp" | "followed">,
   make: Case["make"],
 ): Case {
   return { name, front: "parley", connections: CONNECTIONS, ...compared, make };

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Office } from "./fixtures.ts";
 import { shown } from "./sizes.ts";
 import type { StepCase, StepSizes } from "./step-cases.ts";
 import { waitFor } from "./step-data.ts";
-import type { Office, StepPlace } from "./step-fixtures.ts";
+import type { StepPlace } from "./step-fixtures.ts";
 
 const MARKS = "\u0301\u0323";
 const DAY_MS = 86_400_000;

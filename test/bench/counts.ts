@@ -1,14 +1,11 @@
-import { setTimeout } from "node:timers/promises";
 import type { Case, Traffic } from "./cases.ts";
-import { drive, type Measured } from "./driver.ts";
+import { drive } from "./driver.ts";
 import type { Server } from "./server.ts";
 import type { Tally } from "./tally.ts";
 
 /** Requests that are counted: at least, and of each connection. As many are sent before to warm up. */
 const AT_LEAST = 64;
 const OF_EACH = 4;
-/** The requests of a case are not sent while its reports are counted. */
-const NOTHING: Measured = { requests: 0, seconds: 0, p50: 0, p99: 0, driverShare: 0, unexpected: null };
 
 /**
  * What one request of a case costs on average, as the builds with counters count it. Null for a case without counters.
@@ -29,17 +26,6 @@ export async function countCase(
   const total = await tally(server, front);
   const each = Object.entries(total).map(([name, count]) => [name, count / requests]);
   return Object.fromEntries(each) as Tally;
-}
-
-/** How often the chats of a case report in a second. Null for a case that does not ask for it. */
-export async function countReports(server: Server, { front, reportSeconds }: Case, { run }: Traffic) {
-  if (reportSeconds === undefined || !run) return null;
-  const drive = async () => {
-    await setTimeout(reportSeconds * 1_000);
-    return NOTHING;
-  };
-  await run(server.url(front), { seconds: reportSeconds, drive, begin: () => tally(server, "parley") });
-  return (await tally(server, "parley")).reports / reportSeconds;
 }
 
 /** What both isolates have counted since the last call. */

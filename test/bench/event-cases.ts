@@ -5,6 +5,7 @@ import { createChannel, createKey, createOrganization } from "../support/world/f
 import { type Answer, wanted, worldAt } from "../support/world/world.ts";
 import { type Case, type CaseTurn, type Goal, parley, same, type Traffic } from "./cases.ts";
 import type { Measured } from "./driver.ts";
+import { followStream } from "./event-stream.ts";
 import type { Place } from "./fixtures.ts";
 import { SEND, SEND_ALONE } from "./message-cases.ts";
 import { authorized, post } from "./request.ts";
@@ -50,7 +51,7 @@ interface Ground {
   webhook: { id: string; endpoint: Endpoint } | null;
 }
 
-export async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
+async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
   const organization = await createOrganization(place);
   const { secret } = await createKey(organization, { permissions: [...PERMISSIONS] });
   const webhook = pace ? await webhookOf(place, organization.id, pace) : null;
@@ -150,33 +151,16 @@ async function openWebhook(url: URL, ground: Ground): Promise<Arrivals> {
 }
 
 /** Opens a stream, and waits until the chats know that somebody listens: before that they report every 2 seconds. */
-export async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
+async function openStream(url: URL, ground: Ground): Promise<Arrivals> {
   const stop = new AbortController();
-  const response = await fetch(new URL("/api/v1/events/stream?types=message.created", url), {
-    headers: authorized(ground.secret),
-    signal: stop.signal,
-  });
-  if (response.status !== 200) throw new Error(`a stream was answered ${response.status}`);
   const arrivals: Arrivals = { came: new Map(), onArrival: () => {}, close: async () => stop.abort() };
-  void read(response, arrivals).catch(() => {});
+  await followStream(url, ground.secret, stop.signal, (frame) => {
+    const [, id] = /"messageId":"(\w+)"/.exec(frame) ?? [];
+    if (id) arrivals.came.set(id, performance.now());
+    arrivals.onArrival();
+  });
   await warmUp(url, ground, arrivals);
   return arrivals;
-}
-
-async function read({ body }: Response, arrivals: Arrivals): Promise<void> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of body ?? []) {
-    const now = performance.now();
-    text += decoder.decode(bytes as Uint8Array, { stream: true });
-    const frames = text.split("\n\n");
-    text = frames.pop() ?? "";
-    for (const frame of frames) {
-      const [, id] = /"messageId":"(\w+)"/.exec(frame) ?? [];
-      if (id) arrivals.came.set(id, now);
-    }
-    arrivals.onArrival();
-  }
 }
 
 async function warmUp(url: URL, { secret, chatIds }: Ground, arrivals: Arrivals): Promise<void> {
@@ -224,7 +208,7 @@ async function measure(
 }
 
 /** Sends a message. Returns its id, and when its 201 came. */
-export async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
+async function send(url: URL, secret: string, chatId: string): Promise<{ id: string; at: number }> {
   const response = await fetch(new URL(`/api/v1/chats/${chatId}/messages`, url), {
     method: "POST",
     headers: authorized(secret),

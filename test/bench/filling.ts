@@ -2,23 +2,11 @@
 export interface Messages {
   chatId: string;
   senderId: string;
-  /** When the first message was sent, Unix milliseconds. Each further one was sent a millisecond later, or as in a talk. */
+  /** When the first message was sent, Unix milliseconds. Each further one was sent a millisecond later. */
   startsAt: number;
   from: number;
   count: number;
-  /** Both sides of a conversation over months. Without it, the company sends one text all the time. */
-  talk?: Talk;
 }
-
-/** The pictures of a conversation: one in this many messages, in turn. */
-export interface Talk {
-  every: number;
-  /** JPEGs of these sides, in base64. */
-  pictures: { width: number; height: number; base64: string }[];
-}
-
-/** Between two messages of a conversation, on average. */
-export const TALK_STEP_MS = 25 * 60_000;
 
 /** Chats without messages to write into an organization: `count` of them, the first with the number `from`. */
 export interface Chats {
@@ -34,14 +22,6 @@ export interface Chats {
   startsAt: number;
   from: number;
   count: number;
-}
-
-/** What an organization's object has of a channel. */
-export interface ChannelRows {
-  /** Rows that page 2 of the list reads. */
-  read: number;
-  chats: number;
-  addresses: number;
 }
 
 /** The id of the chat with a number. */

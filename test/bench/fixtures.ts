@@ -1,12 +1,28 @@
-import { type Channel, createChat } from "../support/world/factories.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
+import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
-import { type ChannelRows, type Chats, chatIdOf, type Messages, TALK_STEP_MS, type Talk } from "./filling.ts";
+import { type Chats, chatIdOf, type Messages } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
 /** How many messages, or chats, one call writes. */
 const MESSAGES_AT_ONCE = 10_000;
 const CHATS_AT_ONCE = 50_000;
+
+/** An organization with a channel, a chat and a key with all permissions. */
+export interface Office {
+  channel: Channel;
+  chatId: string;
+  secret: string;
+}
+
+export async function createOffice(world: World): Promise<Office> {
+  const organization = await createOrganization(world, { selfService: { maxKeys: 100 } });
+  const channel = await createChannel(organization);
+  const { id: chatId } = await createChat(channel);
+  const { secret } = await createKey(organization, { permissions: PERMISSIONS });
+  return { channel, chatId, secret };
+}
 
 /** The service that the cases measure. Factories create a few things by its API, its methods many in the storage. */
 export class Place implements World {
@@ -39,25 +55,18 @@ export class Place implements World {
     return made;
   }
 
-  /** Makes a web chat with this number of messages, the first sent when the chat was created. Returns its id. */
-  async chat(channel: Channel, messages: number, sentAt?: number): Promise<string> {
-    return (await this.#filledChat(channel, messages, sentAt, {})).id;
-  }
-
-  /** Makes a web chat of this many messages of both sides, with pictures. The visitor is the user `address`. */
-  async talk(channel: Channel, messages: number, talk: Talk): Promise<{ id: string; address: string }> {
-    const { id, contact } = await this.#filledChat(channel, messages, Date.now() - messages * TALK_STEP_MS, { talk });
-    return { id, address: contact.address };
-  }
-
-  async #filledChat(channel: Channel, messages: number, sentAt: number | undefined, more: Pick<Messages, "talk">) {
-    const chat = await createChat(channel);
+  /**
+   * Makes a web chat with this number of messages, the first sent when the chat was created. Returns its id.
+   * @param overrides of the request that creates it
+   */
+  async chat(channel: Channel, messages: number, sentAt?: number, overrides: object = {}): Promise<string> {
+    const chat = await createChat(channel, overrides);
     const startsAt = sentAt ?? Date.parse(chat.createdAt);
     const senderId = channel.organization.memberId;
     for (const range of parts(1, messages, MESSAGES_AT_ONCE)) {
-      await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range, ...more } satisfies Messages);
+      await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range } satisfies Messages);
     }
-    return chat;
+    return chat.id;
   }
 
   /**
@@ -70,12 +79,6 @@ export class Place implements World {
     const of = { organizationId, channelId, stem, name, assigneeId, startsAt: Date.now() - count };
     for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
     return (n: number) => chatIdOf(of, n);
-  }
-
-  /** What the organization's object has of a channel. */
-  async channelRows({ organization, id: channelId }: Channel): Promise<ChannelRows> {
-    const body = JSON.stringify({ organizationId: organization.id, channelId });
-    return (await this.ask("/bench/channel-rows", { method: "POST", body })).json() as Promise<ChannelRows>;
   }
 
   /** Makes these keys unused for more than an hour. */

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Office } from "./fixtures.ts";
 import { shown } from "./sizes.ts";
 import type { StepCase, StepSizes } from "./step-cases.ts";
 import { waitFor } from "./step-data.ts";
-import type { Office, StepPlace } from "./step-fixtures.ts";
+import type { StepPlace } from "./step-fixtures.ts";
 
 /** Cases about the chats of an organization. */
 export function listSteps({ many, searched, seconds }: StepSizes): StepCase[] {

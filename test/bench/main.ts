@@ -3,21 +3,16 @@ import { exitCodeOf } from "../support/mistake.ts";
 import { againstText, measureAgainst } from "./against.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
-import { consoleText, measureConsole } from "./console.ts";
-import { conversationText, measureConversation } from "./conversation.ts";
-import { erasureText, measureErasure } from "./erasure.ts";
-import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
-import { FULL_LISTENERS, listenersText, measureListeners } from "./listeners.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
-import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
-import { FULL, shown } from "./sizes.ts";
+import { FULL } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
 import { measureSteps, stepsText } from "./steps.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
-import { FULL_UPLOADS, isWithinGoal, measureUploads, uploadsText } from "./uploads.ts";
+import { measureWork, workText } from "./work.ts";
+import { chosenWork } from "./work-cases.ts";
 import { findWrk } from "./wrk.ts";
 
 /** An alarm rings within two seconds of a send, an idle key within five. */
@@ -34,45 +29,15 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const wrk = await findWrk();
-  if (given.delete !== null) {
-    const erasure = await measureErasure({ chats: given.delete, seconds: given.minutes * 60 }, { ...given, wrk, log });
-    print(erasureText(erasure));
-    return erasure.faults.length > 0 ? 1 : 0;
-  }
-  if (given.export !== null) {
-    const measured = await measureExport({ ...FULL_EXPORT, chats: given.export }, { ...given, wrk, log });
-    print(exportText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
-  }
-  if (given.retain !== null) {
-    const sizes = { messages: given.retain, seconds: given.minutes * 60 };
-    const measured = await measureRetention(sizes, { ...given, wrk, log });
-    print(retentionText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
-  }
-  if (given.console !== null) {
-    print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
-    return 0;
-  }
-  if (given.conversation !== null) {
-    print(conversationText(await measureConversation(given.conversation, { ...given, wrk, log })));
-    return 0;
+  if (given.work !== null) {
+    const all = await measureWork(chosenWork(given.work), { ...given, wrk, log });
+    for (const measured of all) print(`\n${workText(measured)}`);
+    return all.some(({ faults }) => faults.length > 0) ? 1 : 0;
   }
   if (given.lighthouse) {
     const pages = await measureLighthouse(given.rounds, log);
     print(lighthouseText(pages));
     return isFaultless(pages) ? 0 : 1;
-  }
-  if (given.uploads) {
-    const measured = await measureUploads(FULL_UPLOADS, { ...given, wrk, log });
-    print(uploadsText(measured));
-    return isWithinGoal(measured) ? 0 : 1;
-  }
-  if (given.listeners !== null) {
-    const sizes = { ...FULL_LISTENERS, seconds: given.listeners * 60 };
-    const measured = await measureListeners(sizes, { ...given, wrk, log });
-    print(listenersText(measured));
-    return measured.faults.length > 0 ? 1 : 0;
   }
   if (given.steps) {
     const measured = await measureSteps(given.small ? SMALL_STEPS : FULL_STEPS, given.only, { ...given, wrk, log });
@@ -89,9 +54,8 @@ async function main(argv: string[]): Promise<number> {
     return compared.some(({ unexpected }) => unexpected !== null) ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
-  const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
   const startUp = given.only === null && !given.goals;
-  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, memory, log };
+  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, log };
   const measured = await bench(selectCases(FULL, given), settings);
   const driver = wrk === null ? "Node" : "wrk";
   const slowBare = slowBareRoute(measured.rows, driver);
@@ -106,7 +70,7 @@ async function main(argv: string[]): Promise<number> {
   return wrong.length > 0 ? 1 : 0;
 }
 
-function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchArguments, driver: string): void {
+function show({ rows, gzippedBytes, startUp }: Outcome, { data }: BenchArguments, driver: string): void {
   print(`\n${table(rows)}\n\n`);
   const goals = goalTable(rows);
   if (goals) print(`${goals}\n\n`);
@@ -115,9 +79,6 @@ function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchA
   print(
     `Worker: ${(gzippedBytes / 1_024).toFixed(1)} KiB gzipped${startUp === null ? "" : `, start-up ${startUp} ms`}\n`,
   );
-  for (const { messages, heap } of memory) {
-    print(`Object of a chat with ${shown(messages)} messages: ${Math.round(heap / 1_024)} KiB of heap\n`);
-  }
 }
 
 async function showProfiles(name: string, given: BenchArguments, wrk: string | null): Promise<number> {

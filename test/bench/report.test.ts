@@ -21,7 +21,7 @@ function rowsWith(...rates: [Case, ...rates: number[]][]): Row[] {
     results.set(each, { turns, unexpected: null });
   }
   return rowsOf(
-    rates.map(([each]) => ({ each, counts: null, reports: null })),
+    rates.map(([each]) => ({ each, counts: null })),
     results,
   );
 }
@@ -68,7 +68,7 @@ test("a case that got a wrong response is an error and has no figures", () => {
     [send, { turns, unexpected: null }],
   ]);
   const rows = rowsOf(
-    [...results.keys()].map((each) => ({ each, counts: null, reports: null })),
+    [...results.keys()].map((each) => ({ each, counts: null })),
     results,
   );
   expect(rows.map(({ unexpected }) => unexpected)).toEqual([null, "HTTP 500", null]);

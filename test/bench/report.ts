@@ -24,8 +24,6 @@ export interface Row extends Ratios {
   after: number | null;
   /** For each request, as counted. */
   counts: Tally | null;
-  /** Reports of chats to their organization's object in a second. */
-  reports: number | null;
   /** The largest share of a core that the driver used. */
   driverShare: number;
   /** The first wrong response. */
@@ -46,12 +44,11 @@ interface Ratios {
 export interface Counted {
   each: Case;
   counts: Tally | null;
-  reports: number | null;
 }
 
 export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = new Map<Case, number>()): Row[] {
   const turnsOf = new Map(cases.map(({ each }) => [each.name, validTurns(results.get(each))]));
-  return cases.map(({ each, counts, reports }) => {
+  return cases.map(({ each, counts }) => {
     const turns = turnsOf.get(each.name) ?? [];
     const of = (pick: (turn: Turn) => number) => turns.map(pick);
     const ratioTo = (other: string | undefined, pick: (turn: Turn) => number = ({ rate }) => rate) => {
@@ -59,7 +56,7 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = 
       const ratios = turns.flatMap((turn, round) => (others[round] ? [pick(turn) / pick(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
-    const bare = each.last || each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
+    const bare = each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
     const cpu = turns.some((turn) => turn.cpu === null) ? null : median(of((turn) => turn.cpu ?? 0));
     const cpuRatioTo = (other: string | undefined) =>
       cpu === null ? null : ratioTo(other, (turn) => 1 / (turn.cpu ?? Number.NaN));
@@ -83,7 +80,6 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = 
           ? { ...goal, measured, byCpu: goal.of === "rate" ? cpuRatioTo(goal.to) : null }
           : null,
       counts,
-      reports,
       driverShare: Math.max(...of(({ driverShare }) => driverShare)),
       unexpected: results.get(each)?.unexpected ?? null,
     };

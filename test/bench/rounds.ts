@@ -35,18 +35,15 @@ export async function runRounds(
   onRound: (round: number) => void,
 ): Promise<Map<Case, CaseTurns>> {
   const results = new Map<Case, CaseTurns>(cases.map(({ each }) => [each, { turns: [], unexpected: null }]));
-  const { first = [], last = [] } = Object.groupBy(cases, ({ each }) => (each.last ? "last" : "first"));
-  for (const some of [first, last]) {
-    for (const { each, traffic } of some)
-      await turn(server, drive, { each, traffic }, Math.min(seconds, WARM_UP_SECONDS));
-    for (let round = 0; round < rounds; round++) {
-      if (some === first) onRound(round);
-      for (const { each, traffic } of [...some.slice(round % some.length), ...some.slice(0, round % some.length)]) {
-        const { unexpected, ...measured } = await turn(server, drive, { each, traffic }, seconds);
-        const result = results.get(each);
-        result?.turns.push(measured);
-        if (result) result.unexpected ??= unexpected;
-      }
+  for (const each of cases) await turn(server, drive, each, Math.min(seconds, WARM_UP_SECONDS));
+  for (let round = 0; round < rounds; round++) {
+    onRound(round);
+    const begin = round % cases.length;
+    for (const { each, traffic } of [...cases.slice(begin), ...cases.slice(0, begin)]) {
+      const { unexpected, ...measured } = await turn(server, drive, { each, traffic }, seconds);
+      const result = results.get(each);
+      result?.turns.push(measured);
+      if (result) result.unexpected ??= unexpected;
     }
   }
   return results;

@@ -5,12 +5,10 @@ import { coldCases } from "./cold-cases.ts";
 import { directoryCases } from "./directory-cases.ts";
 import { eventCases } from "./event-cases.ts";
 import { BARE, bareOf, floorCases } from "./floor-cases.ts";
-import { listeningCases } from "./listening-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import { OBJECTS } from "./object-cases.ts";
 import type { Sizes } from "./sizes.ts";
-import { socketCases } from "./socket-cases.ts";
 import { WEBHOOKS } from "./webhook-cases.ts";
 
 /** The chosen cases, with the cases that they are compared to. */
@@ -48,11 +46,9 @@ function allCases(sizes: Sizes): Case[] {
     ...coldCases(sizes),
     ...REFUSALS,
     ...directoryCases(sizes),
-    ...listeningCases(sizes),
     ...OBJECTS,
     ...WEBHOOKS,
     ...eventCases,
-    ...socketCases(sizes),
   ];
 }
 

@@ -11,11 +11,6 @@ export interface Sizes {
   keys: number;
   /** Keys and chats whose objects are not in memory. */
   asleep: number;
-  /** Visitors with an open socket. */
-  visitors: number;
-  /** Chats that send a message each second, and for how many seconds their reports are counted. */
-  activeChats: number;
-  reportSeconds: number;
 }
 
 export const FULL: Sizes = {
@@ -26,9 +21,6 @@ export const FULL: Sizes = {
   manyChats: 1_000_000,
   keys: 1_000,
   asleep: 1_000,
-  visitors: 1_000,
-  activeChats: 100,
-  reportSeconds: 10,
 };
 
 /** The number of the last page of 20. */

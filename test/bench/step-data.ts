@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Office, StepPlace } from "./step-fixtures.ts";
+import type { Office } from "./fixtures.ts";
+import type { StepPlace } from "./step-fixtures.ts";
 
 const DAY_MS = 86_400_000;
 

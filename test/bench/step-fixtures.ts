@@ -1,20 +1,11 @@
-import { PERMISSIONS } from "../../src/model/permission.ts";
-import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { caller, type World, worldAt } from "../support/world/world.ts";
-import { Place } from "./fixtures.ts";
+import { createOffice, type Office, Place } from "./fixtures.ts";
 import type { Server, Statement } from "./server.ts";
 import type { Named, StepCall } from "./step-call.ts";
 
 /** The numbers from ? to ?, as `numbers`. */
 const NUMBERS = "with recursive numbers (n) as (select ? union all select n + 1 from numbers where n + 1 <= ?)";
 const WRITTEN_AT_ONCE = 50_000;
-
-/** An organization with a channel, a chat and a key with all permissions. */
-export interface Office {
-  channel: Channel;
-  chatId: string;
-  secret: string;
-}
 
 /** A service whose objects' storage can be filled from outside. */
 export class StepPlace implements Pick<World, "call" | "adminToken"> {
@@ -35,12 +26,8 @@ export class StepPlace implements Pick<World, "call" | "adminToken"> {
     await new Place(server, adminToken).migrate();
   }
 
-  async office(): Promise<Office> {
-    const organization = await createOrganization(this, { selfService: { maxKeys: 100 } });
-    const channel = await createChannel(organization);
-    const { id: chatId } = await createChat(channel);
-    const { secret } = await createKey(organization, { permissions: PERMISSIONS });
-    return { channel, chatId, secret };
+  office(): Promise<Office> {
+    return createOffice(this);
   }
 
   /** Calls the public API with the office's key. */

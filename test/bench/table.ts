@@ -4,7 +4,7 @@ import type { Row } from "./report.ts";
 /** Above this share of a core, the driver may be the limit. */
 export const DRIVER_LIMIT = 0.85;
 
-type Column<T> = [title: string, show: (row: T) => string];
+export type Column<T> = [title: string, show: (row: T) => string];
 
 const COLUMNS: Column<Row>[] = [
   ["case", ({ name }) => name],
@@ -24,7 +24,6 @@ const COLUMNS: Column<Row>[] = [
   ["object calls", ({ counts }) => count(counts?.objectCalls)],
   ["rows read", ({ counts }) => count(counts?.read)],
   ["rows written", ({ counts }) => count(counts?.written)],
-  ["reports/s", ({ reports }) => count(reports ?? undefined)],
 ];
 
 type Measured = { name: string; goal: NonNullable<Row["goal"]> };
@@ -49,13 +48,13 @@ export function table(rows: Row[]): string {
     const instead = title === "requests/s" ? "error" : "";
     return [title, (row) => (row.unexpected === null || column === 0 ? show(row) : instead)];
   });
-  return text(columns, rows);
+  return textTable(columns, rows);
 }
 
 /** The goals of the rows and what was measured. Empty if no row has a goal. */
 export function goalTable(rows: Row[]): string {
   const measured = rows.flatMap(({ name, goal }) => (goal ? [{ name, goal }] : []));
-  return measured.length > 0 ? text(GOAL_COLUMNS, measured) : "";
+  return measured.length > 0 ? textTable(GOAL_COLUMNS, measured) : "";
 }
 
 /** The functions of a profile with the most samples, and their shares of all samples of the profile. */
@@ -66,7 +65,7 @@ export function profileTable(functions: FunctionSamples[]): string {
     ["self", ({ samples }) => `${((100 * samples) / all).toFixed(1)}%`],
     ["file", ({ file }) => file],
   ];
-  return text(columns, functions.slice(0, SHOWN_FUNCTIONS));
+  return textTable(columns, functions.slice(0, SHOWN_FUNCTIONS));
 }
 
 export function samplesOf(functions: FunctionSamples[]): number {
@@ -78,7 +77,7 @@ function isReached({ of, measured, must }: Measured["goal"]): boolean {
 }
 
 /** The first column is aligned left, the others right. */
-function text<T>(columns: Column<T>[], rows: T[]): string {
+export function textTable<T>(columns: Column<T>[], rows: T[]): string {
   const lines = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, show]) => show(row)))];
   const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const pad = (cell: string, column: number) =>

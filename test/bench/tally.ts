@@ -8,6 +8,4 @@ export interface Tally {
   read: number;
   /** Rows written, as they are billed: in D1, in SQLite and key-value rows of objects, and alarms. */
   written: number;
-  /** Reports of chats to their organizations' objects. They belong to no request. */
-  reports: number;
 }

@@ -1,4 +1,3 @@
-import { bucketOf, fileKey } from "../../../src/calls/file-bucket.ts";
 import { Adoption } from "../../../src/chats/object/identity.ts";
 import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/object/log/new-message.ts";
@@ -6,8 +5,6 @@ import worker, * as service from "../../../src/index.ts";
 import { newId } from "../../../src/model/id.ts";
 import type { Chats, Messages } from "../filling.ts";
 import { countedWorker, counting } from "./counted-service.ts";
-import { countReport } from "./counting.ts";
-import { talkRows } from "./talk.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
 
@@ -26,7 +23,6 @@ export class WebhookObject extends counting(service.WebhookObject) {}
 export class OrganizationObject extends counting(service.OrganizationObject) {
   /** What alarms of chats call belongs to no request. */
   override report(...given: Parameters<service.OrganizationObject["report"]>) {
-    countReport();
     return this.aside(() => super.report(...given));
   }
 
@@ -67,7 +63,7 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
 
 export class ChatObject extends counting(service.ChatObject) {
   /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
-  async fill({ chatId, senderId, startsAt, from, count, talk }: Messages): Promise<void> {
+  async fill({ chatId, senderId, startsAt, from, count }: Messages): Promise<void> {
     const { storage } = this.ctx;
     const log = new MessageLog(
       storage,
@@ -80,18 +76,6 @@ export class ChatObject extends counting(service.ChatObject) {
       () => {},
     ).identity();
     if (!identity) throw new Error(`${chatId} is not adopted`);
-    if (talk) {
-      const rows = talkRows(talk, { chatId, senderId, startsAt, from, count });
-      storage.transactionSync(() => {
-        for (const { row } of rows) log.append(row);
-      });
-      for (const { row, bytes } of rows) {
-        if (bytes === null || row.media === null || !("fileId" in row.media)) continue;
-        const key = fileKey({ chatId, life: identity.life, mediaId: row.media.fileId });
-        await bucketOf(this.env, chatId)?.put(key, bytes);
-      }
-      return;
-    }
     storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
         const sentAt = startsAt + seq;

@@ -1,7 +1,7 @@
 import type { Tally } from "../tally.ts";
 import type { Around } from "./hops.ts";
 
-const counted: Tally = { objectCalls: 0, trips: 0, statements: 0, read: 0, written: 0, reports: 0 };
+const counted: Tally = { objectCalls: 0, trips: 0, statements: 0, read: 0, written: 0 };
 /**
  * Undefined until somebody asks for counts. The cursors of a million written messages would stay on the heap, and each
  * collection of garbage would hold up the requests that are timed.
@@ -18,11 +18,6 @@ export function take(): Tally {
   const taken = { ...counted };
   for (const name of Object.keys(counted) as (keyof Tally)[]) counted[name] = 0;
   return taken;
-}
-
-/** Counts a report of a chat. */
-export function countReport(): void {
-  counted.reports++;
 }
 
 /** Counts hops. `isCounted` is false during an alarm, which belongs to no request. */

@@ -136,10 +136,6 @@ const app = new Hono<{ Bindings: FloorEnv }>()
     await c.env.DB.prepare("select id from rows where id = ?").bind(1).first();
     return c.json({ row: await c.env.OBJECTS.getByName(c.req.param("other")).read() });
   })
-  .post("/dropped/:name", async (c) => {
-    await c.req.raw.body?.pipeTo(new WritableStream());
-    return c.json(OK);
-  })
   .post("/put/:name", async (c) => {
     await c.env.MEDIA.put(c.req.param("name"), c.req.raw.body);
     return c.json(OK);
