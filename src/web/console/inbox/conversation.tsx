@@ -204,8 +204,8 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             key={id}
             store={store}
             chat={chat}
-            members={members}
-            isLoadingMembers={isLoading && members.length === 0}
+            members={everybody}
+            isLoadingMembers={isLoading && everybody.length === 0}
             isAside={isNote}
             onNote={writeNote}
           />
