@@ -38,12 +38,12 @@ function start(root: HTMLElement, channelId: string): void {
     socketUrl: (after, events) => socketUrl(channelId, after, events),
     protocols: visitor.protocols,
     storage,
-    canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && user !== null),
+    canUpload: facts.uploads === "everyone" || (facts.uploads === "verified" && !!user),
     upload: async (call) => {
       const { uploadFile } = await fetchLater();
       return uploadFile(`/web/${channelId}/media`, { Authorization: `Bearer ${visitor.protocols()?.[1]}` }, call);
     },
-    onWrite: () => visitor.keepToken(session),
+    onWrite: () => visitor.keep(session),
     onChange(view) {
       // Changes come in bursts: an opened chat receives one status for each message that was just read.
       drawing ??= setTimeout(draw, DRAW_MS);

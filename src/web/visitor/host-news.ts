@@ -7,8 +7,8 @@ export function newsFor(host: HostFrame | null): (view: SessionView) => void {
   const { title } = document;
   /** The number that the widget has, or the title shows; null before. */
   let shown: number | null = null;
-  /** The newest message that was reported to the site; null until the history is here. */
-  let told: number | null = null;
+  /** The newest message that was reported to the site. Until the history is here, none is new. */
+  let told = Number.POSITIVE_INFINITY;
   let known = false;
   return ({ unread, conversation }) => {
     const { entries, caughtUp } = conversation;
@@ -20,8 +20,10 @@ export function newsFor(host: HostFrame | null): (view: SessionView) => void {
     }
     if (!known && (known = entries.length > 0)) host?.post({ parley: "known" });
     if (!caughtUp) return;
-    const news = told === null ? [] : entries.filter(({ message }) => message.seq > (told ?? 0));
+    for (const { message } of entries) {
+      const { seq, direction } = message;
+      if (seq > told) host?.post({ parley: "message", seq, direction });
+    }
     told = newestSeq(conversation);
-    for (const { message } of news) host?.post({ parley: "message", seq: message.seq, direction: message.direction });
   };
 }

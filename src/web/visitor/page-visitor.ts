@@ -33,7 +33,7 @@ export function pageVisitor(fragment: URLSearchParams, channelId: string) {
     protocols: () => subprotocols(identity),
 
     /** Keeps an anonymous visitor's token, with their first message. */
-    keepToken(session: ChatSession): void {
+    keep(session: ChatSession): void {
       if (identity.kind === "token") takeToken(keepToken(channelId, identity.token, local), session);
     },
 
@@ -47,7 +47,7 @@ export function pageVisitor(fragment: URLSearchParams, channelId: string) {
     /** Follows what other tabs and the site do. */
     follow(session: ChatSession): void {
       addEventListener("storage", ({ key, newValue }) => {
-        if (key !== tokenKey(channelId) || identity.kind === "user") return;
+        if (key !== tokenKey(channelId) || user) return;
         const kept = keptToken(channelId, local);
         if (kept) return takeToken(kept, session);
         if (newValue !== null) return;
@@ -57,9 +57,8 @@ export function pageVisitor(fragment: URLSearchParams, channelId: string) {
       });
       addEventListener("hashchange", () => {
         const next = userIn(new URLSearchParams(location.hash.slice(1)));
-        const isSame = next !== null && identity.kind === "user" && identity.user === next.user;
         // The same user with a new hash stays connected, unless the one before was refused. Else it is another visitor.
-        if (isSame && typeof session.view.link === "string" && subprotocols(next)) identity = next;
+        if (next && next.user === user && typeof session.view.link === "string" && subprotocols(next)) identity = next;
         else location.reload();
       });
     },

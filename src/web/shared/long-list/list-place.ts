@@ -1,4 +1,5 @@
 import { blockOf, blocksNear, type ListPart, partsOf, type Range, rangeOf } from "./blocks.ts";
+import { drawnBlocks } from "./drawn-blocks.ts";
 import { readerOf } from "./reader.ts";
 
 /** How long after other lines were added screen readers announce new ones again. */
@@ -14,13 +15,13 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
   const box: { current: HTMLDivElement | null } = { current: null };
   const log: { current: HTMLDivElement | null } = { current: null };
   const reader = readerOf(box);
+  const blocks = drawnBlocks(log);
   const heights = new Map<number, number>();
   let lines: readonly L[] = [];
   /** How many lines were put before the first one that there was. */
   let before = 0;
   let kept: Range[] = [];
   let drawn: number[] = [];
-  let focused = Number.NaN;
   /** The block that is about to be shown, and what scrolls there. */
   let wanted = Number.NaN;
   let scrollThere = () => {};
@@ -36,42 +37,19 @@ export function listPlace<L extends { key: string }>(draw: () => void) {
     });
   }
 
-  const parts = () => [...(log.current?.children ?? [])] as HTMLElement[];
-  const blockAt = (node: Node | null) =>
-    Number(parts().find((part) => part.contains(node))?.dataset.block ?? Number.NaN);
   const topOf = (element: Element | null) => element?.getBoundingClientRect().top ?? 0;
-
-  /** What stays wherever the view is: the focus with its neighbors, a selection from end to end, what plays. */
-  function bound(): Range[] {
-    const { activeElement } = document;
-    // A dialog gives the focus back.
-    if (!activeElement?.closest("dialog")) focused = blockAt(activeElement);
-    const { isCollapsed = true, anchorNode = null, focusNode = null } = getSelection() ?? {};
-    const ends = isCollapsed ? [Number.NaN] : [blockAt(anchorNode), blockAt(focusNode)];
-    const players = [...(log.current?.querySelectorAll<HTMLMediaElement>("audio,video") ?? [])];
-    return [
-      [focused - 1, focused + 1],
-      [Math.min(...ends), Math.max(...ends)],
-      ...players.filter(({ paused }) => !paused).map((player): Range => [blockAt(player), blockAt(player)]),
-    ];
-  }
 
   /** Measures what is drawn, and draws again if other blocks are near now. */
   function look(isNew = false): void {
     const view = box.current?.clientHeight;
     // In a closed frame nothing has a height.
     if (!view) return;
-    for (const part of parts()) {
-      if (part.dataset.block === undefined) continue;
-      const block = Number(part.dataset.block);
-      isNew ||= !heights.has(block);
-      heights.set(block, part.getBoundingClientRect().height);
-    }
+    const isAnyNew = blocks.measure(heights) || isNew;
     const all = rangeOf(lines.length, before);
     const near = blocksNear(all, heights, topOf(log.current) - topOf(box.current), view);
     // The newest messages are there for screen readers.
-    const next: Range[] = [near, [all[1], all[1]], [wanted, wanted], ...bound()];
-    if (!isNew && String(next) === String(kept)) return;
+    const next: Range[] = [near, [all[1], all[1]], [wanted, wanted], ...blocks.bound()];
+    if (!isAnyNew && String(next) === String(kept)) return;
     kept = next;
     redraw();
   }
