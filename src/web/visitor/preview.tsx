@@ -8,7 +8,7 @@ import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import { ChatSession } from "./session.ts";
-import type { TabStorage } from "./stored.ts";
+import type { AskedFlag, TabStorage } from "./stored.ts";
 import { chooseTexts } from "./texts.ts";
 import { wordsOf } from "./words-of.ts";
 
@@ -30,19 +30,6 @@ export function startPreview(root: HTMLElement): void {
     connect: connectToNobody,
     onChange: () => draw(),
   });
-  const actions = {
-    write: session.write.bind(session),
-    react: session.react.bind(session),
-    sendFiles: session.sendFiles.bind(session),
-    withdraw: session.withdraw.bind(session),
-    tellContact: session.tellContact.bind(session),
-    sendAgain: session.sendAgain.bind(session),
-    typing: () => undefined,
-    loadOlder: () => undefined,
-    wasAsked: () => false,
-    setAsked: () => undefined,
-    close: null,
-  };
   let drawing: { request: PreviewRequest; facts: PageFacts; words: Words; texts: Drawn["texts"] } | null = null;
   let logo: Drawn["logo"] = null;
   let newest: PreviewRequest;
@@ -64,7 +51,8 @@ export function startPreview(root: HTMLElement): void {
     if (!drawing) return;
     const { facts, words } = drawing;
     const view = { ...session.view, canUpload: facts.uploads === "everyone" };
-    render(<ChatView view={view} facts={facts} words={words} storage={NOTHING_STORED} actions={actions} />, root);
+    const kept = { storage: NOTHING_STORED, asked: NEVER_ASKED };
+    render(<ChatView view={view} facts={facts} words={words} {...kept} session={session} onClose={null} />, root);
   }
 
   function tell(): void {
@@ -130,6 +118,8 @@ function connectToNobody(_url: unknown, _protocols: unknown, { onFrame }: Connec
     close: () => undefined,
   };
 }
+
+const NEVER_ASKED: AskedFlag = { get: () => false, set: () => undefined };
 
 const NOTHING_STORED: TabStorage = {
   outbox: () => [],

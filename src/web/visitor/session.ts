@@ -67,6 +67,8 @@ export interface SessionOptions {
   upload: UploadFile;
   /** Whether the visitor may send files, as far as the page knows before it is connected. */
   canUpload: boolean;
+  /** The visitor is about to write. */
+  onWrite?: () => void;
   onChange: (view: SessionView) => void;
   connect?: typeof connect;
   now?: () => number;
@@ -162,6 +164,7 @@ export class ChatSession {
 
   /** Shows a message immediately and sends it after the messages before it. A second tap on choices changes nothing. */
   write(text: string, about: { choice?: Tapped; replyTo?: string | undefined } = {}): void {
+    this.#options.onWrite?.();
     if (about.choice && isTapped(this.#view.conversation, about.choice.messageId)) return;
     this.#apply({ type: "write", id: randomToken(), text, ...about, at: this.#now() });
     this.#toldTypingAt = Number.NEGATIVE_INFINITY;
@@ -170,6 +173,7 @@ export class ChatSession {
 
   /** Shows a message for each file, the first with the text and as the reply, and sends them one after the other. */
   sendFiles(text: string, files: readonly ChosenFile[], replyTo?: string): void {
+    this.#options.onWrite?.();
     for (const [index, { file, shown }] of files.entries()) {
       const id = randomToken();
       this.#files.keep(id, file);

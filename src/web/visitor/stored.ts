@@ -43,8 +43,14 @@ export function tabStorage(owner: string, store: () => Store): TabStorage {
   };
 }
 
+/** Whether the visitor was asked for a name and an email address, in this browser. */
+export interface AskedFlag {
+  get: () => boolean;
+  set: () => void;
+}
+
 /** A flag that this browser keeps for one visitor of one channel. It is never set if storage is blocked. */
-export function browserFlag(name: string, store: () => Pick<Storage, "getItem" | "setItem">) {
+export function browserFlag(name: string, store: () => Pick<Storage, "getItem" | "setItem">): AskedFlag {
   return {
     get: (): boolean => {
       try {

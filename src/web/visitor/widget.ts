@@ -1,11 +1,10 @@
 import type { Appearance } from "../../model/page-facts.ts";
-import { accentOf } from "../shared/accent.ts";
-import type { ToFrame, ToHost } from "./host-frame.ts";
-import { chooseLanguage, directionOf } from "./language.ts";
-import { launcher } from "./launcher.ts";
+import type { ToHost } from "./host-frame.ts";
+import { chooseLanguage } from "./language.ts";
 import { siteFlag } from "./site-flag.ts";
 import { publishCalls, readUser, type SiteUser } from "./widget-api.ts";
-import { WIDGET_STYLE } from "./widget-style.ts";
+import { widgetBox } from "./widget-box.ts";
+import { frameAddress, widgetFrame } from "./widget-frame.ts";
 import { ENGLISH, type WidgetTexts } from "./widget-texts.ts";
 
 /** The channels with a widget on this page. All copies of the script share the set, so each channel gets one widget. */
@@ -14,51 +13,24 @@ const started = ((window as { parleyStarted?: Set<string> }).parleyStarted ??= n
 /** Whether this site may show the chat, and how. */
 type Facts = { available?: boolean } & Partial<Appearance>;
 
-/** The time within which a loaded frame must report itself. */
-const REPORT_TIMEOUT_MS = 1_000;
-
 /**
  * `<script src="…/widget.js" data-channel="chn_…">` adds a button to the site, and a frame with the chat from our origin,
  * which the site can't read or restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
  * `data-user-name`, `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`),
  * `data-accent`, `data-launcher="off"`. The site's code calls `window.Parley`.
  */
-function start(script: HTMLScriptElement): void {
-  const { channel, position, colorScheme, launcher: wanted, accent } = script.dataset;
+function start({ dataset, src }: HTMLScriptElement): void {
+  const { channel } = dataset;
   if (!channel) console.warn("Parley: the script needs a data-channel");
   if (!channel || started.has(channel)) return;
   started.add(channel);
-  const { language } = chooseLanguage([script.dataset.locale ?? null, ...navigator.languages]);
+  const { language } = chooseLanguage([dataset.locale ?? null, ...navigator.languages]);
+  const address = new URL(`/web/${encodeURIComponent(channel)}`, src);
+  const { element, box, button, ...look } = widgetBox(dataset, language);
+  const frame = widgetFrame(box, address, { onMessage: hear, onMissing: miss });
+
   let texts = ENGLISH;
-  const address = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
-  let user = userOf(script);
-
-  const element = document.createElement("parley-chat");
-  element.dataset.parley = channel;
-  const shadow = element.attachShadow({ mode: "open" });
-  // The site's policy could block a style element, but not a constructed style sheet.
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(WIDGET_STYLE);
-  shadow.adoptedStyleSheets = [sheet];
-
-  const box = document.createElement("div");
-  box.lang = language;
-  box.dir = directionOf(language);
-  box.classList.toggle("left", position === "left");
-  box.classList.toggle("dark", isDark(colorScheme));
-  const button = launcher();
-  const count = document.createElement("span");
-  count.className = "count";
-  button.append(count);
-  const notice = document.createElement("p");
-  notice.className = "notice";
-  notice.setAttribute("role", "status");
-  box.append(notice, button);
-  shadow.append(box);
-
-  let frame: HTMLIFrameElement | null = null;
-  /** Whether the chat in the frame is running. */
-  let here = false;
+  let user = userOf(dataset);
   /** Whether the service shows the chat on this site. Null until it has said so. */
   let available: boolean | null = null;
   /** Whether the site asked for the chat to be open before that. */
@@ -78,34 +50,26 @@ function start(script: HTMLScriptElement): void {
   const leaves = siteFlag(() => localStorage, `parley.logout.${channel}`);
   let isLeaving = Boolean(leaves.get());
 
-  const post = (message: ToFrame) => {
-    if (here) frame?.contentWindow?.postMessage(message, address.origin);
-  };
+  const describe = () => look.describe({ open, unread, missing, texts });
+  const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
   /** Loads the chat, again if the site has removed it. */
   function load(): void {
     if (!element.isConnected) document.body.append(element);
-    if (frame?.isConnected) return;
-    here = false;
-    const loading = document.createElement("iframe");
-    frame = loading;
-    frame.className = "frame";
-    frame.title = texts.chat;
-    frame.allow = "clipboard-write";
-    // The load event also fires if the browser blocked the page, but then no chat reports itself.
-    frame.addEventListener("load", () => setTimeout(() => frame === loading && miss(!here), REPORT_TIMEOUT_MS));
-    frame.src = frameAddress(address, script, user, isLeaving);
-    box.prepend(frame);
+    frame.load(frameSrc(), texts.chat);
   }
 
-  /** Takes the frame away, with everything that it says. */
-  function drop(): void {
-    frame?.remove();
-    frame = null;
-    here = false;
-    box.classList.remove("here");
-    miss(false);
-    showUnread(0);
+  function hear(message: ToHost): void {
+    if (message.parley === "here") {
+      // The page has forgotten before it said so.
+      isLeaving = false;
+      leaves.set(null);
+      if (open) frame.post({ parley: "opened", focus: focused });
+    }
+    if (message.parley === "close") toggle(false);
+    if (message.parley === "known" && !user) known.set("1");
+    if (message.parley === "unread" && Number.isSafeInteger(message.count)) showUnread(message.count);
+    if (message.parley === "message") emit("message", { seq: message.seq, direction: message.direction });
   }
 
   function showUnread(next: number): void {
@@ -115,19 +79,29 @@ function start(script: HTMLScriptElement): void {
     emit("unread", unread);
   }
 
+  function miss(next: boolean): void {
+    if (next) warn();
+    missing = next;
+    describe();
+  }
+
+  function warn(): void {
+    const asks = `Is ${channel} a web channel, and do its allowedOrigins name ${location.origin}?`;
+    console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
+  }
+
   /** `focus` is false if the chat reopens on the site's next page, because the visitor didn't ask for it there. */
   function toggle(next: boolean, focus = true): void {
     const changed = open !== next;
     const hadFocus = hasFocus();
-    if (next && changed) opener = shadow.activeElement ?? document.activeElement;
+    if (next && changed) opener = element.shadowRoot?.activeElement ?? document.activeElement;
     open = next;
     focused = focus;
     if (open) load();
     opened.set(open ? "1" : "0");
-    box.classList.toggle("open", open);
     describe();
-    if (open && focus) frame?.focus();
-    post(open ? { parley: "opened", focus } : { parley: "closed" });
+    if (open && focus) frame.focus();
+    frame.post(open ? { parley: "opened", focus } : { parley: "closed" });
     // The site may close the chat while the visitor is elsewhere on the page.
     if (!open && hadFocus) restoreFocus();
     if (changed) emit(open ? "open" : "close");
@@ -142,65 +116,21 @@ function start(script: HTMLScriptElement): void {
     (isThere ? (opener as HTMLElement) : button).focus();
   }
 
-  /** Whether the visitor sees the chat. The site may have removed it. */
-  function isShown(): boolean {
-    return open && frame?.isConnected === true;
-  }
-
-  function warn(): void {
-    const asks = `Is ${channel} a web channel, and do its allowedOrigins name ${location.origin}?`;
-    console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
-  }
-
-  function miss(next: boolean): void {
-    if (next) warn();
-    missing = next;
-    box.classList.toggle("missing", missing);
-    describe();
-  }
-
-  function describe(): void {
-    button.setAttribute("aria-expanded", String(open));
-    // Screen readers announce only a text that changes.
-    notice.textContent = missing && open ? texts.missing : "";
-    const action = open ? texts.close : texts.open;
-    button.setAttribute(
-      "aria-label",
-      unread > 0 && !open ? `${action}, ${texts.unread.replace("{count}", `${unread}`)}` : action,
-    );
-    count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
-  }
-
-  button.addEventListener("click", () => toggle(!isShown()));
-  // Only inside the widget: elsewhere on the site, Escape may mean something else.
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && open) toggle(false);
-  });
-  addEventListener("message", ({ data, source, origin }: MessageEvent<ToHost | null>) => {
-    if (!frame || source !== frame.contentWindow || origin !== address.origin) return;
-    if (data?.parley === "here") {
-      here = true;
-      // The page has forgotten before it said so.
-      isLeaving = false;
-      leaves.set(null);
-      // On a phone, this hides the launcher, because the chat has its own close button.
-      box.classList.add("here");
-      miss(false);
-      if (open) post({ parley: "opened", focus: focused });
-    }
-    if (data?.parley === "close") toggle(false);
-    if (data?.parley === "known" && !user) known.set("1");
-    if (data?.parley === "unread" && Number.isSafeInteger(data.count)) showUnread(data.count);
-    if (data?.parley === "message") emit("message", { seq: data.seq, direction: data.direction });
-  });
-  followKeyboard(box);
-
   /** Opens or closes by the site's wish, once the service has said that the chat may be shown. */
   function wish(next: boolean): void {
     if (available === false) warn();
     else if (available === null) isWished = next;
     else if (next || open) toggle(next);
   }
+
+  /** Whether the visitor sees the chat. */
+  const isShown = () => open && frame.isThere();
+
+  button.addEventListener("click", () => toggle(!isShown()));
+  // Only inside the widget: elsewhere on the site, Escape may mean something else.
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && open) toggle(false);
+  });
 
   const emit = publishCalls({
     open: () => wish(true),
@@ -211,8 +141,7 @@ function start(script: HTMLScriptElement): void {
       user = next;
       if (before?.user !== next.user || before.name !== next.name) renew();
       // The chat uses the new hash when it connects again.
-      else if (frame?.isConnected)
-        frame.contentWindow?.location.replace(frameAddress(address, script, user, isLeaving));
+      else frame.replace(frameSrc());
     },
     logout: () => {
       // Before it is opened, the chat keeps nothing. What can't be read may be there.
@@ -226,14 +155,15 @@ function start(script: HTMLScriptElement): void {
     },
   });
 
-  /** Shows the chat of another visitor. What the frame still says of the one before is not heard. */
+  /** Shows the chat of another visitor. */
   function renew(): void {
     focused = hasFocus();
-    drop();
+    frame.drop();
+    showUnread(0);
     if (!available) return;
     if (open || isLeaving) load();
     else if (user) whenIdle(load);
-    if (open && focused) frame?.focus();
+    if (open && focused) frame.focus();
   }
 
   describe();
@@ -260,13 +190,8 @@ function start(script: HTMLScriptElement): void {
       // Browsers start a longer timer at once.
       if (wait < 2 ** 31) setTimeout(() => void show(), Math.max(wait, 60_000));
     }
-    box.classList.toggle("bare", isAway || wanted === "off");
-    const shades = accentOf(accent ?? "", "light") ?? accentOf(accentColor ?? "", "light");
-    if (shades) {
-      box.style.setProperty("--accent", shades.accent);
-      box.style.setProperty("--accent-hover", shades.hover);
-      box.style.setProperty("--on-accent", shades.onAccent);
-    }
+    box.classList.toggle("bare", isAway || dataset.launcher === "off");
+    look.paint(accentColor);
     if (available) return;
     available = true;
     document.body.append(element);
@@ -288,32 +213,9 @@ async function fetched<T>(url: string | URL): Promise<T | null> {
 }
 
 /** The user whom the script's attributes name. */
-function userOf({ dataset }: HTMLScriptElement): SiteUser | null {
+function userOf(dataset: DOMStringMap): SiteUser | null {
   const { user, userHash: hash = "", userExpires: expires, userName: name } = dataset;
   return readUser({ user, hash, expires, name });
-}
-
-/** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
-function frameAddress(address: URL, { dataset }: HTMLScriptElement, user: SiteUser | null, forgets: boolean): string {
-  const { locale, colorScheme: scheme } = dataset;
-  // An invalid color leaves the company's.
-  const accent = accentOf(dataset.accent ?? "", "light") ? dataset.accent : null;
-  const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
-  const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");
-  return `${address.href}#${String(new URLSearchParams(given))}`;
-}
-
-function isDark(requested: string | undefined): boolean {
-  return requested === "dark" || (requested !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-}
-
-/** Fits the frame to the visible area above a phone's keyboard, which a frame can't detect. */
-function followKeyboard(element: HTMLElement): void {
-  const viewport = window.visualViewport;
-  viewport?.addEventListener("resize", () => {
-    const covered = viewport.scale === 1 && innerHeight - viewport.height > 1;
-    element.style.setProperty("--height", covered ? `${viewport.height}px` : "100dvh");
-  });
 }
 
 function whenIdle(work: () => void): void {

@@ -166,6 +166,11 @@ export class ConversationStore {
     this.#begin(true);
   }
 
+  /** The person goes on with what they write. */
+  goOn(): void {
+    this.#begin(this.writing.value.isNote);
+  }
+
   /** The person closes the note. Keys that follow must not be written to the contact. */
   closeNote(): void {
     this.writing.value = { ...this.writing.value, isNote: false };

@@ -1,28 +1,26 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
-import type { Chat } from "../api.ts";
+import type { Chat, Member } from "../api.ts";
 import { Lazy } from "../lazy.tsx";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
-import { NotesStore } from "../notes/notes-store.ts";
+import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
-import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayError, sayFailure } from "../parts/toast.tsx";
+import { say, sayError } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Assignee, assignedText, memberName, sayAssigned } from "./assignee.tsx";
+import { assigning } from "./assigning.ts";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";
-import { ConversationStore } from "./conversation-store.ts";
-import { listen } from "./live.ts";
+import { ConversationHead } from "./conversation-head.tsx";
+import type { ConversationStore } from "./conversation-store.ts";
 import { Messages } from "./messages.tsx";
-import { endTyping, typists } from "./typing.ts";
+import { typists } from "./typing.ts";
 import { useRead } from "./use-read.ts";
+import { useStores } from "./use-stores.ts";
 
 interface ConversationProps {
   id: string;
@@ -33,71 +31,32 @@ interface ConversationProps {
 
 const NARROW = "(max-width: 1350px)";
 
-/** One chat: its messages, the composer, and what is known about the contact or a message. */
+/** One chat: its messages, what the person writes, and what is known about the contact or a message. */
 export function Conversation({ id, known, onChat }: ConversationProps) {
-  const { api, to } = usePlace();
-  const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
+  const { to } = usePlace();
+  const { store, notes } = useStores(id, known, onChat);
   const { data: members = [], isLoading } = useAll("members");
   const chosen = useSignal<string | null>(null);
   const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
-  const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
-  const { isNote, begins } = store.writing.value;
-
-  useEffect(() => {
-    const load = () => {
-      void store.load();
-      notes.load().catch(store.failed);
-    };
-    load();
-    return listen((event) => {
-      if (!event) return load();
-      if (event.chatId === id && /^message\.(received|created)$/.test(event.type)) endTyping(id);
-      store.take(event);
-      notes.take(event);
-    });
-  }, [store]);
   useRead(store);
-  const shownFrom = store.shownFrom();
-  const isReady = store.state.value === "ready";
-  useEffect(() => {
-    if (isReady) notes.older().catch(store.failed);
-  }, [notes, isReady, shownFrom]);
 
+  const { member } = currentSession();
+  const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
+  const { assign, takeOrFree } = assigning(store, everybody);
   const chat = store.chat.value;
+  const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   const answered = () => {
     if (!chat?.unansweredSince) return;
     store.markAnswered().then(() => say("Marked as answered"), sayError);
   };
-  const answer = () => {
-    const message = store.messages.value.find((one) => one.id === chosen.value);
-    store.write(message && canAct(message) ? message : null);
-  };
   const writeNote = may("notes:write") ? () => store.writeNote() : null;
-  const { member } = currentSession();
-  const nameOf = (memberId: string | null) => memberId && memberName(memberId, everybody);
-  const assign = (assigneeId: string | null, ifAssigneeId = chat?.assigneeId ?? null) => {
-    store.assign(assigneeId, ifAssigneeId).then((isGiven) => {
-      if (isGiven) sayAssigned(nameOf(assigneeId));
-      else sayFailure(`Somebody was faster: ${assignedText(nameOf(store.chat.value?.assigneeId ?? null))}`);
-    }, sayError);
-  };
-  const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
-  const takeOrFree = () => {
-    const { assigneeId = null } = chat ?? {};
-    if (!member) return;
-    if (assigneeId === null || assigneeId === member.id) return assign(assigneeId === null ? member.id : null);
-    // It may be theirs since a moment ago, and the person has not seen that. So the key alone takes it from nobody.
-    const remove = say(assignedText(nameOf(assigneeId)), {
-      label: "Take over",
-      run: () => {
-        remove();
-        assign(member.id, assigneeId);
-      },
-    });
-  };
   useShortcuts([
-    { keys: "r", label: "Reply, to the selected message if there is one", run: answer },
+    {
+      keys: "r",
+      label: "Reply, to the selected message if there is one",
+      run: () => store.write(message && canAct(message) ? message : null),
+    },
     { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
     { keys: "e", label: "Mark the chat as answered", run: answered },
     ...(member && may("chats:write")
@@ -119,48 +78,17 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       </section>
     );
   }
-  const name = contactName(chat);
-  const writers = [...typists.value.values()].filter((one) => one.chatId === id).map((one) => one.name ?? name);
-  const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   return (
     <>
-      <section class="conversation" aria-label={`Conversation with ${name}`}>
-        <header class="conversation-head">
-          <a class="plain conversation-back" href={to("inbox")} aria-label="Back to the list">
-            <Icon name="back" />
-          </a>
-          <Avatar {...chat.contact} />
-          <div class="grow">
-            <h1 class="clip" dir="auto">
-              {name}
-            </h1>
-            <p class="quiet small clip" dir="auto">
-              {chat.channel.name}
-            </p>
-          </div>
-          {chat.unansweredSince && may("chats:write") && (
-            <Button onClick={answered} title="Mark as answered (e)">
-              <Icon name="check" />
-              <span class="wide-only">Mark as answered</span>
-            </Button>
-          )}
-          <Assignee id={chat.assigneeId} members={everybody} onAssign={may("chats:write") ? assign : null} />
-          {may("messages:read") && (
-            <Button
-              icon="search"
-              aria-label="Find in this conversation"
-              title="Find in this conversation (f)"
-              onClick={() => (isSearching.value = !isSearching.value)}
-            />
-          )}
-          <Button
-            icon="panel"
-            aria-label="Details"
-            title="Details (i)"
-            aria-expanded={hasPanel.value}
-            onClick={() => (hasPanel.value = !hasPanel.value)}
-          />
-        </header>
+      <section class="conversation" aria-label={`Conversation with ${contactName(chat)}`}>
+        <ConversationHead
+          chat={chat}
+          members={everybody}
+          isSearching={isSearching}
+          hasPanel={hasPanel}
+          onAnswered={answered}
+          onAssign={assign}
+        />
         {isSearching.value && (
           <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={() => (isSearching.value = false)} />}</Lazy>
         )}
@@ -175,52 +103,15 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             hasPanel.value = true;
           }}
         />
-        <p class={writers.length === 0 ? "hidden" : "typing quiet small"} role="status">
-          {writers.length > 0 && (
-            <>
-              <bdi>{writers.join(", ")}</bdi> {writers.length > 1 ? "are" : "is"} typing…
-            </>
-          )}
-        </p>
-        {isNote && (
-          <div class="composer">
-            <Lazy>
-              {({ NoteComposer }) => (
-                <NoteComposer
-                  key={id}
-                  chatId={id}
-                  store={notes}
-                  members={everybody}
-                  begins={begins}
-                  onAdded={() => store.sends.value++}
-                  onClose={(answers) => (answers ? store.write() : store.closeNote())}
-                />
-              )}
-            </Lazy>
-          </div>
-        )}
-        {may("messages:send") ? (
-          <Composer
-            key={id}
-            store={store}
-            chat={chat}
-            members={members}
-            isLoadingMembers={isLoading && members.length === 0}
-            isAside={isNote}
-            onNote={writeNote}
-          />
-        ) : (
-          !isNote && (
-            <p class="composer-none">
-              To answer, you need the permission messages:send.{" "}
-              {writeNote && (
-                <Button class="link" onClick={writeNote}>
-                  Write a note
-                </Button>
-              )}
-            </p>
-          )
-        )}
+        <Writers chat={chat} />
+        <Writing
+          store={store}
+          notes={notes}
+          chat={chat}
+          members={everybody}
+          isLoadingMembers={isLoading && everybody.length === 0}
+          onNote={writeNote}
+        />
       </section>
       {hasPanel.value && (
         <aside class="panel" aria-label="Details">
@@ -240,6 +131,80 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
             <ContactPanel store={store} chat={chat} onClose={() => (hasPanel.value = false)} />
           )}
         </aside>
+      )}
+    </>
+  );
+}
+
+/** Who is typing in a chat. */
+function Writers({ chat }: { chat: Chat }) {
+  const writers = [...typists.value.values()].filter(({ chatId }) => chatId === chat.id);
+  return (
+    <p class={writers.length === 0 ? "hidden" : "typing quiet small"} role="status">
+      {writers.length > 0 && (
+        <>
+          <bdi>{writers.map(({ name }) => name ?? contactName(chat)).join(", ")}</bdi>{" "}
+          {writers.length > 1 ? "are" : "is"} typing…
+        </>
+      )}
+    </p>
+  );
+}
+
+interface WritingProps {
+  store: ConversationStore;
+  notes: NotesStore;
+  chat: Chat;
+  members: Member[];
+  isLoadingMembers: boolean;
+  /** Begins a note; null if the person may write none. */
+  onNote: (() => void) | null;
+}
+
+/** Where the person writes: a note, or a message. */
+function Writing({ store, notes, chat, members, isLoadingMembers, onNote }: WritingProps) {
+  const { isNote, begins } = store.writing.value;
+  const { id } = chat;
+  return (
+    <>
+      {isNote && (
+        <div class="composer">
+          <Lazy>
+            {({ NoteComposer }) => (
+              <NoteComposer
+                key={id}
+                chatId={id}
+                store={notes}
+                members={members}
+                begins={begins}
+                onAdded={() => store.sends.value++}
+                onClose={(answers) => (answers ? store.write() : store.closeNote())}
+              />
+            )}
+          </Lazy>
+        </div>
+      )}
+      {may("messages:send") ? (
+        <Composer
+          key={id}
+          store={store}
+          chat={chat}
+          members={members}
+          isLoadingMembers={isLoadingMembers}
+          isAside={isNote}
+          onNote={onNote}
+        />
+      ) : (
+        !isNote && (
+          <p class="composer-none">
+            To answer, you need the permission messages:send.{" "}
+            {onNote && (
+              <Button class="link" onClick={onNote}>
+                Write a note
+              </Button>
+            )}
+          </p>
+        )
       )}
     </>
   );

@@ -78,14 +78,3 @@ export interface Undecided {
 
 /** The sends of chats whose answers were lost. */
 export const undecidedSends = inTab<Undecided>("parley.undecided.");
-
-const SENDER = "parley.sender.";
-
-/** The member in whose name the operator wrote last. */
-export function readSender(organizationId: string): string | null {
-  return localStorage.getItem(SENDER + organizationId);
-}
-
-export function saveSender(organizationId: string, memberId: string): void {
-  localStorage.setItem(SENDER + organizationId, memberId);
-}

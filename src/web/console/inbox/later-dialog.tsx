@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { ParleyError } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { now } from "../parts/time.tsx";
 import type { Draft } from "./drafts.ts";
+import { requireFuture } from "./require-future.ts";
 
 interface LaterProps {
   text: string;
@@ -48,17 +48,6 @@ export function LaterDialog({ text, onSend }: LaterProps) {
       />
     </FormDialog>
   );
-}
-
-/**
- * A time can pass while its dialog is open. The person is asked before the message is sent at once.
- * @param isTold whether the dialog said that the time has passed
- */
-export function requireFuture(time: number, isTold: boolean): void {
-  if (isTold || time > Date.now()) return;
-  now.value = Date.now();
-  const message = "has passed meanwhile. Send now, or choose another time.";
-  throw new ParleyError(message, { status: null, code: "past", errors: [{ path: "scheduledAt", message }] });
 }
 
 function presets(now: number): { label: string; at: number }[] {

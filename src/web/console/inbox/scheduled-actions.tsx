@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { requireFuture } from "./later-dialog.tsx";
+import { requireFuture } from "./require-future.ts";
 
 interface ActionsProps {
   /** When the message is sent, Unix milliseconds. */

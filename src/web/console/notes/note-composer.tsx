@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { asParleyError, type Member, textOf } from "../api.ts";
-import { plural } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
+import { TextBox } from "../inbox/text-box.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { matchesOf, mentionsIn, queryAt } from "./mentions.ts";
@@ -19,8 +19,6 @@ interface NoteComposerProps {
   onClose: (answers: boolean) => void;
 }
 
-/** As the service. */
-const MAX_LENGTH = 4_096;
 const MAX_MATCHES = 6;
 
 /** The text box of a note. It has its own text, color and button, and never sends a message. */
@@ -37,7 +35,6 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
   /** The same note, sent again after its answer was lost, is stored once. */
   const attempt = useRef({ text: "", key: "" });
   const box = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => box.current?.focus(), [begins]);
 
   const readers = members.filter(({ permissions }) => permissions.includes("notes:read"));
   const query = queryAt(text.value, caret.value);
@@ -45,7 +42,6 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
   // A name that is whole needs no help.
   const matches = found.length === 1 && found[0]?.name === query?.words ? [] : found;
   const current = matches[Math.min(at.value, matches.length - 1)];
-  const excess = text.value.trim().length - MAX_LENGTH;
 
   const change = (next: string, place: number) => {
     text.value = next;
@@ -67,7 +63,6 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
   };
   const add = async () => {
     const content = text.value.trim();
-    if (content === "" || excess > 0 || isBusy.value) return;
     if (attempt.current.text !== content) attempt.current = { text: content, key: crypto.randomUUID() };
     const mentions = mentionsIn(content, [...chosen.current, ...readers]);
     isBusy.value = true;
@@ -90,12 +85,43 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
   };
 
   return (
-    <form
-      class="composer-box note-box"
-      onSubmit={(event) => {
+    <TextBox
+      id={id}
+      class="note-box"
+      box={box}
+      value={text.value}
+      begins={begins}
+      isEmpty={text.value.trim() === ""}
+      isBusy={isBusy.value}
+      onSubmit={() => void add()}
+      hint="Ctrl Enter adds the note"
+      failure={failure.value}
+      placeholder="Write a note. @ mentions somebody"
+      aria-autocomplete="list"
+      aria-controls={matches.length > 0 ? `${id}-list` : undefined}
+      aria-activedescendant={current && `${id}-${current.id}`}
+      onInput={({ currentTarget: { value, selectionEnd } }) => change(value, selectionEnd)}
+      onSelect={({ currentTarget }) => (caret.value = currentTarget.selectionEnd)}
+      onKeyDown={(event) => {
+        if (current && event.key === "ArrowDown") at.value = (at.value + 1) % matches.length;
+        else if (current && event.key === "ArrowUp") at.value = (at.value + matches.length - 1) % matches.length;
+        else if (current && (event.key === "Enter" || event.key === "Tab")) mention(current);
+        else if (event.key === "Escape" && current) caret.value = 0;
+        else if (event.key === "Escape") onClose(false);
+        else return;
         event.preventDefault();
-        void add();
       }}
+      bar={(hint, submit) => (
+        <>
+          {hint}
+          <Button class="link end" onClick={() => onClose(true)}>
+            Write a message
+          </Button>
+          <button class="button note-add" {...submit}>
+            Add note
+          </button>
+        </>
+      )}
     >
       <label class="note-box-label small" for={id}>
         <Icon name="note" /> Note, seen by your team only
@@ -120,49 +146,6 @@ export function NoteComposer({ chatId, store, members, begins, onAdded, onClose 
           ))}
         </div>
       )}
-      <textarea
-        id={id}
-        ref={box}
-        rows={2}
-        dir={text.value === "" ? undefined : "auto"}
-        placeholder="Write a note. @ mentions somebody"
-        aria-autocomplete="list"
-        aria-controls={matches.length > 0 ? `${id}-list` : undefined}
-        aria-activedescendant={current && `${id}-${current.id}`}
-        aria-invalid={excess > 0}
-        aria-describedby={`${id}-hint`}
-        value={text.value}
-        onInput={({ currentTarget: { value, selectionEnd } }) => change(value, selectionEnd)}
-        onSelect={({ currentTarget }) => (caret.value = currentTarget.selectionEnd)}
-        onKeyDown={(event) => {
-          if (event.isComposing) return;
-          const isEnter = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-          if (isEnter) void add();
-          else if (current && event.key === "ArrowDown") at.value = (at.value + 1) % matches.length;
-          else if (current && event.key === "ArrowUp") at.value = (at.value + matches.length - 1) % matches.length;
-          else if (current && (event.key === "Enter" || event.key === "Tab")) mention(current);
-          else if (event.key === "Escape" && current) caret.value = 0;
-          else if (event.key === "Escape") onClose(false);
-          else return;
-          event.preventDefault();
-        }}
-      />
-      <div class="composer-bar">
-        <span id={`${id}-hint`} class={excess > 0 || failure.value ? "small failed" : "small wide-only"} role="status">
-          {excess > 0 ? `${plural(excess, "character")} too long` : failure.value || "Ctrl Enter adds the note"}
-        </span>
-        <Button class="link end" onClick={() => onClose(true)}>
-          Write a message
-        </Button>
-        <button
-          type="submit"
-          class="button note-add"
-          disabled={text.value.trim() === "" || excess > 0}
-          aria-busy={isBusy.value}
-        >
-          Add note
-        </button>
-      </div>
-    </form>
+    </TextBox>
   );
 }

@@ -1,8 +1,8 @@
 // biome-ignore-all assist/source/organizeImports: as in screens.ts
 import type { ComponentType } from "preact";
+import { Statistics } from "../statistics/statistics.tsx";
 import { Audit } from "../audit/audit.tsx";
 import { Members } from "../members/members.tsx";
-import { Statistics } from "../statistics/statistics.tsx";
 import { Scheduled } from "../scheduled/scheduled.tsx";
 import { Keys } from "../keys/keys.tsx";
 import { Webhooks } from "../webhooks/webhooks.tsx";

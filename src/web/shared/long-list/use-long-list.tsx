@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useReducer } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { listPlace } from "./list-place.ts";
 
 /**
@@ -14,8 +14,8 @@ export function useLongList<L extends { key: string }>(
   isComplete: boolean,
   draw: (line: L) => ComponentChildren,
 ) {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const place = useMemo(() => listPlace<L>(() => redraw(undefined)), []);
+  const [, redraw] = useState(0);
+  const place = useMemo(() => listPlace<L>(() => redraw((count) => count + 1)), []);
   const drawn = place.plan(lines, newest, isComplete).map(({ block, lines: some, gap }) =>
     gap === null ? (
       <div key={block} class="block" data-block={block}>

@@ -1,18 +1,20 @@
 import { useState } from "preact/hooks";
 import type { PageFacts } from "../../../model/page-facts.ts";
-import type { SessionView } from "../session.ts";
-import type { Actions, Words } from "./words.ts";
+import type { ChatSession, SessionView } from "../session.ts";
+import type { AskedFlag } from "../stored.ts";
+import type { Words } from "./words.ts";
 
 interface AskContactProps {
   view: SessionView;
   facts: PageFacts;
   words: Words;
-  actions: Actions;
+  session: ChatSession;
+  asked: AskedFlag;
 }
 
 /** Asks an anonymous visitor, once, how the company can reach them. They can decline. */
-export function AskContact({ view, facts, words, actions }: AskContactProps) {
-  const [state, setState] = useState<"ask" | "told" | "done">(() => (actions.wasAsked() ? "done" : "ask"));
+export function AskContact({ view, facts, words, session, asked }: AskContactProps) {
+  const [state, setState] = useState<"ask" | "told" | "done">(() => (asked.get() ? "done" : "ask"));
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const { texts } = words;
@@ -22,7 +24,7 @@ export function AskContact({ view, facts, words, actions }: AskContactProps) {
   // Before the first message there is no contact who could have a name.
   if (!isDue || !hasWritten || state === "done") return null;
   const end = (next: "told" | "done") => {
-    actions.setAsked();
+    asked.set();
     setState(next);
   };
   if (state === "told" && contactFault === null) {
@@ -40,7 +42,7 @@ export function AskContact({ view, facts, words, actions }: AskContactProps) {
         event.preventDefault();
         const contact = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
         if (Object.keys(contact).length === 0) end("done");
-        else if (actions.tellContact(contact)) end("told");
+        else if (session.tellContact(contact)) end("told");
       }}
     >
       <p>{texts.askContact}</p>

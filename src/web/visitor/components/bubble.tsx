@@ -4,11 +4,11 @@ import { MessageContent, type Quoted, summaryOf } from "../../shared/message/con
 import { isRemoved, reactionOf } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
-import type { SessionView } from "../session.ts";
+import type { ChatSession, SessionView } from "../session.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";
-import type { Actions, Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 interface BubbleProps {
   line: Line;
@@ -16,7 +16,7 @@ interface BubbleProps {
   view: SessionView;
   /** Nothing can be sent any longer. */
   ended: boolean;
-  actions: Actions;
+  session: ChatSession;
   /** @param id of the message that the visitor wants to answer */
   onAnswer: (id: string) => void;
   /** Leads to a message. */
@@ -24,7 +24,7 @@ interface BubbleProps {
 }
 
 /** One message with its writer (also as a word for screen readers), time and progress. */
-export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: BubbleProps) {
+export function Bubble({ line, words, view, ended, session, onAnswer, onJump }: BubbleProps) {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
   const { id } = message;
@@ -51,7 +51,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: 
         onTap={
           id === undefined || ended
             ? null
-            : (choice) => actions.write(choice.title, { choice: { ...choice, messageId: id } })
+            : (choice) => session.write(choice.title, { choice: { ...choice, messageId: id } })
         }
         reactors={{ contact: texts.you, organization: words.title }}
         texts={texts}
@@ -64,7 +64,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: 
               replyLabel={texts.reply}
               reaction={reactionOf("contact", message)}
               onReact={
-                features.includes("reactions") && link === "online" ? (emoji) => actions.react(seq, emoji) : null
+                features.includes("reactions") && link === "online" ? (emoji) => session.react(seq, emoji) : null
               }
               onReply={features.includes("replies") ? () => onAnswer(id) : null}
             />
@@ -86,7 +86,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: 
             type="button"
             class="pill"
             aria-label={`${texts.cancel}: ${message.file?.name}`}
-            onClick={() => actions.withdraw(line.withdrawable ?? "")}
+            onClick={() => session.withdraw(line.withdrawable ?? "")}
           >
             {texts.cancel}
           </button>
@@ -95,7 +95,7 @@ export function Bubble({ line, words, view, ended, actions, onAnswer, onJump }: 
       {refused?.trouble && (
         <div class="trouble">
           <p dir="auto">{refusalReason(refused.trouble, texts, locale)}</p>
-          <button type="button" class="pill" onClick={() => actions.sendAgain(refused.id)}>
+          <button type="button" class="pill" onClick={() => session.sendAgain(refused.id)}>
             <Icon name="again" />
             {texts.sendAgain}
           </button>

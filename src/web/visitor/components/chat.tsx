@@ -2,26 +2,29 @@ import { useState } from "preact/hooks";
 import type { PageFacts } from "../../../model/page-facts.ts";
 import { isRemoved } from "../../shared/message/extras.ts";
 import { isFinal } from "../connection.ts";
-import type { SessionView } from "../session.ts";
-import type { TabStorage } from "../stored.ts";
+import type { ChatSession, SessionView } from "../session.ts";
+import type { AskedFlag, TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { quotedOf } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
 import { ConnectionStatus, RefusalNotice, UploadStatus } from "./notices.tsx";
-import type { Actions, Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 interface ChatProps {
   view: SessionView;
   facts: PageFacts;
   words: Words;
   storage: TabStorage;
-  actions: Actions;
+  session: ChatSession;
+  asked: AskedFlag;
+  /** Null outside the widget. */
+  onClose: (() => void) | null;
 }
 
 /** The whole chat: header, connection status, messages and composer. */
-export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
+export function ChatView({ view, facts, words, storage, session, asked, onClose }: ChatProps) {
   const { texts, title, user } = words;
   const [answeredId, setAnsweredId] = useState(() => storage.answered());
   const ended = typeof view.link === "number" && isFinal(view.link);
@@ -49,8 +52,8 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
             </p>
           )}
         </div>
-        {actions.close && (
-          <button type="button" class="plain" aria-label={texts.close} onClick={actions.close}>
+        {onClose && (
+          <button type="button" class="plain" aria-label={texts.close} onClick={onClose}>
             <Icon name="close" />
           </button>
         )}
@@ -61,7 +64,8 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
           view={view}
           facts={facts}
           words={words}
-          actions={actions}
+          session={session}
+          asked={asked}
           onAnswer={(id) => {
             answer(id);
             document.getElementById("message")?.focus();
@@ -79,7 +83,7 @@ export function ChatView({ view, facts, words, storage, actions }: ChatProps) {
               answered && !isRemoved(answered) ? { id: answered.id, quoted: quotedOf(answered, words, null) } : null
             }
             onUnanswer={() => answer("")}
-            actions={actions}
+            session={session}
           />
         )}
       </div>

@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Quote, type Quoted } from "../../shared/message/content.tsx";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
+import type { ChatSession } from "../session.ts";
 import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import type { composerFiles } from "./composer-files.tsx";
 import { Icon } from "./icons.tsx";
-import type { Actions } from "./words.ts";
 
 interface ComposerProps {
   texts: Texts;
@@ -18,12 +18,12 @@ interface ComposerProps {
   answered: { id: string; quoted: Quoted } | null;
   /** Takes the quote away. */
   onUnanswer: () => void;
-  actions: Actions;
+  session: ChatSession;
 }
 
 /** The text box and its button. A text that is too long is not cut off, and can't be sent. */
 export function Composer(props: ComposerProps) {
-  const { texts, locale, storage, canUpload, answered, onUnanswer, actions } = props;
+  const { texts, locale, storage, canUpload, answered, onUnanswer, session } = props;
   const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
   const files = useFiles(canUpload);
@@ -44,8 +44,8 @@ export function Composer(props: ComposerProps) {
     const content = text.trim();
     const hasFiles = files !== null && files.stage.files.length > 0;
     if ((content === "" && !hasFiles) || excess > 0) return;
-    if (hasFiles) actions.sendFiles(content, files.stage.take(), answered?.id);
-    else actions.write(content, { replyTo: answered?.id });
+    if (hasFiles) session.sendFiles(content, files.stage.take(), answered?.id);
+    else session.write(content, { replyTo: answered?.id });
     onUnanswer();
     change("");
   };
@@ -103,7 +103,7 @@ export function Composer(props: ComposerProps) {
           value={text}
           onInput={(event) => {
             change(event.currentTarget.value);
-            if (event.currentTarget.value !== "") actions.typing();
+            if (event.currentTarget.value !== "") session.typing();
           }}
           onKeyDown={(event) => {
             // During composition, Enter confirms a word. Some browsers report it as key code 229.

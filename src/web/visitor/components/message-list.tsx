@@ -2,19 +2,21 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { PageFacts } from "../../../model/page-facts.ts";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import { hasEarlier, newestSeq } from "../conversation.ts";
-import type { SessionView } from "../session.ts";
+import type { ChatSession, SessionView } from "../session.ts";
+import type { AskedFlag } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import type { AskContact } from "./ask-contact.tsx";
 import { Bubble, showMessage } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
-import type { Actions, Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 interface MessageListProps {
   view: SessionView;
   facts: PageFacts;
   words: Words;
-  actions: Actions;
+  session: ChatSession;
+  asked: AskedFlag;
   onAnswer: (id: string) => void;
 }
 
@@ -22,7 +24,7 @@ interface MessageListProps {
  * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
  * announces each new message once and never the history.
  */
-export function MessageList({ view, facts, words, actions, onAnswer }: MessageListProps) {
+export function MessageList({ view, facts, words, session, asked, onAnswer }: MessageListProps) {
   const { texts } = words;
   // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
@@ -43,7 +45,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
       now={now}
       view={view}
       ended={ended}
-      actions={actions}
+      session={session}
       onAnswer={onAnswer}
       onJump={jump}
     />
@@ -80,7 +82,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
         {hasOlder && (
           <div class="older">
             {/* Not disabled while loading, because it would lose the focus. */}
-            <button type="button" class="pill" onClick={actions.loadOlder} aria-busy={older === "loading"}>
+            <button type="button" class="pill" onClick={() => session.loadOlder()} aria-busy={older === "loading"}>
               {older === "loading" ? texts.loading : texts.earlier}
             </button>
             <p role="status" class="trouble">
@@ -102,7 +104,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
               {facts.greeting ?? texts.emptyText}
             </p>
             {!ended && (
-              <Starters starters={facts.starters} label={texts.starters} onStart={(text) => actions.write(text)} />
+              <Starters starters={facts.starters} label={texts.starters} onStart={(text) => session.write(text)} />
             )}
           </div>
         )}
@@ -116,7 +118,7 @@ export function MessageList({ view, facts, words, actions, onAnswer }: MessageLi
         >
           {list.drawn}
         </div>
-        {Ask && !ended && <Ask view={view} facts={facts} words={words} actions={actions} />}
+        {Ask && !ended && <Ask view={view} facts={facts} words={words} session={session} asked={asked} />}
       </section>
       <p role="status" class={view.typing ? "typing" : "hidden"}>
         {view.typing && (view.typing.name === null ? texts.writing : fill(texts.typing, { name: view.typing.name }))}
@@ -160,7 +162,7 @@ interface DayProps {
   now: number;
   view: SessionView;
   ended: boolean;
-  actions: Actions;
+  session: ChatSession;
   onAnswer: (id: string) => void;
   onJump: (seq: number) => void;
 }

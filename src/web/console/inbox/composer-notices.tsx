@@ -1,0 +1,45 @@
+import type { JSX } from "preact";
+import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
+import type { Chat, Member, Message } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { now } from "../parts/time.tsx";
+import { memberName } from "./assignee.tsx";
+import type { ConversationStore } from "./conversation-store.ts";
+import type { Sending } from "./sending.ts";
+import { windowClosesAt } from "./timeline.ts";
+
+/** Says that the network delivers templates alone, if it does. */
+export function ClosedNotice({ store, chat, choose }: { store: ConversationStore; chat: Chat; choose: JSX.Element }) {
+  const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
+  if (!freeTextHours || (windowClosesAt(store.messages.value, freeTextHours) ?? 0) > now.value) return null;
+  return (
+    <div class="notice tone-warn">
+      <Icon name="clock" />
+      <p>The contact’s last message is older than {freeTextHours} hours. Only templates are delivered.</p>
+      <Button opens={choose}>Use a template</Button>
+    </div>
+  );
+}
+
+/** Asks whether to send a message though others wrote meanwhile. */
+export function ConflictNotice({ sending, members }: { sending: Sending; members: readonly Member[] }) {
+  const conflict = sending.conflict.value;
+  if (!conflict) return null;
+  return (
+    <div class="notice tone-warn" role="alert">
+      <Icon name="warning" />
+      <p>{whoWrote(conflict.ahead, members)} Your message was not sent.</p>
+      <Button disabled={sending.isBusy.value} onClick={() => void sending.sendAnyway(conflict)}>
+        Send anyway
+      </Button>
+      <Button icon="close" aria-label="Dismiss" onClick={() => (sending.conflict.value = null)} />
+    </div>
+  );
+}
+
+function whoWrote(ahead: readonly Message[], members: readonly Member[]): string {
+  const answer = ahead.find(({ direction }) => direction === "OUTBOUND");
+  if (answer) return `${memberName(answer.senderId ?? "", members)} answered meanwhile.`;
+  return ahead.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
+}

@@ -1,0 +1,85 @@
+import type { ComponentChildren, JSX, RefObject, TargetedKeyboardEvent } from "preact";
+import { useEffect, useLayoutEffect } from "preact/hooks";
+import { plural } from "../format.ts";
+
+type Attributes<Tag extends keyof JSX.IntrinsicElements> = JSX.IntrinsicElements[Tag];
+
+interface TextBoxProps extends Attributes<"textarea"> {
+  id: string;
+  class?: string;
+  value: string;
+  box: RefObject<HTMLTextAreaElement | null>;
+  /** Each time that it counts up, the text takes the keys. */
+  begins: number;
+  /** Whether there is nothing to submit. */
+  isEmpty: boolean;
+  isBusy: boolean;
+  onSubmit: () => void;
+  /** Gets the keys that don't submit. */
+  onKeyDown: (event: TargetedKeyboardEvent<HTMLTextAreaElement>) => void;
+  hint: string;
+  hintClass?: string;
+  /** Shown in place of the hint. */
+  failure?: string;
+  /** What stands below the text. @param submit attributes of the button that submits */
+  bar: (hint: JSX.Element, submit: Attributes<"button">) => ComponentChildren;
+  /** What stands above it: its label, at least. */
+  children: ComponentChildren;
+}
+
+/** As the service. */
+const MAX_LENGTH = 4_096;
+
+/** The text box of a message or a note. A text that is too long is not cut off, and can't be submitted. */
+export function TextBox(props: TextBoxProps) {
+  const { class: look = "", box, begins, isEmpty, isBusy, onSubmit, onKeyDown, ...rest } = props;
+  const { hint, hintClass = "", failure = "", bar, children, ...area } = rest;
+  const { id, value } = area;
+  const excess = value.trim().length - MAX_LENGTH;
+  const trouble = excess > 0 ? `${plural(excess, "character")} too long` : failure;
+  const disabled = isEmpty || excess > 0;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!disabled && !isBusy) onSubmit();
+  };
+  useEffect(() => {
+    if (box.current) fitHeight(box.current);
+  }, [value]);
+  // Before the next key, which is the text's.
+  useLayoutEffect(() => {
+    if (begins > 0) box.current?.focus();
+  }, [begins]);
+  return (
+    <form class={`composer-box ${look}`} onSubmit={submit}>
+      {children}
+      <textarea
+        {...area}
+        ref={box}
+        rows={2}
+        dir={value === "" ? undefined : "auto"}
+        aria-invalid={excess > 0}
+        aria-describedby={`${id}-hint`}
+        onKeyDown={(event) => {
+          if (event.isComposing) return;
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+          else onKeyDown(event);
+        }}
+      />
+      <div class="composer-bar">
+        {bar(
+          <span id={`${id}-hint`} class={`small ${hintClass} ${trouble ? "failed" : "wide-only"}`} role="status">
+            {trouble || hint}
+          </span>,
+          { type: "submit", disabled, "aria-busy": isBusy },
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */
+function fitHeight(box: HTMLTextAreaElement): void {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}

@@ -1,0 +1,33 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { Chat } from "../api.ts";
+import { NotesStore } from "../notes/notes-store.ts";
+import { usePlace } from "../organization.ts";
+import { ConversationStore } from "./conversation-store.ts";
+import { listen } from "./live.ts";
+import { endTyping } from "./typing.ts";
+
+/** The messages and the notes of a chat. They follow what happens in it. @param known the chat, if the list has it */
+export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) => void) {
+  const { api } = usePlace();
+  const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
+  const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
+  useEffect(() => {
+    const load = () => {
+      void store.load();
+      notes.load().catch(store.failed);
+    };
+    load();
+    return listen((event) => {
+      if (!event) return load();
+      if (event.chatId === id && /^message\.(received|created)$/.test(event.type)) endTyping(id);
+      store.take(event);
+      notes.take(event);
+    });
+  }, [store]);
+  const shownFrom = store.shownFrom();
+  const isReady = store.state.value === "ready";
+  useEffect(() => {
+    if (isReady) notes.older().catch(store.failed);
+  }, [notes, isReady, shownFrom]);
+  return { store, notes };
+}

@@ -1,0 +1,83 @@
+import { accentOf } from "../shared/accent.ts";
+import { directionOf } from "./language.ts";
+import { launcher } from "./launcher.ts";
+import { WIDGET_STYLE } from "./widget-style.ts";
+import type { WidgetTexts } from "./widget-texts.ts";
+
+/** What the button and the notice say. */
+interface Shown {
+  open: boolean;
+  unread: number;
+  /** The frame has no chat. */
+  missing: boolean;
+  texts: WidgetTexts;
+}
+
+/** The widget's element on the site: the button, and a box around it in which the frame has its place. */
+export function widgetBox({ channel, position, colorScheme, accent }: DOMStringMap, language: string) {
+  const element = document.createElement("parley-chat");
+  element.dataset.parley = channel;
+  const shadow = element.attachShadow({ mode: "open" });
+  // The site's policy could block a style element, but not a constructed style sheet.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(WIDGET_STYLE);
+  shadow.adoptedStyleSheets = [sheet];
+
+  const box = document.createElement("div");
+  box.lang = language;
+  box.dir = directionOf(language);
+  box.classList.toggle("left", position === "left");
+  box.classList.toggle("dark", isDark(colorScheme));
+  const button = launcher();
+  const count = document.createElement("span");
+  count.className = "count";
+  button.append(count);
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.setAttribute("role", "status");
+  box.append(notice, button);
+  shadow.append(box);
+  followKeyboard(box);
+
+  return {
+    element,
+    box,
+    button,
+
+    describe({ open, unread, missing, texts }: Shown): void {
+      box.classList.toggle("open", open);
+      box.classList.toggle("missing", missing);
+      button.setAttribute("aria-expanded", String(open));
+      // Screen readers announce only a text that changes.
+      notice.textContent = missing && open ? texts.missing : "";
+      const action = open ? texts.close : texts.open;
+      button.setAttribute(
+        "aria-label",
+        unread > 0 && !open ? `${action}, ${texts.unread.replace("{count}", `${unread}`)}` : action,
+      );
+      count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
+    },
+
+    /** Takes the site's color, or the company's if that is not valid. */
+    paint(companys: string | null = null): void {
+      const shades = accentOf(accent ?? "", "light") ?? accentOf(companys ?? "", "light");
+      if (!shades) return;
+      box.style.setProperty("--accent", shades.accent);
+      box.style.setProperty("--accent-hover", shades.hover);
+      box.style.setProperty("--on-accent", shades.onAccent);
+    },
+  };
+}
+
+function isDark(requested: string | undefined): boolean {
+  return requested === "dark" || (requested !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
+/** Fits the frame to the visible area above a phone's keyboard, which a frame can't detect. */
+function followKeyboard(element: HTMLElement): void {
+  const viewport = window.visualViewport;
+  viewport?.addEventListener("resize", () => {
+    const covered = viewport.scale === 1 && innerHeight - viewport.height > 1;
+    element.style.setProperty("--height", covered ? `${viewport.height}px` : "100dvh");
+  });
+}

@@ -1,0 +1,79 @@
+import { accentOf } from "../shared/accent.ts";
+import type { ToFrame, ToHost } from "./host-frame.ts";
+import type { SiteUser } from "./widget-api.ts";
+
+/** The time within which a loaded frame must report itself. */
+const REPORT_TIMEOUT_MS = 1_000;
+
+interface FrameEvents {
+  /** What the chat in the frame says. */
+  onMessage: (message: ToHost) => void;
+  /** Whether a loaded frame has no chat. */
+  onMissing: (missing: boolean) => void;
+}
+
+/** The frame with the chat. @param box where it has its place */
+export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMissing }: FrameEvents) {
+  let frame: HTMLIFrameElement | null = null;
+  /** Whether the chat in the frame is running. */
+  let here = false;
+
+  addEventListener("message", ({ data, source, origin: from }: MessageEvent<ToHost | null>) => {
+    if (!frame || source !== frame.contentWindow || from !== origin || !data) return;
+    if (data.parley === "here") {
+      here = true;
+      // On a phone, this hides the launcher, because the chat has its own close button.
+      box.classList.add("here");
+      onMissing(false);
+    }
+    onMessage(data);
+  });
+
+  return {
+    /** Whether it is there. The site may have removed it. */
+    isThere: () => frame?.isConnected === true,
+    focus: () => frame?.focus(),
+    post(message: ToFrame): void {
+      if (here) frame?.contentWindow?.postMessage(message, origin);
+    },
+
+    /** Loads the chat, unless it is there. */
+    load(src: string, title: string): void {
+      if (frame?.isConnected) return;
+      here = false;
+      const loading = document.createElement("iframe");
+      frame = loading;
+      frame.className = "frame";
+      frame.title = title;
+      frame.allow = "clipboard-write";
+      // The load event also fires if the browser blocked the page, but then no chat reports itself.
+      frame.addEventListener("load", () => setTimeout(() => frame === loading && onMissing(!here), REPORT_TIMEOUT_MS));
+      frame.src = src;
+      box.prepend(frame);
+    },
+
+    /** Tells the chat another address, if it is there. One that differs in the fragment alone loads nothing. */
+    replace(src: string): void {
+      if (frame?.isConnected) frame.contentWindow?.location.replace(src);
+    },
+
+    /** Takes the frame away. What it still says is not heard. */
+    drop(): void {
+      frame?.remove();
+      frame = null;
+      here = false;
+      box.classList.remove("here");
+      onMissing(false);
+    },
+  };
+}
+
+/** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
+export function frameAddress(address: URL, dataset: DOMStringMap, user: SiteUser | null, forgets: boolean): string {
+  const { locale, colorScheme: scheme } = dataset;
+  // An invalid color leaves the company's.
+  const accent = accentOf(dataset.accent ?? "", "light") ? dataset.accent : null;
+  const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
+  const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  return `${address.href}#${String(new URLSearchParams(given))}`;
+}
