@@ -179,8 +179,12 @@ class Head {
 }
 
 function wrongType(declared: string, found: string | null): ApiError {
+  if (declared.startsWith("multipart/")) {
+    const text = `Content-Type says ${declared}. Send the file itself as the body, with its own Content-Type`;
+    return new ApiError("media_type", { text });
+  }
   const is = found === null ? "its first bytes are not of that type" : `its first bytes are ${found}`;
-  return new ApiError("media_type", { text: `Content-Type says ${declared || "nothing"}, but ${is}` });
+  return new ApiError("media_type", { text: `Content-Type says ${declared}, but ${is}` });
 }
 
 function tooLate(): ApiError {
