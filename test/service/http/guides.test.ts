@@ -190,6 +190,8 @@ const CEILINGS: Record<string, number> = {
   "Bytes of a visitor's file": MAX_VISITOR_FILE_BYTES,
   "Bytes that a visitor uploads in an hour": MAX_UPLOADED.visitor,
   "Bytes that visitors of an IPv4 address or an IPv6 /64 upload in an hour": MAX_UPLOADED.network,
+  "Bytes that visitors of an IPv6 /48 upload in an hour": MAX_UPLOADED.block,
+  "Bytes that a channel's visitors upload in an hour": MAX_UPLOADED.channel,
   "New chats of visitors from an IPv4 address or an IPv6 /64 per minute": MAX_NEW_CHATS.network,
   "New chats of visitors from an IPv6 /48 per minute": MAX_NEW_CHATS.block,
   "New chats of a channel's visitors per minute": MAX_NEW_CHATS.channel,
