@@ -146,7 +146,7 @@ export class ChatTable {
     const isLost = row.told_after !== null && !isKnown;
     const told = known === version ? null : { after: isLost ? row.told_after : row.events, version };
     if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, told, now));
-    return told && told.after;
+    return told?.after ?? null;
   }
 
   #report(row: ChatRow, report: ChatReport, told: { after: number | null; version: string } | null, now: number): void {
