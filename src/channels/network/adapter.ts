@@ -107,7 +107,7 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
 export interface ReceivedCall {
   headers: Headers;
   /** @throws ApiError `body_too_large` */
-  readBody(): Promise<Uint8Array<ArrayBuffer>>;
+  readBody: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** The bytes of a file. */
