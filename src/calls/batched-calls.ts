@@ -79,7 +79,7 @@ export class BatchedCalls<Item, Answer> {
       for (const [index, other] of others.entries()) other.resume({ answer: answers[index] as Answer });
       return own as Answer;
     } catch (error) {
-      // One that waited for too long makes its call already.
+      // A request that waited too long is already making its own call.
       for (const other of others) if (other.resume({ others: [], isRepeat: true })) line.underWay++;
       throw error;
     } finally {

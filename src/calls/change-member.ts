@@ -4,9 +4,9 @@ import { commitFenced } from "./change-fence.ts";
 /**
  * Runs `commit`, a write to the directory that changes a member, so that it applies to the very next request of the
  * member's sessions. See `commitFenced`.
- * @param endedSince from the result of `commit`: the sessions that began by then have ended, Unix milliseconds; null if it
- *   ended none
- * @param isRemoval the change removes the member, whose chats are freed then
+ * @param endedSince from the result of `commit`: the sessions that began by then have ended, Unix milliseconds; null if
+ *   it ended none
+ * @param isRemoval the change removes the member, whose chats are then unassigned
  * @throws ApiError `unavailable` if the organization's object could not be notified before, or not in time
  */
 export function changeMember<R>(

@@ -5,7 +5,7 @@ import { answerWithin } from "./call-object.ts";
 /** R2 answers at once: what takes longer is an outage. */
 export const R2_DEADLINE_MS = 10_000;
 
-/** The files of one life of a chat. A web chat that was erased and begun anew has the same id, and another life. */
+/** The files of one life of a chat. A web chat that was erased and created again has the same id and another life. */
 export interface ChatLife {
   chatId: string;
   life: number;

@@ -10,8 +10,8 @@ import { metadataPatch } from "../model/message.ts";
 import { readChat } from "./get-chat.ts";
 
 /**
- * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is null),
- * the metadata or one of its pairs, and frees the chat (`assigneeId`).
+ * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is
+ * null), the metadata or one of its pairs, and unassigns the chat (`assigneeId`).
  */
 export const chatPatch = z
   .object({

@@ -33,7 +33,7 @@ export async function readMedia(env: Env, caller: Caller, ids: MessageIds, reque
 }
 
 /**
- * Streams the file of a message to its visitor, who has a link to it. What blanks the message ends the link.
+ * Streams the file of a message to its visitor, who has a link to it. The link ends when the message is blanked.
  * @param leftSeconds how long the link is still good
  * @throws ApiError `media_not_found`, also if there is no such message; `unavailable`
  */

@@ -72,7 +72,7 @@ export async function listNotes(
 }
 
 /**
- * Deletes a note: its author may, and who may erase chats.
+ * Deletes a note. Its author may do so, and anyone who may erase chats.
  * @returns the JSON of the blank note
  * @throws ApiError `chat_not_found`, `note_not_found`, `permission_denied`
  */
@@ -89,6 +89,6 @@ export async function deleteNote(
   if (answer.outcome === "ok") return answer.doc;
   if (answer.outcome === "no_note") throw new ApiError("note_not_found");
   throw new ApiError("permission_denied", {
-    text: "Only the author can delete the note, or somebody with the permission chats:erase",
+    text: "Only the note's author, or someone with the permission chats:erase, can delete it",
   });
 }

@@ -17,8 +17,8 @@ export interface RetryOptions {
 /**
  * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, creating a chat,
  * which finds the existing one, and canceling a message. A 429 is always repeated, because the service did nothing.
- * @returns a function that throws ParleyError `unreachable` if there is no answer. Its `body`, a file, is read anew for
- * each attempt; a clone of the request would keep all of it in memory, and might lose its length
+ * @returns a function that throws ParleyError `unreachable` if there is no answer. Its `body`, a file, is read again
+ *   for each attempt; a clone of the request would keep all of it in memory, and might lose its length
  */
 export function retryingFetch({
   retries = 4,

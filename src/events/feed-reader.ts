@@ -60,9 +60,9 @@ export async function cursorAt(end: "oldest" | "now", port: FeedPort): Promise<C
 }
 
 /**
- * Reads an organization's feed: pages of pointers from the organization's object, and the events that they point to from
- * the chats. The order is that of the pointers. Events of chats that were deleted meanwhile are left out. In place of
- * events that can't be read for minutes comes one that says which they are.
+ * Reads an organization's feed: pages of pointers from the organization's object, and the events that they point to
+ * from the chats. The order is that of the pointers. Events of chats that were deleted meanwhile are left out. Events
+ * that can't be read for minutes are replaced by one event that says which they are.
  */
 export class FeedReader implements EventReader {
   readonly #port: FeedPort;
@@ -141,7 +141,7 @@ export class FeedReader implements EventReader {
     return ms !== null && ms < HOLD_MS;
   }
 
-  /** Tells the rest of a burst that can't be read, unless its chat was deleted, and moves the cursor past it. */
+  /** Reports the rest of a burst that can't be read, unless its chat was deleted, and moves the cursor past it. */
   #passOver({ pointer, first }: Chunk, events: ReadEvent[]): void {
     const range = { first, last: pointer.last };
     const isDeleted = this.#unreadable[pointer.chatId as string] === undefined;

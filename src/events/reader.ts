@@ -9,7 +9,9 @@ export interface ReadEvent {
   cursor: string;
 }
 
-/** Events in order, and where to go on. A page can be empty although more follow, because a filter took all events. */
+/**
+ * Events in order, and where to continue. A page can be empty although more follow, because a filter took all events.
+ */
 export interface EventPage {
   events: ReadEvent[];
   /** Continues after the page. */
@@ -20,7 +22,7 @@ export interface EventPage {
   heldBy?: unknown;
 }
 
-/** Reads events in order, each read from the end of the one before. */
+/** Reads events in order. Each read begins where the previous one ended. */
 export interface EventReader {
   /**
    * Everything up to this number was read. It is a position of the feed, or an event's number, as the reader's doorbell

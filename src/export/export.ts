@@ -211,7 +211,7 @@ function unreadableLine(organizationId: string, chatId: string, from: ChatPlace 
 }
 
 /**
- * @param place where the export goes on; null if it is complete
+ * @param place where the export continues; null if it is complete
  * @param unreadable how many chats could not be read since the beginning of the export
  */
 function endPart(scope: Scope, lastSeq: number, place: ExportPlace | null, unreadable = 0): Uint8Array {

@@ -5,7 +5,7 @@ import type { FileInfo } from "../model/file.ts";
 import { sidesOf } from "./dimensions.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
-/** The most that is in memory of an upload: a photo's dimensions can come after a long EXIF block. */
+/** The maximum part of an upload that is in memory: a photo's dimensions can come after a long EXIF block. */
 const MAX_HEAD = 512 * 1_024;
 /** Half the time that a reservation lasts: late bytes must find their row. */
 const DEADLINE_MS = 300_000;

@@ -84,8 +84,9 @@ interface DailyEnv extends AdminEnv {
 }
 
 /**
- * The first line of a route by which an organization's software writes all day, such as a send: its permission and body.
- * @param action the act that such a request of the operator in the console is. Null: nobody's leaves a row
+ * The first line of a route with which an organization's software writes all day, such as a send: its permission and
+ * body.
+ * @param action the act for the audit log if the operator makes the request in the console. Null: it leaves no row
  */
 export function daily<Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
   need: DailyNeed,
@@ -118,7 +119,7 @@ function inOrder(
   return withNeed(allOf(permits, ...reads), permits);
 }
 
-/** Marks a middleware with what another one needs, which the OpenAPI documents read. */
+/** Gives a middleware the `need` of another one, which the OpenAPI documents read. */
 function withNeed<M extends object>(middleware: M, other: { need?: Need | null | undefined } | object): M {
   return Object.assign(middleware, { need: "need" in other ? other.need : undefined });
 }

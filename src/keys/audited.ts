@@ -31,7 +31,7 @@ export interface RequestAct {
   organizationId: string;
   /** The id of what it acts on; of a resource that it creates, the id that the resource gets. Null if it has none yet. */
   target: string | null;
-  /** Its row. An act that stops somebody stores it in its own commit. */
+  /** Its row. An act that cuts off access stores it in its own commit. */
   row: NewAct;
   /**
    * Stores its row, before it changes anything. `audited` calls this, except for the creation of an organization.
@@ -71,10 +71,11 @@ const TABLES = {
 
 /**
  * Middleware for one route, the last before its handler: stores the row of the act in the organization's audit log, and
- * after the act the status of the response. If the row can't be stored, nothing is done. A row without a status says that
- * the act broke off. Each row also has a line in the service's log, which outlives the organization.
+ * after the act the status of the response. If the row can't be stored, nothing is done. A row without a status says
+ * that the act broke off. Each row also has a line in the service's log, which outlives the organization.
  *
- * What stops somebody never waits for the log: it stores the row in its own commit, and the log gets it afterward.
+ * An act that cuts off access never waits for the log: it stores the row in its own commit, and the log gets it
+ * afterward.
  * @throws ApiError as `RequestAct.begin`; the error of a resource that the operator asks for and nobody has
  */
 export function audited(access: ActorAccess, action: AuditAction): MiddlewareHandler<ActEnv> {
@@ -148,7 +149,7 @@ async function runAct(c: Context<ActEnv>, access: ActorAccess, action: AuditActi
     : endAct(c.env, organizationId, row.id, { ...end, merged: row.merged });
   // It ends even if the client disconnects.
   c.executionCtx.waitUntil(ended);
-  // Who changes something finds it in the log at once.
+  // A client finds its change in the log as soon as it has the response.
   if (c.req.method !== "GET") await ended;
 }
 

@@ -25,7 +25,7 @@ export interface Session {
   /** Each sign-in has another one. */
   id: string;
   caller: Caller;
-  /** Why the session may no longer make a request that needs `permission`, read anew; null if it may. */
+  /** Reads again why the session may no longer make a request that needs `permission`; null if it may. */
   check: (permission: Need | null) => Promise<ApiError | null>;
 }
 

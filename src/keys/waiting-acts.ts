@@ -1,5 +1,5 @@
 /**
- * The rows of the audit log that wait in D1. What stops somebody does not wait for the log, which is in the
+ * The rows of the audit log that wait in D1. An act that cuts off access does not wait for the log, which is in the
  * organization's object: its row is stored here, in the commit of the act, until the log has it.
  */
 import { asc, eq, inArray, type SQL, sql } from "drizzle-orm";
@@ -21,8 +21,8 @@ const TOLD_AT_ONCE = 100;
 const PATIENCE_MS = 2_000;
 
 /**
- * A statement that stores the row of an act, if the table has a row that the act changes. It belongs into one batch with
- * the statement of the act, and before it, with the same condition.
+ * A statement that stores the row of an act, if the table has a row that the act changes. Put it into one batch with
+ * the statement of the act, before that statement and with the same condition.
  */
 export function keepAct(
   db: Directory,
@@ -49,8 +49,8 @@ export function keepAct(
 }
 
 /**
- * Tells the log of an act that has ended, and of those that wait. The response waits for it for 2 seconds at most, so
- * that a log that hangs holds nothing up. Never throws.
+ * Sends the log an act that has ended, and those that wait. The response waits for this at most 2 seconds, so that a
+ * log that hangs blocks nothing. Never throws.
  */
 export async function tellAct(env: Env, organizationId: string, act: EndedAct): Promise<void> {
   await inTime(SYSTEM_CLOCK, PATIENCE_MS, tellActs(env, organizationId, [act]));

@@ -34,7 +34,9 @@ export interface ChannelView {
   scope: Scope;
   /** The origin of webhook URLs: the one that the client called. */
   origin: string;
-  /** Whether verify tokens are shown. Who has one can call the service like the network, and pose as a contact. */
+  /**
+   * Whether verify tokens are shown. Anyone who has one can call the service like the network, and pose as a contact.
+   */
   hasTokens: boolean;
   actor: Actor;
 }

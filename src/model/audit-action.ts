@@ -3,17 +3,19 @@ import type { Need } from "./permission.ts";
 
 /** What the audit log and the routes know of an action. */
 interface ActionSpec {
-  /** The permission that a key needs. Null: it acts on what is a member's own, in a session alone. */
+  /** The permission that a key needs. Null: a member changes something of its own, which only a session can do. */
   needs: Need | "operator" | null;
   /** The kind of its target. Null: it has none, or only the route knows it, after the act. */
   target: IdPrefix | null;
   /** Whether it creates the target. */
   creates?: true;
-  /** Whether it stops somebody: then it does not wait for the audit log. */
+  /** Whether it cuts off access: then it does not wait for the audit log. */
   stops?: true;
   /** Whether the requests of an actor in an hour share a row. */
   isSearch?: true;
-  /** Whether requests with `after` go on with one before: then those of an actor and a target in an hour share a row. */
+  /**
+   * Whether requests with `after` continue an earlier one. Those of one actor and one target in an hour share a row.
+   */
   isResumed?: true;
 }
 

@@ -8,7 +8,7 @@ export const ACTOR_ROWS_A_DAY = 2_000;
 /** How many rows all actors of an organization can write in a day. */
 export const ORGANIZATION_ROWS_A_DAY = 5_000;
 
-/** Who has written as many rows as a day has room for. */
+/** Whose daily ceiling of rows is reached. */
 export type FullAudit = "actor" | "organization";
 
 /** An act that begins. */
@@ -41,7 +41,7 @@ export interface EndedAct extends NewAct {
   status: number;
 }
 
-/** `false`: there is no such organization, or its log is gone. A text: whose rows of today are used up. */
+/** `false`: there is no such organization, or its log is gone. A text: whose daily ceiling is reached. */
 export type BeginAnswer = boolean | FullAudit;
 
 /** How an act ended. */
@@ -69,8 +69,9 @@ const HOUR_MS = 3_600_000;
 export const MAX_ROW_BYTES = 1_024;
 
 /**
- * What the requests have in common that share a row: an actor's searches of an hour, or the requests of an hour that go
- * on with an export, and beyond the ceilings those that stop the same target. What somebody does in sessions of another maker's link has a row of its own.
+ * What requests that share a row have in common. An actor's searches of an hour share a row, and so do the requests of
+ * an hour that continue an export. Beyond the ceilings, so do those that cut off the same target. Sessions that began
+ * with links of different makers share no row.
  */
 export function mergedBy({ id, actor, action, target }: NewAct, by: "hour" | "target"): string {
   const hour = Math.floor(timeOfId(id) / HOUR_MS);

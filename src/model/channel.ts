@@ -5,7 +5,7 @@ import type { PageSettings } from "./page-settings.ts";
 export type Credentials = Readonly<Record<string, string>>;
 
 /**
- * On web channels: `allowedOrigins`, whose files are taken (`uploads`), and how the page looks. On the others:
+ * On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
  * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
  * templates belong to.
  */

@@ -187,8 +187,8 @@ export interface ExportAsked {
 }
 
 /**
- * Lines of JSON in UTF-8, and how to go on: the seq of the last message in them, and the seq up to which the export goes;
- * null while messages without a place, or notes, follow those up to `unplacedAfter`.
+ * Lines of JSON in UTF-8, and how to continue: the seq of the last message in them, and the seq at which the export
+ * ends; null while messages without a place, or notes, follow those up to `unplacedAfter`.
  */
 export type ExportAnswer =
   | { outcome: "ok"; lines: Uint8Array; seq: number; upTo: number | null; unplacedAfter: string; life: number }
@@ -211,7 +211,7 @@ export interface Queue {
 }
 export type StateAnswer = { outcome: "ok"; activity: ChatActivity; queue: Queue } | Unknown;
 
-/** A change of a chat's details, as in RFC 7396: what is absent stays, and a pair of metadata that is null goes. */
+/** A change of a chat's details, as in RFC 7396: what is absent stays, and null removes a pair of metadata. */
 export interface DetailsPatch {
   name?: string | null | undefined;
   metadata?: Record<string, string | null> | null | undefined;
@@ -223,7 +223,7 @@ export interface Assignment {
   ifAssigneeId?: string | null | undefined;
   by: Assigner;
 }
-/** Who assigned a chat: null if the service freed it, because its member was removed. */
+/** Who assigned a chat: null if the service unassigned it, because its member was removed. */
 export type Assigner = CallerName | null;
 
 /** A note to store. The Worker chooses its id, so that a repeated call stores it once. `mentions`: members' ids. */
@@ -325,7 +325,7 @@ export interface ConfirmRequest {
 /** `doc` is the JSON that the client gets. `gone`: the reservation is over, or the chat was deleted: upload again. */
 export type ConfirmAnswer = { outcome: "ok"; doc: string } | { outcome: "gone" } | Unknown;
 
-/** The media of a message: a contact's, as the network identifies it, or one of our files. */
+/** The media of a message: a contact's, as the network identifies it, or an uploaded file. */
 export type Media = NetworkMedia | FileMedia;
 
 export interface NetworkMedia extends ReceivedMedia {

@@ -21,7 +21,7 @@ export function detailLines(choices: Choices): string[] {
   return choices.choices.some(hasDetails) ? choiceLines(choices) : [];
 }
 
-/** The choices with their indexes, in their sections. A section stands where its first choice is. */
+/** The choices with their indexes, in their sections. A section is where its first choice is. */
 export function bySection(
   choices: readonly Choice[],
 ): { section: string | undefined; entries: { choice: Choice; index: number }[] }[] {

@@ -45,7 +45,7 @@ export type Rendering = (typeof RENDERINGS)[number];
 
 /**
  * How a channel shows choices. It is decided when a message is accepted, and kept with it. It depends only on the
- * arguments: `address` is the contact's, `hasMedia` whether the choices stand below media.
+ * arguments: `address` is the contact's, `hasMedia` whether the choices are below media.
  */
 export type RenderingOf = (choices: Choices, message: { address: string; hasMedia: boolean }) => Rendering;
 
@@ -85,7 +85,7 @@ export function tapData(messageId: string, index: number): string {
   return `${messageId}:${index}`;
 }
 
-/** The message and the index in a tap's data; null if it is not ours. */
+/** The message and the index in a tap's data; null if `tapData` did not write it. */
 export function parseTap(data: string): { messageId: string; index: number } | null {
   const [, messageId, index] = /^(msg_\w{1,40}):(\d)$/.exec(data) ?? [];
   return messageId && index ? { messageId, index: Number(index) } : null;

@@ -28,7 +28,8 @@ export const ERRORS = {
     wrong_identity:
       "The visitor's token is malformed, or the user's hash is wrong or has expired. Create a new token or hash",
     wrong_token: "The token is wrong. It is the service's ADMIN_TOKEN",
-    link_invalid: "The sign-in link was used, has expired, or its maker can no longer make it. Ask for a new one",
+    link_invalid:
+      "The sign-in link was used, has expired, or its creator lost the right to create it. Ask for a new one",
     passkey_refused: "The passkey was refused. Use a sign-in link",
     access_invalid:
       "Cloudflare Access has not signed this person in. Does ACCESS_AUD name the application that protects the console?",
@@ -60,7 +61,8 @@ export const ERRORS = {
     note_not_found: "Note not found. Check its id and the chat's, and whether the note was deleted",
     media_not_found: "File not found. Check that the message has a file, or that the chat has one with this mediaId",
     media_expired: "The network no longer has the media. Ask the contact to send it again",
-    key_not_found: "Key not found. Check that the id is the key's id and not its secret, and whose key it is",
+    key_not_found:
+      "Key not found. Check that you sent the key's id, not its secret, and that the key is in this organization",
     webhook_not_found: "Webhook not found. Check its id, and whether the webhook was deleted",
     passkey_not_found: "Passkey not found. Reload the list: it may have been deleted",
     replay_not_found: "Replay not found. Check its id. A webhook keeps only its last replay",
@@ -74,7 +76,7 @@ export const ERRORS = {
     chat_backlog: "Too many messages of this chat wait for delivery. Send again when some are delivered",
     chat_full: "The chat's storage is full. Delete the chat, or its old messages with the channel's retentionDays",
     chat_reassigned:
-      "Somebody else has assigned the chat. Read the chat, then assign it with its assigneeId as ifAssigneeId",
+      "Someone else has assigned the chat. Read it, then repeat the request with its assigneeId as ifAssigneeId",
     chat_moved_on: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
     schedule_full: "The chat already has 1,000 scheduled messages. Cancel one, or wait until one is sent",
     note_limit: "The chat already has 1,000 notes. Delete one first",
@@ -91,7 +93,7 @@ export const ERRORS = {
     member_limit:
       "The organization has reached its limit of members. Delete one, or ask the operator to raise limits.members",
     upload_limit:
-      "The chat already has 100 unused files, or 256 MiB of them. Send one, or wait: an unused file goes after 24 hours",
+      "The chat already has 100 unused files, or 256 MiB of them. Send one, or wait: an unused file is deleted after 24 hours",
     media_used: "Another message names the file. Upload it again to send it again",
     template_limit:
       "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",

@@ -6,7 +6,7 @@ import type { Message, ShownMessage } from "./message.ts";
 import type { FeedPointer } from "./organization.ts";
 import type { Payload } from "./webhook.ts";
 
-/** More events of its own than any organization has. */
+/** Greater than the number of any organization's own event. */
 const FIRST_UNREADABLE = 62 ** 7;
 
 /** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
@@ -44,8 +44,8 @@ export function renderEvent(
 }
 
 /**
- * The event that stands in a feed for events of a chat that can't be read: those from `first` to `last`. Its id is one
- * that no other event gets, and the same each time.
+ * The event that a feed shows in place of a chat's events from `first` to `last`, which can't be read. No other event
+ * ever has its id, and the id is the same each time.
  * @param life that of the feed
  */
 export function unreadableEvent(
@@ -83,7 +83,7 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
   return showsChat(type) ? { chat, ...data } : data;
 }
 
-/** What an event says of people: who did it, and who wrote the note that it is about. */
+/** The people in an event: who did it, and who wrote the note that it is about. */
 interface NamedFacts {
   by?: CallerName | null;
   note?: { author: CallerName };

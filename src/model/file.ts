@@ -1,4 +1,4 @@
-/** What is known of one of our files. `contentType` is what its first bytes say; the sides are of images and videos. */
+/** What is known of an uploaded file. `contentType` is what its first bytes say. Only images and videos have sides. */
 export interface FileInfo {
   contentType: string;
   /** In bytes. */
@@ -12,12 +12,12 @@ export interface FileInfo {
 /** The types of messages with media. */
 export type MediaType = "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO";
 
-/** One of our files that a message sends. */
+/** An uploaded file that a message sends. */
 export interface OutboundFile extends FileInfo {
   id: string;
 }
 
-/** What a message shows: what stands behind a link, or one of our files. */
+/** The media that a message shows: a link, or an uploaded file. */
 export type MediaSource = { link: string } | { file: OutboundFile };
 
 /** The error code of a message whose file is gone. It is refused without calling the network. */
@@ -33,14 +33,14 @@ export const MAX_FILE_BYTES = 16 * MEBIBYTE;
 /** The longest name of a file, in characters. */
 export const MAX_FILE_NAME = 255;
 
-/** What has the type that the file's first bytes say, if a channel takes it as that. */
+/** The message type for each family of content types. Files of other families are documents. */
 const TYPES = new Map<string, MediaType>([
   ["image", "IMAGE"],
   ["audio", "AUDIO"],
   ["video", "VIDEO"],
 ]);
 
-/** The richest type that a channel takes for a file. Every channel takes documents. */
+/** The richest message type that a channel accepts for a file. Every channel accepts documents. */
 export function typeOfFile(
   file: FileInfo,
   { takes }: { takes: (file: FileInfo, type: MediaType) => string | null },
@@ -50,7 +50,7 @@ export function typeOfFile(
   return type !== undefined && takes(file, type) === null ? type : "DOCUMENT";
 }
 
-/** The endings of the types that have another one than their name. */
+/** The file extensions that differ from the name of their content type. */
 const ENDINGS = new Map([
   ["image/jpeg", "jpg"],
   ["audio/mpeg", "mp3"],
@@ -67,7 +67,7 @@ export function isPlainFileName(name: string): boolean {
   return !NOT_IN_A_NAME.test(name) && !/^\.{1,2}$/.test(name);
 }
 
-/** A file's name, for a network that shows it and takes it for the type. */
+/** A file's name, for a network that shows the name and derives the file's type from it. */
 export function sentNameOf({ fileName, contentType }: Pick<FileInfo, "fileName" | "contentType">): string {
   if (fileName !== null && fileName !== "") return fileName;
   const ending = ENDINGS.get(contentType) ?? /^\w+\/(\w{3,4})$/.exec(contentType)?.[1];

@@ -43,7 +43,7 @@ export type Body =
   | { kind: "text"; text: string }
   | { kind: "media"; type: MediaType; source: MediaSource; caption: string | null }
   | ({ kind: "template"; text: string; file: OutboundFile | null } & OutboundTemplate)
-  /** `media` stands above the text. */
+  /** `media` is above the text. */
   | { kind: "choices"; text: string; media: { type: MediaType; source: MediaSource } | null; interactive: Interactive }
   | { kind: "location"; location: Location }
   | { kind: "contacts"; contacts: ContactCard[] };
@@ -150,7 +150,7 @@ export interface StatusUpdate {
   status: "SENT" | "DELIVERED" | "READ" | "FAILED";
   /** `broken`: why the network refuses the channel itself; absent if the error concerns only the message. */
   error: { code: string; message: string; broken?: string } | null;
-  /** The status is that of our reaction to the message, made at this time (`NetworkAct`). */
+  /** Set if the status is of the company's reaction to the message, made at this time (`NetworkAct`). */
   reactionAt?: number | undefined;
 }
 
@@ -161,12 +161,12 @@ export interface AddressChange {
   to: string;
 }
 
-/** A network tells about a template of the account `wabaId`, at `at` (Unix milliseconds). */
+/** A network's report about a template of the account `wabaId`, at `at` (Unix milliseconds). */
 export interface TemplateNotice extends TemplateKey {
   kind: "template";
   wabaId: string;
   at: number;
-  /** What holds now. Null: the templates must be read again to know. */
+  /** What has changed. Null: unknown, so the templates must be read again. */
   change: Partial<Pick<TemplateState, "status" | "category" | "quality" | "rejectedReason">> | null;
 }
 

@@ -8,7 +8,7 @@ export function writeOpaque(values: readonly unknown[]): string {
 export function readOpaque(text: string, count: number): unknown[] {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: "base64url" })));
-    // Base64 and JSON have many texts for the same value. Only ours is accepted.
+    // Base64 and JSON have many texts for the same value. Only the one that `writeOpaque` writes is accepted.
     const isOurs = Array.isArray(value) && value.length === count && writeOpaque(value) === text;
     return isOurs ? value : [];
   } catch {

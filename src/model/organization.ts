@@ -183,7 +183,7 @@ export interface ChannelNumbers {
   /** How many chats it has, and how many of them wait for an answer. */
   chats: number;
   unanswered: number;
-  /** All that is counted of it. Once these were the attempts alone, and an RPC field keeps its name. */
+  /** All counts of the channel. The field once had only the attempts, and an RPC field keeps its name. */
   attempts: ChannelCounts;
   /** When the depth or the attempts changed last; null if they never did. */
   at: number | null;

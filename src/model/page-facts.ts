@@ -25,9 +25,9 @@ export function appearanceOf({ name, settings }: Named, now: number): Appearance
   };
 }
 
-/** What the page itself knows besides. */
+/** What the page itself knows as well. */
 export interface PageFacts extends Appearance {
-  /** Whose files the channel takes. */
+  /** Who can send files. */
   uploads: Uploads;
   greeting: string | null;
   starters: string[];
@@ -45,6 +45,6 @@ interface Named {
   settings: PageSettings & { uploads?: Uploads | undefined };
 }
 
-/** Whose files a web channel takes. `verified`: of visitors for whom the site vouches. */
+/** Who can send files in a web channel. `verified`: visitors for whom the site vouches. */
 export const UPLOADS = ["off", "verified", "everyone"] as const;
 export type Uploads = (typeof UPLOADS)[number];

@@ -38,7 +38,7 @@ const COMBINED = {
   "webhooks:write": ["webhooks:write", "events:read"],
   // A channel takes its chats with it.
   "channels:delete": ["channels:write", "chats:erase"],
-  // Who knows an identity secret can read and write as a visitor.
+  // Anyone who knows an identity secret can read and write as a visitor.
   "channels:identity": ["channels:write", "messages:read", "messages:send"],
 } as const satisfies Record<string, readonly Permission[]>;
 
@@ -54,7 +54,7 @@ export type Need = Permission | keyof typeof COMBINED | keyof typeof EITHER;
 /** The permissions for routes that change nothing and return at most a page. */
 export type ReadNeed = Extract<Need, `${string}:read`>;
 
-/** What routes need by which an organization's software writes all day. */
+/** What the routes need with which an organization's software writes all day. */
 export type DailyNeed = "chats:write" | "messages:send" | "notes:write" | "notes:delete";
 
 /** The permissions that a route needs: all of them, or one if `needsOnlyOne`. */

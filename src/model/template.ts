@@ -11,7 +11,7 @@ export const PARAMETER_FORMATS = ["POSITIONAL", "NAMED"] as const;
 export interface TemplateButton {
   type: (typeof BUTTON_TYPES)[number];
   text: string;
-  /** Of a `URL`. It may end with a placeholder. */
+  /** The address of a `URL` button. It may end with a placeholder. */
   url?: string | undefined;
   phoneNumber?: string | undefined;
 }
@@ -26,7 +26,7 @@ export type TemplateComponent =
 
 /** What a network says about a template. */
 export interface TemplateState {
-  /** The network's id of it. */
+  /** The network's id of the template. */
   id: string;
   /** Only `APPROVED` can be sent. `DELETED`: the network no longer has it. */
   status: string;
@@ -40,7 +40,7 @@ export interface TemplateState {
 export interface StoredTemplateState extends TemplateState {
   /** When it was stored. */
   syncedAt: number;
-  /** When the network said it, in whole seconds. Older news changes nothing. */
+  /** When the network reported it, in whole seconds. Older reports change nothing. */
   saidAt: number;
 }
 

@@ -9,7 +9,7 @@ export interface TypingBy {
   name: string | null;
 }
 
-/** What a stream tells, in this order of fields. */
+/** A `chat.typing` as a stream sends it, in this order of fields. */
 export interface ShownTyping extends Pick<Event, "timestamp" | "organizationId"> {
   type: typeof TYPING;
   chatId: string;
@@ -19,7 +19,7 @@ export interface ShownTyping extends Pick<Event, "timestamp" | "organizationId">
   data: { by: TypingBy };
 }
 
-/** A `chat.typing` as its chat tells it, and the channel that filters look at. */
+/** A `chat.typing` as its chat reports it, and the channel that filters look at. */
 export interface TypingNews {
   channelId: string;
   /** The event as JSON. */

@@ -139,7 +139,7 @@ export interface AttemptPage {
   cursor: string | null;
 }
 
-/** Which events are sent again: one, those that were given up, or those of a time. Times are Unix milliseconds. */
+/** Which events are sent again: one, those that were given up, or those of a period. Times are Unix milliseconds. */
 export type ReplayRequest = { eventId: string } | { failed: true } | { since: number; until?: number | undefined };
 
 /** `found`: how many events are replayed. `sent`: how many of them were accepted. */

@@ -21,7 +21,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "A chat's id. Lists the chats that come after it in the list. With `assignee`, the `cursor` of the page before. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "A chat's id. Lists the chats that come after it in the list. With `assignee`, the `cursor` of the previous page. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -32,7 +32,7 @@ export const chatsQueryParameters = {
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     assignee:
       "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can't be combined with other filters or `page`.",
-    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled` or `search`.",
+    after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
@@ -99,7 +99,7 @@ export const newMessage: RequestBodySpec = {
     mediaUrl:
       "The https URL of an IMAGE, DOCUMENT, AUDIO or VIDEO. Default: `content`, if it is an https URL. The service passes the URL to the network and never fetches it.",
     mediaId:
-      "The id of an uploaded file, in place of a `mediaUrl`. Without a `type` the message gets the richest one that the channel takes for the file, else DOCUMENT. `content` is the caption; to send the file without one, repeat the `mediaId` there.",
+      "The id of an uploaded file, in place of a `mediaUrl`. Without a `type`, the service chooses the richest type that the channel accepts for the file, else DOCUMENT. `content` is the caption; to send the file without one, repeat the `mediaId` there.",
     metadata: METADATA,
     scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
     expiresAt:
@@ -115,8 +115,8 @@ export const newMessage: RequestBodySpec = {
     "interactive.choices[].title": "What the contact reads, in one line.",
     "interactive.choices[].description": "A line that explains the title.",
     "interactive.choices[].section":
-      "The part of the list that the reply stands in, with the other replies of the same section.",
-    "interactive.choices[].url": "The page that the link opens: http or https, without a name and a password.",
+      "The section of the list that the reply belongs to. Replies of one section are listed together.",
+    "interactive.choices[].url": "The page that the link opens: http or https, without a user name and a password.",
     "interactive.header": "A line above the text. Can't be combined with media.",
     "interactive.footer": "A line below the text.",
     "interactive.menuTitle": "The label of the button that opens a list, on channels with lists. Default: Options.",
@@ -129,7 +129,7 @@ export const newMessage: RequestBodySpec = {
     contacts: `1 to ${MAX_CARDS} contact cards, sent in place of \`content\` where the channel can show them. Can't be combined with \`templateId\`, \`interactive\`, \`location\` or media.`,
     "contacts[].name": "The person's name.",
     "contacts[].phones":
-      "1 to 5 phone numbers: digits, with at most a leading `+`. Spaces, dots, dashes, slashes and parentheses may stand between them.",
+      "1 to 5 phone numbers: digits, with at most a leading `+`. Spaces, dots, dashes, slashes and parentheses may separate them.",
     template:
       "The values for the header and the buttons of a template that was synced from its network. They are checked against what the network approved. Only with `templateId`.",
     "template.header":

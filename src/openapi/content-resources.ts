@@ -14,7 +14,7 @@ const choices = z
         id: text("The company's own id. It comes back in the `choice` of the contact's tap"),
         title,
         description: z.string().optional().describe("A line below the title"),
-        section: z.string().optional().describe("The part of the list that it stands in"),
+        section: z.string().optional().describe("The section of the list that it belongs to"),
       }),
       z.object({ type: z.literal("link"), title, url: text("The page that it opens") }),
       z.object({ type: z.literal("location"), title }),

@@ -68,7 +68,7 @@ const ROOT_SERVER = { url: "/", description: "The service that serves this docum
 const PUBLIC: Document = {
   title: "Parley",
   summary: "List and send messages in chats.",
-  description: `One API for a company's conversations. Its software lists and sends messages in chats, and Parley delivers each chat through its channel: ${networkLabels()} or a web chat.
+  description: `Parley is one API for a company's conversations. The company's software lists and sends messages in chats, and Parley delivers each chat through its channel: ${networkLabels()} or a web chat.
 
 ${CONVENTIONS}
 
@@ -128,7 +128,7 @@ const OPERATOR: Document = {
 
 ${CONVENTIONS}
 
-Every request that changes something, exports or searches leaves an entry in the organization's audit log before it acts, and one \`audit\` line in the service's log after it. If the entry can't be stored, the response is a 503, and nothing is done. What stops somebody (revoking a key, deleting a member, ending sessions, disabling a webhook) does not wait for the entry. If the configuration lacks what a route needs, the route returns 503.`,
+Every request that changes something, exports or searches leaves an entry in the organization's audit log before it acts, and one \`audit\` line in the service's log after it. If the entry can't be stored, the response is a 503, and nothing is done. What cuts off access (revoking a key, deleting a member, ending sessions, disabling a webhook) does not wait for the entry. If the configuration lacks what a route needs, the route returns 503.`,
   server: { url: "/admin/v1", description: "The service that serves this document" },
   security: { name: "adminToken", description: "The operator's token: the value of `ADMIN_TOKEN`." },
   tags: {

@@ -19,7 +19,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   not_signed_in: "Console: there is no session, or it has ended.",
   wrong_identity: "A visitor's token is malformed, or the hash of a user of your site is wrong or has expired.",
   wrong_token: "Console: the operator's token is wrong.",
-  link_invalid: "Console: the sign-in link is unknown, has expired or was used, or its maker could no longer make it.",
+  link_invalid:
+    "Console: the sign-in link is unknown, has expired or was used, or its creator lost the right to create it.",
   passkey_refused: "Console: the passkey does not sign anybody in. The text says why.",
   access_invalid: "Console: the request has no valid token of Cloudflare Access.",
   access_unknown: "Console: the person whom Cloudflare Access signed in is neither a member nor an operator.",
@@ -68,7 +69,7 @@ const MEANINGS: Record<ErrorCode, string> = {
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
   note_limit: `The chat already has ${shown(MAX_NOTES)} notes.`,
-  not_scheduled: "The message was never scheduled, or is no longer.",
+  not_scheduled: "The message was never scheduled, or is no longer scheduled.",
   not_cancelable:
     "The message can't be canceled: an attempt to send it is under way or got no answer, a part of it is sent, or it has ended.",
   not_failed: "Only a message with the status `FAILED` can be sent again.",
@@ -77,18 +78,18 @@ const MEANINGS: Record<ErrorCode, string> = {
   not_supported_by_channel: "The channel's network doesn't support this action.",
   refused_by_network:
     "The network rejected the reaction, the read mark, the typing indicator or the sync of templates. The text has its reason.",
-  chat_limit: "The organization or the channel has as many chats as its `limits` allow.",
-  member_limit: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
-  upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. One goes after 24 hours.`,
+  chat_limit: "The organization or the channel has reached its limit of chats.",
+  member_limit: `The organization has reached its limit of members: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
+  upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. Each is deleted after 24 hours.`,
   media_used: "`mediaId` is a file that another message sends or has sent.",
-  template_limit: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
+  template_limit: `The organization has reached its limit of templates: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",
   template_not_approved:
     "The network has not approved the template, or has paused or deleted it. `network.status` of the template says which.",
   template_not_supported:
     "The template has a part that the service can't send, such as a carousel or a limited-time offer.",
-  channel_limit: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
+  channel_limit: `The organization has reached its limit of channels: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
   audit_full:
     "The key or member, or the whole organization, has used up its entries in the audit log for today (UTC). Revoking, deleting, signing out and disabling still work.",
   last_member: "An organization must keep at least one member.",
@@ -101,11 +102,11 @@ const MEANINGS: Record<ErrorCode, string> = {
   webhook_limit: "The organization has 10 webhooks already.",
   webhook_disabled: "The webhook is disabled. Enable it first.",
   replay_running: "A replay of this webhook is running. Wait until its `state` is `done`.",
-  not_head: "The event is not the one that the chat's line attempts next, so it can't be skipped.",
+  not_head: "The event is not the chat's `head`, the one that is sent next, so it can't be skipped.",
   stream_limit: "The organization's keys have 10 open streams already.",
   cursor_expired:
     "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
-  length_required: "An upload has no `Content-Length`, or a `Transfer-Encoding`.",
+  length_required: "An upload lacks a `Content-Length`, or has a `Transfer-Encoding`.",
   body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB, or a file more than ${MAX_FILE_BYTES / 1_048_576} MiB, a visitor's more than ${MAX_VISITOR_FILE_BYTES / 1_048_576} MiB.`,
   media_type:
     "The body has a `Content-Encoding`: send it uncompressed. Or the first bytes of a file are not what `Content-Type` says.",

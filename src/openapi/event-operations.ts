@@ -38,7 +38,7 @@ const eventSchema = resource<FullEvent>()("Event", "Something that happened in a
 
 const typingSchema = resource<ShownTyping>()(
   "TypingEvent",
-  "Somebody writes. It comes on streams alone.",
+  "Somebody is typing. Only streams have this event.",
   z.object({
     type: z.literal(TYPING),
     timestamp: fields.timestamp,
@@ -49,7 +49,7 @@ const typingSchema = resource<ShownTyping>()(
     contactAddress: text("The contact's current address on the channel"),
     data: z.object({
       by: z.object({
-        type: oneOf(["contact", "member", "key", "operator"], "Who writes: the contact, or somebody of the company"),
+        type: oneOf(["contact", "member", "key", "operator"], "Who is typing: the contact, or somebody of the company"),
         id: textOrNull("The id of the member or the key. Null for the contact"),
         name: textOrNull("The name. Null if the contact has none"),
       }),
@@ -90,14 +90,14 @@ const pageSchema = z.object({
   cursor: text("Continues after this page, as `after`. It moves on even if the page is empty"),
   hasMore: z
     .boolean()
-    .describe("Whether to read on at once. The next page can be empty if the filter takes none of the events"),
+    .describe("Whether there is more to read now. The next page can be empty if the filter matches none of its events"),
 });
 
 const { event } = examples;
 const examplePage = { events: [{ ...event, cursor: examples.cursor }], cursor: examples.cursor, hasMore: false };
 
 const LIMIT = "The maximum number of events on a page.";
-const WAIT = `For how many seconds to wait for an event if there is none: 0 to ${MAX_WAIT}. The response comes as soon as one is there. A wait counts as one request.`;
+const WAIT = `For how many seconds to wait for an event if there is none: 0 to ${MAX_WAIT}. The response comes as soon as there is one. A wait counts as one request.`;
 const filterDescriptions = {
   types: `Only these types, separated by commas: ${TYPE_PATTERNS.join(", ")}. \`message.*\` has all types that begin with \`message.\`, also future ones.`,
   channel: "A channel's id. Only the events of this channel and its chats, and events without a channel.",
@@ -131,7 +131,7 @@ export const EVENT_OPERATIONS = tagged("Events", [
     route: "GET /events/stream",
     id: "streamEvents",
     summary: "Stream events",
-    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. Beside the events comes \`chat.typing\`, which tells in \`data.by\` who writes: it has no \`id\`, and it is in no list. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
+    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. The stream also has \`chat.typing\`, whose \`data.by\` says who is typing: it has no \`id\`, and it is in no list. If nothing happens, a comment comes every 20 seconds, and an empty comment line every 2 seconds. A stream ends after ${minutes} minutes, ${MAX_STREAM_EVENTS.toLocaleString("en")} events or ${MAX_STREAM_CALLS.toLocaleString("en")} calls within the service, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization's keys can have ${MAX_STREAMS} streams at a time. A stream whose client left, or stopped reading, frees its place within 5 seconds. A stream counts as one request.`,
     query: {
       schema: streamQuery,
       descriptions: {

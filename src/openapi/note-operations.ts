@@ -23,7 +23,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
       schema: notesQuery,
       descriptions: {
         limit: "The maximum number of rows on a page.",
-        before: "The `cursor` of the page before: a note's id.",
+        before: "The `cursor` of the previous page: a note's id.",
       },
     },
     responses: [
@@ -43,7 +43,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
     headers: [
       idempotencyKey(
         "note-4711",
-        "Makes adding a note safe to repeat. The same key in the same chat returns the first note again. These keys have nothing to do with those of messages, and the key of a deleted note counts for 30 days more.",
+        "Makes adding a note safe to repeat. The same key in the same chat returns the first note again. The keys of notes and of messages are separate. The key of a deleted note counts for 30 more days.",
       ),
     ],
     body: {
@@ -79,7 +79,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
     id: "deleteNote",
     summary: "Delete a note",
     description:
-      "Deletes a note, so that nothing of what it said is left. Its author can, and whoever may delete the chat. For others, the response is a 403.",
+      "Deletes a note and its text. Its author can delete it, and so can anyone who may delete the chat. For anyone else, the response is a 403.",
     responses: [
       jsonResponse(200, "The deleted note, which is blank.", oneNote, {
         note: { ...note, content: "", deletedAt: "2026-11-20T10:04:09.300Z" },

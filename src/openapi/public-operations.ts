@@ -187,7 +187,7 @@ const OF_MESSAGES = tagged("Messages", [
     route: "POST /chats/{id}/media",
     id: "uploadMedia",
     summary: "Upload a file",
-    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must be what \`Content-Type\` says; with \`application/octet-stream\` they decide. The service does not scan it for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
+    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must match \`Content-Type\`. With \`application/octet-stream\`, they decide the type. The service does not scan it for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
     query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as contacts see it." } },
     headers: [idempotencyKey("order-4711-invoice")],
     file: "The file.",
@@ -199,7 +199,7 @@ const OF_MESSAGES = tagged("Messages", [
     id: "readMedia",
     summary: "Download media",
     description:
-      "Downloads the file of a message. What a contact of a network sent is streamed from the network; a file that is permanently gone there is remembered as gone. The `mediaUrl` of a message with a file is the URL of this route. A file can be read in part (`Range`; a network that knows no parts sends the whole file), and only if it is not known yet (`If-None-Match`). A client may keep it, and asks before each use.",
+      "Downloads the file of a message. What a contact of a network sent is streamed from the network. Once a file is permanently gone there, the service no longer asks for it. The `mediaUrl` of a message with a file is the URL of this route. The route supports `Range` (a network without ranges sends the whole file) and `If-None-Match`. A client may cache the file, and must revalidate it before each use.",
     responses: [
       { status: 200, description: "The file.", contentType: "*/*", headers: FILE_HEADERS },
       {

@@ -23,7 +23,7 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
       schema: afterQuery,
       descriptions: {
         limit: "The maximum number of rows on a page.",
-        after: "The `cursor` of the page before.",
+        after: "The `cursor` of the previous page.",
       },
     },
     responses: [

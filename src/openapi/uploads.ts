@@ -19,7 +19,7 @@ export function idempotencyKey(
 const uploadSchema = z
   .object({
     id: z.string().describe("The file's id, for `mediaId`"),
-    contentType: z.string().describe("What the file is"),
+    contentType: z.string().describe("The media type, such as `image/jpeg`"),
     size: z.int().describe("In bytes"),
     fileName: z.string().nullable().describe("The file's name. Null if none was given"),
     width: z.int().nullable().describe("In pixels, as a picture is shown. Null if it is not a picture, or unknown"),

@@ -72,7 +72,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       description: `Lists ${whose} webhooks, oldest first.`,
       query: {
         schema: afterQuery,
-        descriptions: { limit, after: "The `cursor` of the page before. Without it, the list begins." },
+        descriptions: { limit, after: "The `cursor` of the previous page. Default: the oldest webhooks." },
       },
       responses: [
         jsonResponse(
@@ -185,7 +185,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
         schema: attemptsQuery,
         descriptions: {
           limit,
-          before: "The `cursor` of the page before. Without it, the list begins.",
+          before: "The `cursor` of the previous page. Default: the newest calls.",
           outcome: "Only calls with this outcome.",
           chat: "Only calls with events of this chat, by its id.",
         },
@@ -212,7 +212,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       id: "retryWebhookEvent",
       summary: "Try an event now",
       description:
-        "Ends the wait of the chat's first event for its next try. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
+        "Tries the chat's first waiting event now, instead of at `nextAttemptAt`. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
     },
     {
@@ -242,7 +242,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       id: "createReplay",
       summary: "Send events again",
       description:
-        "Sends one event again, all events that were given up, or all events of a time. New events don't wait for them. One replay of a webhook runs at a time.",
+        "Sends one event again, all events that were given up, or all events of a period. New events don't wait for the replay. One replay of a webhook runs at a time.",
       body: {
         name: "NewReplay",
         description: "The events to send again: exactly one of `eventId`, `failed` and `since`.",
@@ -262,7 +262,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       route: "GET /webhooks/{id}/replays/{replayId}",
       id: "readReplay",
       summary: "Read a replay",
-      description: "Returns how far a replay is.",
+      description: "Returns a replay's progress.",
       responses: [
         jsonResponse(200, "The replay.", z.object({ replay: replaySchema }), {
           replay: { ...replay, state: "done", sent: 120 },

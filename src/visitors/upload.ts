@@ -10,8 +10,8 @@ import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES, type Visitor } from "../model/vi
 import { causeOf } from "../platform/log.ts";
 
 /**
- * Stores a file that the visitor's next message can name. It may begin the visitor's chat. One without a message goes
- * with its last file.
+ * Stores a file that the visitor's next message can name. It may begin the visitor's chat. A chat that gets no message
+ * is deleted with its last file.
  * @returns the file's JSON; `replayed` if the idempotency key was used before
  * @throws ApiError as `storeUpload`, and `uploads_off`, `rate_limited`, `chat_limit`
  */

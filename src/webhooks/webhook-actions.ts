@@ -38,7 +38,10 @@ export async function sendPing(env: Env, scope: WebhookScope, id: string, type: 
   if (!attempt) throw new ApiError("webhook_not_found");
   if ("retryAfterMs" in attempt) {
     const headers = { "Retry-After": String(Math.ceil(attempt.retryAfterMs / 1_000)) };
-    throw new ApiError("unavailable", { text: "Pings of a webhook keep to its pace. Try again later", headers });
+    throw new ApiError("unavailable", {
+      text: "Another ping is under way, or the webhook's pace allows none now. Try again later",
+      headers,
+    });
   }
   return presentAttempt(attempt);
 }
@@ -112,7 +115,7 @@ export async function startReplay(
   return answer.replay;
 }
 
-/** How far a replay is. @throws ApiError `replay_not_found` */
+/** A replay's progress. @throws ApiError `replay_not_found` */
 export async function readReplay(env: Env, scope: WebhookScope, id: string, replayId: string): Promise<ReplayProgress> {
   await findWebhook(env, scope, id);
   const replay = isId("rpl", replayId)

@@ -32,15 +32,21 @@ const WORDS: Record<string, RegExp> = {
   "toward, afterward": /\b(?:towards|afterwards)\b/i,
   "while, among, learned": /\b(?:whilst|amongst|learnt|spelt)\b/i,
   checksum: /\bcheck letters?\b/i,
-  "has reached its limit": /\bmay have no more\b/i,
+  "has reached its limit": /\bmay have no more\b|\bas many \w+ as (?:its|their) `?limits?\b/i,
   "to continue, pass …": /\bwalk with (?:before|after|`)/i,
   "is not a cursor, is not a message in this chat": /\bis no (?:cursor|message of|place in)\b/i,
   "don't try after this time": /\bno attempt to deliver\b/i,
   "anyway, too late to undo": /\bon its way already\b/i,
   "no one is waiting": /\bnobody waits\b/i,
   "this many, the maximum number of, at most every": /\bso (?:often|many|long)\b(?! (?:as|that)\b)/i,
-  "uploaded file, outbound message, the service's own": /\bof ours\b/i,
-  "automatically, alone, on its own": /\bby itself\b/i,
+  "uploaded file, outbound message, the service's own": /\bof ours\b|\bour files?\b/i,
+  "automatically, alone, on its own": /\bby (?:itself|themselves)\b/i,
+  "longer each time": /\bever longer\b/i,
+  "news is, much news": /\bnews (?:are|were|have)\b|\bmany news\b/i,
+  "previous page": /\bthe page before(?: it)?(?=[.:;])/i,
+  "waiting events, its progress": /\bwhat waits of\b|\bhow far (?:that|a replay) is\b/i,
+  "who can send files": /\bwhose files (?:the|a|are)\b/i,
+  "cuts off access": /\bstops? somebody\b/i,
   "is not valid, is not one": /(?<!\bthere )\bis none\b(?! of\b)/i,
   "of one writer": /\bone and the same\b/i,
   "doesn't support this": /\b(?:has|have|had) no such thing\b/i,
@@ -53,6 +59,12 @@ const WORDS: Record<string, RegExp> = {
 const WORDS_OF_SOURCES: Record<string, RegExp> = {
   "reported, notified": /\b(?:is|are|was|were|be|been|being|not) told\b(?! apart\b)/i,
   "is not a, does not count": /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|one\b|more\b|less\b)/i,
+  "reports, says": /\btells? (?:of|about|an event)\b/i,
+  again: /\banew\b/i,
+  "the maximum length of, or what else it is": /\/\*\* Of (?:an?|the|all)\b/,
+  "anyone who": /\b(?:so can|for each) who\b|(?:[.] |\* |\/\/ )Who (?:has|knows|changes|does not)\b/,
+  "is deleted":
+    /\b(?:oldest|files?|chats?|notes?|rows?|bytes|ones?|it|each) goe?s?(?= after\b| with (?:its?|them|the last)\b| at\b| \|)/i,
 };
 
 function readTexts(): [string, string][] {

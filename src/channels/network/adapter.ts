@@ -30,7 +30,7 @@ export interface Network {
 
 /** The acts of a network. */
 export interface NetworkActs {
-  /** Those that it has. */
+  /** The acts that the network supports. */
   kinds: readonly NetworkAct["act"][];
   /**
    * Does one of them; never throws.

@@ -38,7 +38,7 @@ export function downloaded(response: Response, { range, max, whose, finalAfterDa
   };
 }
 
-/** How long the part is that the network sends; null if it is not in the one that was asked for. */
+/** The length of the part that the network sends; null if it is not within the part that was asked for. */
 function partOf(told: string, range: string): { length: number } | null {
   const [, from, to, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(told) ?? []).map(Number);
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];

@@ -7,7 +7,7 @@ export interface MultipartForm {
   body: ReadableStream<Uint8Array>;
   /** Whether the end of the form may have gone out. If not, nobody can have got the whole file. */
   isComplete(): boolean;
-  /** Lets the file go. To be called when the request is over. */
+  /** Releases the file. Call it when the request is over. */
   close(): void;
 }
 
@@ -56,7 +56,7 @@ export function multipartForm(fields: Record<string, string>, file: FormFile, so
   };
 }
 
-/** What stands before the file and after it. */
+/** The bytes before the file and after it. */
 export function frameOf(boundary: string, fields: Record<string, string>, file: FormFile) {
   const encoder = new TextEncoder();
   const own = Object.entries(fields).map(([name, value]) => `${start(boundary, name)}\r\n\r\n${value}\r\n`);

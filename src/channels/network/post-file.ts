@@ -3,7 +3,7 @@ import type { PartRefusal } from "../../model/network.ts";
 import type { FilesPort, OpenFile } from "./adapter.ts";
 import { type MultipartForm, multipartForm } from "./multipart.ts";
 
-/** A form to post: where, its texts, and one of our files in `field`. */
+/** A form to post: its URL, its texts, and an uploaded file in `field`. */
 export interface FilePost {
   url: string;
   headers?: Headers;

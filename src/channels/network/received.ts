@@ -2,7 +2,7 @@ import { type ContactCard, isEmoji, type Location, type Tap } from "../../model/
 import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../../model/content-schema.ts";
 import { isPlainFileName, MAX_FILE_NAME } from "../../model/file.ts";
 
-/** What networks tell of a contact's message, within the API's limits. A value of another type counts as absent. */
+/** What networks report of a contact's message, within the API's limits. A value of another type counts as absent. */
 
 /** Longer than any emoji that apps offer. */
 const MAX_EMOJI = 32;

@@ -3,9 +3,9 @@ import type { DuePart } from "../../platform/object/due-work.ts";
 import type { SyncAnswer } from "../templates/sync.ts";
 
 const DAY_MS = 86_400_000;
-/** After a sync that the network did not answer, or that failed. */
+/** The wait after a sync that failed or got no answer from the network. */
 const RETRY_MS = 3_600_000;
-/** After news of the network. However many there are, a sync begins at most once in this time. */
+/** The wait after news of the network. However much news there is, a sync begins at most once in this time. */
 const SOON_MS = 60_000;
 
 /** When the channel's templates are synced next, Unix milliseconds. */

@@ -3,7 +3,7 @@ import { MAX_UPLOADED } from "../../model/visitor.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 
 const WINDOW_MS = 3_600_000;
-/** Rows that are too old are deleted so much later, so that a busy channel looks for them now and then only. */
+/** How much later old rows are deleted, so that a busy channel rarely looks for them. */
 const SLACK_MS = 600_000;
 /** An upload that has not ended by then never will: its body has come in 5 minutes, or it was cut off. */
 const UNDER_WAY_MS = 360_000;

@@ -22,7 +22,7 @@ export async function actOnTelegram(
   return answer.answer === "ok" ? { outcome: "done" } : refusalOfAnswer(answer, address);
 }
 
-/** Stops the waiting sign on a tapped button. Telegram refuses a late answer, which does no harm. */
+/** Stops the progress sign on a tapped button. Telegram refuses a late answer, which does no harm. */
 export async function acknowledgeTap(receipt: string, { botToken = "" }: Credentials, network: Network): Promise<void> {
   await call(
     "answerCallbackQuery",

@@ -55,7 +55,7 @@ export async function call(
   }
 }
 
-/** Like `call`, with one of our files in a field. A refusal: the file could not be sent, or no answer came. */
+/** Like `call`, with an uploaded file in a field. A refusal: the file could not be sent, or no answer came. */
 export function callWithFile(
   method: string,
   body: Record<string, unknown>,

@@ -9,7 +9,7 @@ const MAX_TEXT = 4_096;
 const FIELDS = { IMAGE: "photo", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 const METHODS = { photo: "sendPhoto", document: "sendDocument", audio: "sendAudio", video: "sendVideo" } as const;
 
-/** One of our files in a call, and the field that it is. */
+/** An uploaded file in a call, and the name of its field. */
 export interface CallFile {
   field: string;
   file: OutboundFile;

@@ -20,7 +20,7 @@ export const telegramSpec = {
 };
 
 const MAX_IMAGE = 10 * MEBIBYTE;
-/** Of a photo's width and height together, in pixels. */
+/** The maximum sum of a photo's width and height, in pixels. */
 const MAX_SIDES = 10_000;
 const MAX_RATIO = 20;
 /** A GIF is not sent as a photo: apps play it as a document. */

@@ -8,11 +8,11 @@ import type {
   TemplateParts,
 } from "../../model/template.ts";
 
-/** Of a code that a button copies. */
+/** The maximum length of a code that a button copies. */
 const MAX_CODE = 15;
-/** Of a button's address with its value. */
+/** The maximum length of a button's address with its value. */
 const MAX_ADDRESS = 2_000;
-/** Of a header's text with its values. */
+/** The maximum length of a header's text with its values. */
 const MAX_HEADER_TEXT = 4_096;
 
 /** A template that its network approved, or not. */
@@ -243,7 +243,7 @@ function addressOf(url: string, suffix: string): string {
   return url.slice(0, url.indexOf("{{")) + suffix;
 }
 
-/** A variable stands at the end of an address. */
+/** Whether an address ends with a variable. */
 function hasSuffix(url: string): boolean {
   return url.includes("{{");
 }

@@ -77,7 +77,7 @@ export async function syncTemplates(env: Env, channel: ChannelRecord): Promise<S
 
 /**
  * Stores what a network reports about a template, unless it has reported something newer.
- * @returns whether the stored state is what holds now. If not, the template is not known, or the news are late: what is
+ * @returns whether the stored state is what holds now. If not, the template is not known, or the news is late: what is
  *   newer may have been about something else
  */
 export async function storeTemplateNews(

@@ -17,7 +17,7 @@ const accepted = z.object({
 
 /**
  * Makes the call for a part; never throws. A file is uploaded before, unless Meta has it. An upload that Meta no longer
- * knows is made anew: its refusal says that nothing was sent.
+ * has is repeated: Meta's refusal says that nothing was sent.
  */
 export async function postToWhatsApp(
   { body, file }: WhatsAppPart,

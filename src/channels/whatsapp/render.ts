@@ -6,7 +6,7 @@ import { templateObject } from "./template.ts";
 
 const MAX_CAPTION = 1_024;
 const MAX_TEXT = 4_096;
-/** Of the text in a message with buttons, a link or a request for the location. */
+/** The maximum length of the text in a message with buttons, a link or a request for the location. */
 const MAX_BODY = 1_024;
 const MAX_NAME = 240;
 const MENU_TITLE = "Options";

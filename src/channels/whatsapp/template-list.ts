@@ -12,7 +12,7 @@ const MAX_LABEL = 200;
 const MAX_URL = 2_000;
 const MAX_BUTTONS = 10;
 const MAX_COMPONENTS = 20;
-/** Of all components as JSON, in UTF-16 units. Meta's own limits allow 6,000. */
+/** The maximum size of all components as JSON, in UTF-16 units. Meta's own limits allow 6,000. */
 const MAX_SIZE = 8_192;
 
 const words = lenient(z.string().check(z.regex(/^[A-Z_]{1,40}$/)));

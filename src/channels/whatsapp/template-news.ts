@@ -3,9 +3,12 @@ import type { TemplateNotice } from "../../model/network.ts";
 import { textField } from "../network/lenient.ts";
 import { receivedAt } from "../network/received.ts";
 
-/** What Meta tells about templates. It names only their account, and does not keep to the order of what happened. */
+/**
+ * What Meta reports about templates. A report names only the account of the template, and reports can come in another
+ * order than the changes.
+ */
 
-/** Those of a list. After another event the list says what holds. */
+/** The statuses that a list has too. After any other event, the list must be read. */
 const STATUSES = new Set([
   "APPROVED",
   "PENDING",

@@ -12,7 +12,7 @@ export const UPLOAD_MS = 29 * 86_400_000;
 
 const uploaded = z.object({ id: z.string().check(z.minLength(1), z.maxLength(128)) });
 
-/** Uploads a file; never throws. Without an answer nothing was sent either, so it is uploaded again. */
+/** Uploads a file; never throws. Without an answer, no message was sent, so the file can be uploaded again. */
 export async function uploadToWhatsApp(
   file: OutboundFile,
   credentials: Credentials,

@@ -158,7 +158,7 @@ export class Acts {
     this.#host.report.stateChanged();
   }
 
-  /** Asks the channel for a start and the network for the act, and tells the channel how it ended. */
+  /** Asks the channel for a start, makes the act at the network, and reports its end to the channel. */
   async #make(chat: ActingChat, act: NetworkAct): Promise<Refusal | ({ outcome: "ok" } & Shown)> {
     const { acts } = chat;
     if (!acts?.kinds.includes(act.act)) return refused("not_supported_by_channel");
@@ -179,7 +179,7 @@ export class Acts {
     return answerTo(outcome);
   }
 
-  /** A permit to start within 3 seconds, or when to come again. A start that is too far ahead is not reserved. */
+  /** A permit to start within 3 seconds, or when to ask again. A start that is too far ahead is not reserved. */
   async #permit(chat: ActingChat): Promise<Granted | { outcome: "away"; retryAfter: number }> {
     const { clock } = this.#host;
     const until = clock.now() + WITHIN_MS;

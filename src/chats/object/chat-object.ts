@@ -28,7 +28,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
-    // What needs the alarm asks for it again, and tells the visitor if that fails.
+    // Work that needs the alarm asks for it again, and sends the visitor an error if that fails.
     await this.parts.alarm.standing().catch(() => null);
     return this.parts.visitors.onMessage(socket, data);
   }
@@ -294,7 +294,7 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by, publicName));
   }
 
-  /** Changes a stored message as its network tells; see `MessageChanges`. */
+  /** Changes a stored message as its network reports; see `MessageChanges`. */
   change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
     return this.#forOwner(as, async ({ channelId }) => {
       // The status names its chat. One from another channel must not change this chat.
@@ -325,7 +325,9 @@ export class ChatObject extends DurableObject<Env> {
     await this.parts.due.standBy();
   }
 
-  /** The member was removed: the chat is nobody's, unless it has become another member's. @throws if it can't be reported */
+  /**
+   * The member was removed: unassigns the chat, unless another member has it by now. @throws if it can't be reported
+   */
   async free(organizationId: string, life: number, memberId: string): Promise<void> {
     await this.parts.alarm.standing();
     if (this.parts.adoption.identify(organizationId, null)?.life !== life) return;

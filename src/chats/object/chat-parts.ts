@@ -27,7 +27,7 @@ import { Typing } from "./typing.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 import { EventLines } from "./webhook-lines.ts";
 
-/** After a failure. */
+/** How long a part rests after a failure. */
 const REST_MS = 30_000;
 
 /** The parts of a chat's object, each connected to those that it needs. */

@@ -41,7 +41,7 @@ export interface KnownWebhooks {
 }
 
 /**
- * The last report, as it is stored before it is sent. `seq` is that of the newest message. It tells the events after
+ * The last report, as it is stored before it is sent. `seq` is that of the newest message. It has the events after
  * `eventsAfter` up to `events`.
  */
 interface StoredReport {
@@ -60,8 +60,9 @@ type Report = StoredReport & { identity: ChatIdentity };
  *
  * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
  * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
- * client waits for events, again and again until nothing is left to tell; otherwise the alarm reports what was collected.
- * A request whose response needs the report ends the rest, unless the organization's object said that it is overloaded.
+ * client waits for events, and repeats this until nothing is left to report. Otherwise the alarm reports what was
+ * collected. A request whose response needs the report ends the rest, unless the organization's object said that it is
+ * overloaded.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #host: ReportHost;
@@ -85,7 +86,9 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
-  /** "next" if the next alarm leaves the report to a later one, and then since when it waits, Unix milliseconds. */
+  /**
+   * "next": the next alarm must put off the report. After that alarm: since when the report waits, Unix milliseconds.
+   */
   #putOff: "next" | number | undefined;
 
   constructor(host: ReportHost) {
@@ -174,7 +177,9 @@ export class ChatReporter extends WriteBehind<Report> {
     return super.flush(isAsked);
   }
 
-  /** Reports until nothing is left to tell, or the chat must rest. @returns when to go on; null if nothing is left */
+  /**
+   * Reports until nothing is left to report, or the chat must rest. @returns when to continue; null if nothing is left
+   */
   async tell(): Promise<number | null> {
     let next = await this.flush();
     while (next !== null && this.#isListened) next = await this.flush();
@@ -228,7 +233,7 @@ export class ChatReporter extends WriteBehind<Report> {
     return hasIdentity && this.#mayHaveChanged() ? this.changed() : null;
   }
 
-  /** However often it is asked, a report that was put off is not put off further. */
+  /** A report that was put off has a fixed time: asking for it again does not put it off further. */
   #dueAfterWait(since: number): number {
     const now = Date.now();
     return this.restsUntil(now) ?? Math.min(now, Math.max(since, now - this.delayMs)) + this.delayMs;

@@ -19,7 +19,7 @@ interface ErasureHost {
   adoption: Adoption;
   alarm: StandingAlarm;
   closeSockets(): void;
-  /** Tells the webhooks that the chat's events are gone. */
+  /** Reports to the webhooks that the chat's events are gone. */
   tellWebhooks(): void;
   /** Whether the chat ever had a file. */
   hasFiles(): boolean;
@@ -72,7 +72,7 @@ export class Erasure implements DuePart {
     return now < until ? until : againAt(until, now);
   }
 
-  /** Tells of the deletion, or deletes a tombstone that is too old. */
+  /** Reports the deletion, or deletes a tombstone that is too old. */
   async run(now: number): Promise<void> {
     const { adoption } = this.#host;
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
@@ -113,7 +113,7 @@ export class Erasure implements DuePart {
     this.#host.forget();
   }
 
-  /** Tells the organization's object that the chat deleted itself. */
+  /** Reports to the organization's object that the chat deleted itself. */
   async #tell(): Promise<void> {
     const { adoption, alarm, env } = this.#host;
     const tombstone = adoption.tombstone();

@@ -47,8 +47,8 @@ export class MessageChanges {
   }
 
   /**
-   * A visitor reacts, or takes the reaction back. Pages tell it once and in order, so the same again stores nothing: it
-   * counts in no limit.
+   * A visitor reacts, or takes the reaction back. A page sends each reaction once and in order. So the same reaction
+   * again stores nothing, and counts in no limit.
    * @param at Unix milliseconds
    * @returns the message, if it can change
    */
@@ -58,7 +58,7 @@ export class MessageChanges {
     return this.#replaceReaction(message, "contact", emoji, at);
   }
 
-  /** A network tells that the contact reacted at `at` (Unix milliseconds), or took the reaction back. */
+  /** A network reports that the contact reacted at `at` (Unix milliseconds), or took the reaction back. */
   #contactReacted(doc: string, emoji: string | null, at: number): Message | null {
     const message = this.#open(doc);
     if (!message) return null;
@@ -74,7 +74,7 @@ export class MessageChanges {
   }
 
   /**
-   * Stores our own reaction, which was made at `at` (Unix milliseconds), or removes it.
+   * Stores the company's reaction, which was made at `at` (Unix milliseconds), or removes it.
    * @returns the message; null if it can't change, or if the network has taken the reaction back
    */
   setReaction(seq: number, emoji: string | null, at: number): Message | null {
@@ -94,7 +94,7 @@ export class MessageChanges {
     const storedAt = editedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(editedAt);
     const latest = Math.max(storedAt, heard.latest(seq, "edit"));
     if (at < latest) return message;
-    // A network also tells of edits that nobody sees, for example of a link's preview.
+    // A network also reports edits that nobody sees, for example of a link's preview.
     if (message.content === content) {
       if (at > latest) heard.note(seq, "edit", at);
       return message;

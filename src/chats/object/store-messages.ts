@@ -210,7 +210,7 @@ export class MessageStore {
     return { outcome: "stored", doc };
   }
 
-  /** The media of a contact's message: what a network tells of, or the file that a visitor uploaded. */
+  /** The media of a contact's message: what the network reports, or the file that a visitor uploaded. */
   #fileOfVisitor({ mediaId, content, type, media }: InboundDraft): InboundFile | RefusedDraft {
     if (mediaId === undefined) return { media, type };
     const file = this.#host.files.find(mediaId);

@@ -94,7 +94,7 @@ export class StoredDetails {
   }
 
   /**
-   * Frees the chat if it is the member's. Reports the assignee in either case: the organization would not ask if it
+   * Unassigns the chat if it is the member's. Reports the assignee in either case: the organization would not ask if it
    * knew.
    */
   free(memberId: string): Promise<ChangeAnswer> {

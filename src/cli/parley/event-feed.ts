@@ -52,7 +52,7 @@ export function fromOf(text: string | undefined): "oldest" | "now" | undefined {
 function commandErrorOf({ message, code, status, requestId, errors }: ParleyError, from: string): CommandError {
   const names = [code, ...(requestId ? [`request ${requestId}`] : [])].map(printable).join(", ");
   const whose = status === 401 ? ` The secret comes from ${from}.` : "";
-  const advice = code === "cursor_expired" ? " Begin anew with --from oldest or --from now." : "";
+  const advice = code === "cursor_expired" ? " Start again with --from oldest or --from now." : "";
   const lines = errors.map((fault) => `\n  ${printable(`${fault.path}: ${fault.message}`)}`);
   return new CommandError(`${printable(message)} (${names}).${whose}${advice}${lines.join("")}`);
 }

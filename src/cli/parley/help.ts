@@ -3,8 +3,8 @@ import type { Command, Option } from "./command.ts";
 import { aligned } from "./table.ts";
 
 const FOOT = `The service's address and secrets are read from PARLEY_URL, PARLEY_ADMIN_TOKEN and PARLEY_API_KEY, then from the
-profile that parley login saved. Without either, parley uses the service that npm start runs on this machine. If that
-has another port than 8787, set PARLEY_URL.
+profile that parley login saved. Without either, parley uses the service that npm start runs on this machine. If the
+service has another port than 8787, set PARLEY_URL.
 Exit codes: 0 success, 1 error or service not reachable, 2 wrong arguments.
 `;
 

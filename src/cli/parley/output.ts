@@ -74,7 +74,7 @@ export class Output {
     this.#tellMore(answer, name, rows.length);
   }
 
-  /** How to go on with a list that has a cursor. @param option the option that takes the cursor, such as `--before` */
+  /** How to continue a list that has a cursor. @param option the option that takes the cursor, such as `--before` */
   tellCursor(answer: Rows, option: string): void {
     const { hasMore, cursor } = (answer.pagination ?? {}) as { hasMore?: boolean; cursor?: string | null };
     if (hasMore && cursor && !this.json) this.note(`For more, add ${option} ${printable(cursor)}`);
@@ -104,7 +104,7 @@ export class Output {
   #tellMore(answer: Rows, name: string, shown: number): void {
     const { page, totalPages, total, hasMore } = (answer.pagination ?? {}) as Record<string, number | boolean>;
     if (shown === 0) this.note(`No ${name}${Number(total) > 0 ? ` on this page, ${total} in total` : ""}.`);
-    // Commands whose list has no total say by themselves how to go on.
+    // Commands whose list has no total say how to continue.
     else if (page === undefined && total !== undefined && hasMore) this.note(`${shown} of ${total} shown.`);
     else if (Number(totalPages) > 1) this.note(`Page ${page} of ${totalPages}, ${total} in total.`);
   }

@@ -48,7 +48,7 @@ export interface Resource {
   list: Verb;
   create: Verb;
   show?: Verb;
-  /** `fixed`: the fields that can't be changed. `options`: options that set no field by themselves. */
+  /** `fixed`: the fields that can't be changed. `options`: options that set no field alone. */
   change?: Verb & { fixed?: string[]; options?: Record<string, Option> };
   /** `word`: the command, if not `delete`. `loss`: what is deleted with it, for the confirmation. */
   delete: Verb & { word?: string; loss?: string };

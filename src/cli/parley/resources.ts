@@ -135,7 +135,7 @@ export const RESOURCES = {
       "per-second": field("n", "settings.perSecond", `${networkKinds()}: messages per second`, wholeNumber),
       "waba-id": field("id", "settings.wabaId", "whatsapp: the account that the templates are synced from"),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
-      uploads: field("whose", "settings.uploads", `web: whose files the chat takes, one of ${UPLOADS.join(", ")}`),
+      uploads: field("whose", "settings.uploads", `web: who can send files, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
       title: field("text", "settings.title", "web: the title of the chat; by default the channel's name", orDefault),
       greeting: field("text", "settings.greeting", "web: what an empty chat shows", orDefault),
@@ -146,7 +146,12 @@ export const RESOURCES = {
         orDefault,
       ),
       "logo-url": field("url", "settings.logoUrl", "web: a square picture beside the title", orDefault),
-      starter: listField("text", "settings.starters", "web: what a visitor can begin with in one tap", listOrNull),
+      starter: listField(
+        "text",
+        "settings.starters",
+        "web: a first message that a visitor can send with one tap",
+        listOrNull,
+      ),
       texts: field("file", "settings.texts", "web: a JSON file of texts by language and name", jsonFile),
       hours: field("file", "settings.hours", "web: a JSON file of the time zone and the week's hours", jsonFile),
       "hide-when-closed": field(
@@ -233,7 +238,7 @@ export const RESOURCES = {
       before: field(
         "cht_…|cursor",
         "",
-        "Instead of a page: the chats after this one in the list; or the cursor of the last page of --assignee",
+        "Instead of a page: the chats after this one in the list; with --assignee, the cursor of the last page",
       ),
       unanswered: flag("Only the unanswered chats, longest wait first"),
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),

@@ -123,7 +123,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#count(record, { refused }, false);
   }
 
-  /** Why a request that was admitted may not go on, by the key as it is now; null if it may. Counts nothing. */
+  /** Why an admitted request may not continue, by the key as it is now; null if it may. Counts nothing. */
   async check(
     id: string,
     { hash, address, permission }: Pick<AdmissionRequest, "hash" | "address" | "permission">,

@@ -25,13 +25,13 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
       .describe("Who did it"),
     action: text("What was done, as the resource and the verb, such as `key.rotate`"),
     target: textOrNull(
-      "The id of what it was done to. Null for a search in all chats, and for an id that is malformed",
+      "The id of the resource that it was done to. Null for a search in all chats, and for an id that is malformed",
     ),
     status: z
       .int()
       .nullable()
       .describe(
-        "The status of the response. Null while the request runs. Null afterward: it was interrupted, and may be done",
+        "The status of the response. Null while the request runs. Null afterward: the request was interrupted, and its change may have been made",
       ),
     requestId: text("The `X-Request-Id` of the response"),
     changed: z
@@ -55,12 +55,12 @@ export function auditOperations({ prefix, whose }: Side): readonly OperationSpec
       route: `GET ${prefix}/audit`,
       id: "listAuditEntries",
       summary: "List the audit log",
-      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Revoking a key, removing a member, signing a member out and disabling a webhook don't wait for their entry. Searches of an actor in an hour share an entry, and so do the requests that continue an export. Beyond ${shown(ACTOR_ROWS_A_DAY)} entries of an actor or ${shown(ORGANIZATION_ROWS_A_DAY)} of the organization in a day (UTC), other requests than the operator's are a 409 \`audit_full\`. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
+      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Revoking a key, removing a member, signing a member out and disabling a webhook don't wait for their entry. Searches of an actor in an hour share an entry, and so do the requests that continue an export. Beyond ${shown(ACTOR_ROWS_A_DAY)} entries of an actor or ${shown(ORGANIZATION_ROWS_A_DAY)} of the organization in a day (UTC), requests of keys and members are a 409 \`audit_full\`. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
       query: {
         schema: auditQuery,
         descriptions: {
           limit: "The maximum number of entries in a page.",
-          before: "The `cursor` of the page before. Without it, the list begins.",
+          before: "The `cursor` of the previous page. Default: the newest entries.",
           actor: "Only what this key or member did, by its id, or `operator`.",
           action: "Only this action.",
           target: "Only what was done to this resource, by its id.",

@@ -37,13 +37,13 @@ const FIELDS: Record<string, string> = {
   ),
   allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
   uploads:
-    "web: whose files the chat takes: of nobody (`off`), of users that your site signed in (`verified`), or of all visitors (`everyone`).",
+    "web: who can send files: nobody (`off`), users that your site signed in (`verified`), or all visitors (`everyone`).",
   title: "web: the title of the page. Default: the channel's name.",
   greeting: "web: what an empty chat shows. It is not a message.",
   accentColor: "web: the color of the launcher and of buttons, as `#rrggbb`.",
   logoUrl: "web: a square picture beside the title.",
-  starters: "web: what a visitor can begin the chat with in one tap.",
-  texts: "web: what replaces the page's own texts, by language tag and the text's name. At most 8 KiB as JSON.",
+  starters: "web: first messages that a visitor can send with one tap.",
+  texts: "web: your own texts in place of the page's, by language tag and name. At most 8 KiB as JSON.",
   hours:
     "web: when the company answers, by the clock of its time zone. A day without an entry is closed. Without hours the company always answers.",
   "hours.timeZone": "The time zone, such as `Europe/Berlin`.",
@@ -114,7 +114,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           settings: `The settings: ${settings}.`,
           retentionDays: `After how many days messages are deleted. Null: never.${eraseToo}`,
           ...(isOperator && {
-            limits: "What the channel may have at most.",
+            limits: "The channel's limits.",
             ...limitsOf,
           }),
         },

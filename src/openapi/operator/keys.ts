@@ -96,10 +96,15 @@ export function keyOperations({ isOperator, prefix, whose }: Side): readonly Ope
       summary: "Revoke a key",
       description: `Revokes a key permanently, starting with its next request. Safe to repeat.${isOperator ? "" : " Any key can be revoked, except the last one that can manage keys."}`,
       responses: [
-        jsonResponse(200, "The revoked key, and what it leaves behind: that goes on until you end it too.", revoked, {
-          key: { ...key, revokedAt: key.createdAt },
-          leftBehind,
-        }),
+        jsonResponse(
+          200,
+          "The revoked key, and what it leaves behind. That keeps working until you end it too.",
+          revoked,
+          {
+            key: { ...key, revokedAt: key.createdAt },
+            leftBehind,
+          },
+        ),
       ],
       errors: byKey("last_manager"),
     },

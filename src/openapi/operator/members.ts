@@ -100,7 +100,7 @@ export function memberOperations({ isOperator, prefix, whose }: Side): readonly 
       responses: [
         jsonResponse(
           200,
-          "The deleted member, and what it leaves behind: that goes on until you end it too.",
+          "The deleted member, and what it leaves behind. That keeps working until you end it too.",
           removed,
           {
             member,

@@ -46,8 +46,8 @@ export const organizationOperations = tagged("Organizations", [
         "owner.name": "The member's name.",
         "owner.email": "The member's email address.",
         jurisdiction: "Where the organization's Durable Objects must run and store their data. Never changes.",
-        region: "A hint where its chats should be stored.",
-        limits: "What the organization may have at most.",
+        region: "A hint for where its chats should be stored.",
+        limits: "The organization's limits.",
         ...limitsOf,
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Default: only the operator manages keys.",

@@ -45,7 +45,7 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       .enum(["eu", "us"])
       .nullable()
       .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
-    region: z.enum(REGIONS).nullable().describe("A hint where its chats should be stored"),
+    region: z.enum(REGIONS).nullable().describe("A hint for where its chats should be stored"),
     limits,
     selfService: z
       .object({
@@ -142,16 +142,16 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         uploads: z
           .enum(UPLOADS)
           .optional()
-          .describe("web: whose files the chat takes. `verified`: only of users that your site signed in"),
+          .describe("web: who can send files. `verified`: only users that your site signed in"),
         title: z.string().optional().describe("web: the title of the page. By default the channel's name"),
         greeting: z.string().optional().describe("web: what an empty chat shows. It is not a message"),
         accentColor: z.string().optional().describe("web: the color of the launcher and of buttons, as `#rrggbb`"),
         logoUrl: z.string().optional().describe("web: a square picture beside the title"),
-        starters: z.array(z.string()).optional().describe("web: what a visitor can begin the chat with in one tap"),
+        starters: z.array(z.string()).optional().describe("web: first messages that a visitor can send with one tap"),
         texts: z
           .record(z.string(), z.record(z.string(), z.string()))
           .optional()
-          .describe("web: what replaces the page's own texts, by language and name"),
+          .describe("web: your own texts in place of the page's, by language tag and name"),
         hours: z
           .object({
             timeZone: z.string(),
@@ -275,7 +275,7 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
 
 export const memberStatsSchema = resource<ReturnType<typeof memberStats>>()(
   "MemberStats",
-  "The chats that are a member's now.",
+  "How many chats a member has now.",
   z.object({
     id: id("member"),
     organizationId: id("organization"),

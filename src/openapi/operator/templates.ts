@@ -70,7 +70,7 @@ export function templateOperations({ prefix, whose }: Side): readonly OperationS
       id: "syncTemplates",
       summary: "Sync templates",
       description:
-        "Reads the templates of the channel's `settings.wabaId` from its network, and stores what differs. A template with the same name and language, the oldest one, becomes the network's. A missing one is created while the organization has room. One that the network no longer has gets the status `DELETED`. Nothing is deleted. The service also does this once a day, and when the network tells of a change.",
+        "Reads the templates of the channel's `settings.wabaId` from its network, and stores what differs. A template with the same name and language, the oldest one, becomes the network's. A missing one is created while the organization has room. One that the network no longer has gets the status `DELETED`. Nothing is deleted. The service also does this once a day, and when the network reports a change.",
       responses: [
         jsonResponse(
           200,
@@ -78,7 +78,7 @@ export function templateOperations({ prefix, whose }: Side): readonly OperationS
           z.object({
             created: count.describe("How many templates are new"),
             updated: count.describe("How many templates changed"),
-            skipped: count.describe("How many can't be read, or found no room in the organization"),
+            skipped: count.describe("How many can't be read, or are beyond the organization's limit"),
           }),
           { created: 2, updated: 1, skipped: 0 },
         ),

@@ -38,9 +38,9 @@ const PURGED_AT_ONCE = 1_000;
 const MAX_EXAMINED = 10_000;
 const READ_AT_ONCE = 1_000;
 /**
- * Who did what in an organization. A row is stored before the act, so there is no act without one, and gets the status of
- * the response after it. What stops somebody is the exception: its row waits elsewhere until this log has it. A row has
- * names of fields, and never their values.
+ * Who did what in an organization. A row is stored before the act, so there is no act without one, and gets the status
+ * of the response after it. An act that cuts off access is the exception: its row waits elsewhere until this log has
+ * it. A row has names of fields, and never their values.
  */
 export class AuditLog implements DuePart {
   readonly #sql: SqlStorage;
@@ -96,7 +96,7 @@ export class AuditLog implements DuePart {
 
   /**
    * A page, newest first. It reads at most 10,000 rows, so it may have fewer than `limit` acts although more follow.
-   * @param before the cursor of the page before; null for the start
+   * @param before the cursor of the previous page; null for the start
    * @returns null if this log has no such cursor
    */
   page(filter: ActFilter, before: string | null, limit: number): ActPage | null {
@@ -127,7 +127,7 @@ export class AuditLog implements DuePart {
     return oldest === undefined ? null : timeOfId(oldest) + KEPT_MS + DAY_MS;
   }
 
-  /** Deletes the rows that are too old, up to 1,000 of them. The oldest go first. */
+  /** Deletes the rows that are too old, up to 1,000 of them. The oldest are deleted first. */
   run(now: number): void {
     const oldest = this.#oldest();
     if (oldest === undefined) return;

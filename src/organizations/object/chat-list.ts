@@ -290,7 +290,7 @@ function cursorOf({ active_at, id }: ChatRow): Cursor {
   return { at: active_at ?? 0, id };
 }
 
-/** Whether a row is listed before another. Undefined is behind all. */
+/** Whether a row is listed before another. Undefined comes last. */
 function isBefore(row: Cursor | undefined, other: Cursor | undefined): boolean {
   if (!row || !other) return row !== undefined;
   return row.at > other.at || (row.at === other.at && row.id > other.id);

@@ -18,14 +18,14 @@ const TERMS_AT_ONCE = 200;
 const CHATS_AT_ONCE = 50;
 /** The cost of reading a row, in folded characters. */
 const ROW_WORK = 400;
-/** A contact's texts are folded and divided into words, and so is each address. */
+/** How often a character costs: a contact's texts, and each address, are folded and divided into words. */
 const WORK_PER_CHARACTER = 4;
-/** Greater than each text that a term can go on with. */
+/** Greater than any text that can follow in a term. */
 const LAST = "\u{10ffff}";
 
 type TermPlace = Term & { id: string };
 
-/** A page: the rows, and where to go on; null if nothing follows. */
+/** A page: the rows, and where to continue; null if nothing follows. */
 interface ContactPage<Row> {
   rows: Row[];
   next: Place | null;

@@ -17,9 +17,9 @@ interface StreamOwner {
   member: string | null;
 }
 
-/** An older doorbell lost its stream without a sign. */
+/** The stream of an older doorbell is gone, although the doorbell was never closed. */
 const MAX_AGE_MS = MAX_STREAM_MS + 60_000;
-/** Where a browser can't share one, each tab has its own. */
+/** One for each tab, in browsers whose tabs can't share a stream. */
 export const MAX_STREAMS_OF_A_SESSION = 6;
 /** Two devices of such a browser. One member must not take the places of all others. */
 export const MAX_STREAMS_OF_A_MEMBER = 12;
@@ -27,10 +27,10 @@ export const MAX_STREAMS_OF_A_MEMBER = 12;
 const RING_EVERY_MS = { key: 100, session: 1_000 };
 /** For how long a chat that hears of a listener reports at once. It hears so again with each report. */
 const LISTENING_FOR_MS = 60_000;
-/** Between two polls of a client. */
+/** The pause between two polls of a client, during which it still counts as listening. */
 const PAUSE_MS = 10_000;
 
-/** How many news without a log streams get in a second. */
+/** The maximum number of news per second that streams get without a log, such as typing. */
 const MAX_PASSED = 20;
 
 /** Whose doorbell it is. */
@@ -50,7 +50,7 @@ export class Doorbells {
   readonly #unsent: Record<Group, Map<string, number>> = { key: new Map(), session: new Map() };
   readonly #isSending = { key: false, session: false };
   #closedAt = Number.NEGATIVE_INFINITY;
-  /** When news were passed on in the last second. */
+  /** The times at which news was passed on in the last second. */
   #passed: number[] = [];
 
   constructor(state: DurableObjectState) {
@@ -141,8 +141,8 @@ export class Doorbells {
 
   /**
    * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session or a
-   * member that has too many ends its own oldest stream: a page that was loaded again must not wait for the one before. A
-   * key's streams are different programs, so none ends another.
+   * member that has too many ends its own oldest stream: a page that was loaded again must not wait until its earlier
+   * stream ends. A key's streams belong to different programs, so none ends another.
    */
   #makeRoom(id: string, { session, member }: StreamOwner, now: number): boolean {
     const others: (StreamOwner & { socket: WebSocket; openedAt: number })[] = [];

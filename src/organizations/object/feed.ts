@@ -12,7 +12,7 @@ const LIFE_LENGTH = 8;
 /** How many of the organization's newest events are looked through for a repeated one. */
 const RECENT_EVENTS = 100;
 const DELETED_OWN_AT_ONCE = 1_000;
-/** After a deletion that failed. */
+/** The wait after a deletion that failed. */
 const PURGE_AGAIN_AFTER_MS = 3_600_000;
 
 type PointerRow = Omit<FeedPointer, "types"> & { types: string };

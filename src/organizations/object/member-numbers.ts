@@ -43,7 +43,7 @@ export class MemberNumbers {
       const { chats, unanswered } = moved[id] ?? NO_CHATS;
       if (chats === 0 && unanswered === 0 && Object.values(added).every((count = 0) => count <= 0)) continue;
       const stored = this.#stored(id);
-      // A member that was removed long ago gets no row because its last chat is freed.
+      // A member that was removed long ago gets no new row when its last chat is unassigned.
       if (!stored && chats < 0) continue;
       if (!stored) this.#onNew(id);
       const history = addToHistory<string>(stored?.history ?? null, added, now) ?? NO_HISTORY;

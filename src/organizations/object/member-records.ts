@@ -175,7 +175,7 @@ export class MemberRecords {
   #keep(memberId: string, record: MemberRecord | null, isChanging: boolean): void {
     if (record && !isChanging) this.#held.set(memberId, { record, readAt: Date.now() });
     if (!record) this.#held.delete(memberId);
-    // The step that tells of the change may have failed.
+    // The step that reports the change may have failed.
     const since = record?.sessionsSince ?? Date.now();
     if (!this.#existence.isReady() || since + MEMBER_LASTS_MS <= Date.now()) return;
     if (!this.#hasEnded(memberId, ALL, since)) this.#endAll(memberId, since);

@@ -170,7 +170,7 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? { life: this.#parts.feed.life, events: this.#parts.feed.ownEvents(first, last) } : null;
   }
 
-  /** A webhook's object tells an event. @param source a repeated call with the same source changes nothing */
+  /** A webhook's object reports an event. @param source a repeated call with the same source changes nothing */
   async webhookEvent(organizationId: string, type: EventType, note: EventNote, source: string): Promise<void> {
     if (!(await this.#parts.existence.exists(organizationId))) return;
     await this.#parts.alarm.standing();

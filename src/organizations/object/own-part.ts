@@ -16,7 +16,7 @@ export interface OwnLineHost extends LinesObject {
   organizationId(): string | undefined;
 }
 
-/** `notices`: what webhooks tell of themselves. `events`: all else. */
+/** `notices`: the events about webhooks themselves. `events`: all others. */
 type PartName = "events" | "notices";
 
 /** In front of the keys of the notices' lines. */

@@ -101,7 +101,10 @@ export class WaitingList {
   }
 }
 
-/** A place as the cursor that the API shows. It has the time, because the chat may wait no longer when the list goes on. */
+/**
+ * A place as the cursor that the API shows. It has the time, because the chat may no longer wait when the next page is
+ * read.
+ */
 export function printPlace(organizationId: string, list: Walked, { at, id }: Place): string {
   return writeOpaque([organizationId, nameOf(list), at, id]);
 }

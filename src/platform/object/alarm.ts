@@ -29,8 +29,8 @@ export class StandingAlarm {
   }
 
   /**
-   * Ensures an alarm at `at` or before. Null does nothing. One that is under way is early enough, and sets the next one at
-   * its end. To set one before, for later, would take the place of its repeat.
+   * Ensures an alarm at `at` or before. Null does nothing. An alarm that is ringing is early enough, and sets the next
+   * one at its end. Setting a later alarm before that would replace the platform's repeat of the ringing one.
    */
   async by(at: number | null): Promise<void> {
     if (at === null) return;

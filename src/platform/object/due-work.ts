@@ -49,11 +49,11 @@ interface DueObject {
   backoff?: Backoff;
 }
 
-/** In case the object is lost during a run, which no alarm may repeat more often. */
+/** How soon the alarm rings again in case a run was lost with its object. */
 const AGAIN_AFTER_MS = 30_000;
 /** How long an alarm waits for the runs that it or `start` began. */
 const RING_MS = 5_000;
-/** A run that takes longer has failed. The longest ones, of deliveries, end by themselves after five minutes. */
+/** A run that takes longer has failed. The longest runs, those of deliveries, end after five minutes. */
 const DEADLINE_MS = 360_000;
 const BACKOFF: Backoff = { firstMs: 5_000, maxMs: 600_000 };
 const NO_REST = { since: 0, until: 0 };
@@ -101,11 +101,11 @@ export class DueWork {
     }
     const awaited = works.filter((work) => isUnderWay(work) && (work.isStarted || begun.includes(work)));
     const allRuns = Promise.all(awaited.map(({ run }) => run));
-    // Not beyond what becomes due meanwhile.
+    // Waits no longer than until the next part is due.
     const nextAt = this.#nextOf(works.filter((work) => !isUnderWay(work))) ?? Number.POSITIVE_INFINITY;
     await inTime(this.#clock, Math.max(0, Math.min(RING_MS, nextAt - now)), this.#released.wait(allRuns));
     for (const work of begun.filter(isUnderWay)) this.#follow(work, works);
-    // Everything was deleted, and what did so may have failed to set an alarm for what is left.
+    // Everything was deleted meanwhile. The deletion may have failed to set an alarm for what is left to do.
     if (works !== this.#works) return this.standBy();
     const isSet = await this.#setAlarm(this.#nextOf(works));
     if (!isSet && !isKept) throw new Error("The alarm can't be set");
@@ -176,7 +176,7 @@ export class DueWork {
   }
 
   #dueAt(work: Work, now: number): number | null {
-    // It may be lost with the object.
+    // The run may be lost with the object.
     if (work.isUnderWay) return now + AGAIN_AFTER_MS;
     try {
       const at = work.part.dueAt(now);

@@ -58,7 +58,7 @@ export abstract class WriteBehind<Value> implements DuePart {
 
   /**
    * Writes what is pending, unless the target rests, or waits for the write under way. Logs a failure.
-   * @param isAsked a client waits for this write: only a target that said that it is overloaded is left to rest
+   * @param isAsked a client waits for this write: the write waits only if the target said that it is overloaded
    * @returns when to flush again, or null
    */
   async flush(isAsked = false): Promise<number | null> {

@@ -6,7 +6,7 @@ import { withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
 import { type CallFailure, type Judgment, judgeAnswer } from "./retry.ts";
 
-/** The whole call, with its answer's body. */
+/** The deadline of a call, including the body of its answer. */
 export const CALL_TIMEOUT_MS = 30_000;
 export const MAX_RESPONSE_BYTES = 1_024;
 const USER_AGENT = "Parley-Webhooks/1";

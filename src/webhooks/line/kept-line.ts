@@ -50,7 +50,7 @@ export class KeptLine {
   refilter(filter: WebhookFilter): void {
     if (filter.version <= this.#line.filter.version) return;
     const head = this.head();
-    // Events that were not looked at yet are those that the new filter lets through.
+    // The new filter applies to all events that were not looked at yet.
     const newest = head === undefined ? this.pending.searchedTo : this.#host.newest();
     this.save(withFilter(this.#line, filter, head?.number ?? null, newest));
     this.pending.forget();

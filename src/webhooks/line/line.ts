@@ -141,8 +141,8 @@ export function isPermitFresh(askedAt: number, now: number): boolean {
 }
 
 /**
- * The line that got no permit. Only a wait that the webhook's object will end is stored.
- * @returns the line, and the earliest time of its next question
+ * The line after its request for a permit was refused. A wait is stored only if the webhook's object will end it.
+ * @returns the line, and the earliest time of its next request
  */
 export function afterLater(
   line: StoredLine,

@@ -38,7 +38,7 @@ export abstract class ObjectLines implements DuePart {
     this.start();
   }
 
-  /** Sends due events. The output gate delays each call until what it tells is on disk. */
+  /** Sends due events. The output gate delays each call until the event that it sends is on disk. */
   start(): void {
     this.#object.waitUntil(this.#run());
   }

@@ -6,7 +6,7 @@ import { withJitter } from "../../platform/backoff.ts";
  */
 
 /**
- * - `accepted`: the line goes on with its next event.
+ * - `accepted`: the line continues with its next event.
  * - `unavailable`: the receiver does not work, whatever the event. Counts against the webhook.
  * - `refused`: the receiver does not want this event. Counts nothing.
  * - `gone`: the receiver wants no events at all. The webhook is disabled, and the event stays where it is.

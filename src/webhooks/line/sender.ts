@@ -41,7 +41,7 @@ type Granted = WebhookPermitAnswer & { outcome: "granted" };
 /** An attempt that is this old was lost with its object. */
 export const LEASE_MS = 35_000;
 const AFTER_FAULT_MS = 30_000;
-/** A line that fails again and again rests ever longer. */
+/** How long a line rests after a fault, longer after each one in a row. */
 const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
 /** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
 const MAX_RANGES = 1_000;
@@ -64,7 +64,7 @@ export class LineSender {
   #faults = 0;
   /** How often in a row the webhook's object did not answer. */
   #noAnswers = 0;
-  /** The highest refusal that the webhook's object has ended. */
+  /** The highest number of a refusal that a wake-up has ended. */
   #woken = 0;
 
   constructor(host: LineHost, id: string, line: StoredLine) {

@@ -42,7 +42,7 @@ export class Unreported {
     this.#last = attempt;
   }
 
-  /** The webhook's object answered a question that had this. */
+  /** The webhook's object answered a request for a permit that had this report. */
   answered(report: WebhookAttempt | null): void {
     this.#unused = null;
     if (report) this.#known(report);

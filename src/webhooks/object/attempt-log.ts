@@ -58,7 +58,7 @@ export class AttemptLog {
     this.#lastSeq = seq;
   }
 
-  /** A page of the kept attempts, newest first. @param before the cursor of the page before it; null for the first */
+  /** A page of the kept attempts, newest first. @param before the cursor of the previous page; null for the first */
   list({ outcome, lineId }: AttemptFilter, { before, limit }: { before: string | null; limit: number }): AttemptPage {
     const last = this.#last();
     const query = `select ${NAMED} from (${bothTables(COLUMNS)}) where (?1 is null or outcome = ?1)

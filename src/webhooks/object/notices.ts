@@ -5,7 +5,7 @@ import { withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { Notice } from "./state.ts";
 
-/** When a notice that the organization did not take is sent again. */
+/** The waits before a notice is sent again that the organization did not accept. */
 const AGAIN: Backoff = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_MS = 10_000;
 

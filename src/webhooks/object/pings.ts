@@ -7,7 +7,7 @@ import { MAX_HOLD_MS, takeStart } from "./pace.ts";
 import type { Slots } from "./slots.ts";
 import type { WebhookState } from "./state.ts";
 
-/** How far apart pings start unless the webhook works. */
+/** Minimum time between the starts of two pings, unless the webhook works. */
 const APART_MS = 1_000;
 
 export interface PingPorts {

@@ -51,7 +51,7 @@ export interface ReplayRunPorts {
 
 /** How many ranges are handed out in one step. */
 const PER_STEP = 200;
-/** Who does not answer for this long is asked again later. */
+/** A line that does not answer for this long is asked again later. */
 const CALL_MS = 10_000;
 /** While this many lines don't answer, no others are asked: the fault is then not that of a single chat. */
 const MAX_UNREACHED = 1_000;

@@ -95,7 +95,7 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.disable(reason, act);
   }
 
-  /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the page before it */
+  /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the previous page */
   attempts(filter: AttemptFilter, page: { before: string | null; limit: number }): AttemptPage {
     return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], cursor: null };
   }

@@ -10,7 +10,7 @@ interface Long {
   page: Page;
   /** The selector of the box that scrolls. */
   scroller: string;
-  /** Loads the page before. */
+  /** Loads the previous page. */
   older(): Promise<void>;
   say(text: string): Promise<unknown>;
 }

@@ -253,5 +253,5 @@ test("a cursor that is too old is explained", async () => {
   const env = { PARLEY_URL: url, XDG_CONFIG_HOME: await newHome() };
   const { code, stderr } = await run(["events", "--follow", "--after", "1"], env);
   expect(code).toBe(1);
-  expect(stderr).toBe("✗ The cursor is too old (cursor_expired). Begin anew with --from oldest or --from now.\n");
+  expect(stderr).toBe("✗ The cursor is too old (cursor_expired). Start again with --from oldest or --from now.\n");
 });

@@ -56,7 +56,7 @@ export async function alarms({ rounds, random, log }: Force, { server, telegram 
     {
       test: "alarms that fell due meanwhile",
       howMany: `${rounds} kills, ${CHATS} alarms each`,
-      held: `all fired by themselves, ${median(waits)} ms after the start, ${Math.max(...waits)} ms at most`,
+      held: `all fired on their own, ${median(waits)} ms after the start, ${Math.max(...waits)} ms at most`,
       faults,
     },
   ];

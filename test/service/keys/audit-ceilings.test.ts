@@ -68,7 +68,7 @@ test("a refused act counts too", async () => {
   expectError(await api("DELETE", "/templates/tpl_gaaaaaaaaaaaaaaa"), 409, "audit_full");
 });
 
-test("what stops somebody goes on beyond the ceilings, and then an hour's acts on one target share an entry", async () => {
+test("acts that cut off access still work beyond the ceilings, and then an hour's acts on one target share an entry", async () => {
   const { api, keyId, organizationId } = await newManager();
   const { secret, key } = await newKey(organizationId);
   const { member } = created(await api("POST", "/members", { name: "Bea" }));

@@ -84,7 +84,7 @@ test.each(CASES)(
     const { action, actor, method, route } = act;
     const ids = await everything();
     const run = await ask(act, ids);
-    // The log is told of what stops somebody afterward: see `stopping-acts.test.ts`.
+    // The log gets acts that cut off access afterward: see `stopping-acts.test.ts`.
     if (action !== "organization.create" && !actionSpec(action).stops) await expectNothingWithoutEntry(run);
     const { answer, lines, audits } = await linesOf(run);
     expect(answer.status, answer.text).toBeLessThan(300);

@@ -159,7 +159,7 @@ test("a member of an organization with 5,000 keys is removed without a call to a
   expect(calls).not.toHaveBeenCalled();
 });
 
-test("a change is not made if its first step takes so long that its objects may end it by themselves", async () => {
+test("a change is not made if its first step takes so long that its objects may end it on their own", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { id, api } = await warmKey();
   aroundCall("KEYS", "beginChange", { after: () => vi.setSystemTime(Date.now() + 21_000) });

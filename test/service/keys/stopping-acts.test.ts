@@ -74,7 +74,7 @@ test("a row that the log refuses each time holds up none of those that wait with
   expect(await waitingIn(organizationId)).toBe(0);
 });
 
-test("the acts that stop somebody are those that the guide names", () => {
+test("the acts that cut off access are those that the guide names", () => {
   const stops = ACTION_NAMES.filter((action) => actionSpec(action).stops);
   expect(stops).toEqual(["member.end_sessions", "member.delete", "key.revoke", "webhook.disable"]);
 });
@@ -182,7 +182,7 @@ test("a key can be revoked while a thousand entries wait for the log, and all of
   expect(await waitingIn(ids.organizationId)).toBe(0);
 });
 
-test("what waits of a deleted organization goes with it", async () => {
+test("the waiting entries of an organization are deleted with it", async () => {
   const ids = await everything();
   breakLog();
   await ids.manager("DELETE", `/members/${ids.memberId}`);

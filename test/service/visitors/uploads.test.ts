@@ -95,7 +95,7 @@ test("an unknown channel is a 404, and a page of any site may ask before it uplo
   expect(preflight.headers.get("Access-Control-Allow-Origin")).toBe("*");
 });
 
-test("`uploads` says whose files are taken, and the page hears it", async () => {
+test("`uploads` says who can send files, and the page gets it", async () => {
   const { upload, channelId, api, organizationId, secret, token } = await newPlace({ uploads: "verified" });
   expectError(await upload(), 403, "uploads_off");
   const protocols = asUser("ada", await signUser("ada", secret));

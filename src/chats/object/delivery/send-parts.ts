@@ -67,7 +67,7 @@ function bodyOf(message: Outbound, adapter: Renderer): Body | PartRefusal {
   return { kind: "choices", text, media: { type, source: shown.source }, interactive };
 }
 
-/** A template's file stands above its text, on a network without templates. */
+/** On a network without templates, a template's file is above its text. */
 function mediaTypeOf({ type, file }: Outbound, adapter: Renderer): MediaType | null {
   if (isMediaType(type)) return type;
   return type === "TEMPLATE" && file ? typeOfFile(file, adapter) : null;

@@ -21,11 +21,11 @@ import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./li
 
 /** How many files R2 deletes in one call. */
 const STEP_SIZE = 1_000;
-/** Of deletions of whole lives in one run. */
+/** How many steps one run takes at most to delete whole lives. */
 const MAX_STEPS = 100;
 /** How many calls of one run may fail: enough to find one file among `STEP_SIZE` that can't be deleted. */
 const MAX_FAILURES = 12;
-/** After that, a run that has failed ends. */
+/** A run in which a call failed ends after this time. */
 const PATIENCE_MS = 30_000;
 /** The clocks of two instances may differ by this much. */
 const CLOCK_SKEW_MS = 60_000;
@@ -64,7 +64,9 @@ export class ChatFiles implements DuePart {
     this.rows = new FileRows(host.storage.sql);
   }
 
-  /** A file begins the chat. If no message comes, the chat goes with its last file. Part of the adoption's commit. */
+  /**
+   * A file begins the chat. If no message comes, the chat is deleted with its last file. Part of the adoption's commit.
+   */
   begin(): void {
     this.#host.storage.kv.put(BEGUN, true);
     this.#isBegun = true;
@@ -149,8 +151,8 @@ export class ChatFiles implements DuePart {
   }
 
   /**
-   * A message no longer shows its media: it is blank or deleted. The bytes of an uploaded file go, unless another
-   * message shows it. Part of that commit.
+   * A message no longer shows its media: it is blank or deleted. The bytes of an uploaded file are deleted, unless
+   * another message shows it. Part of that commit.
    */
   end(media: Media | null, messageId: string, now: number): void {
     if (!isFileMedia(media)) return;
@@ -171,7 +173,7 @@ export class ChatFiles implements DuePart {
     else this.rows.put({ id: fileId, meta: { state: "unused", size: info.size, info }, deleteAt: now + UNUSED_MS });
   }
 
-  /** The chat begins in the place of deleted ones: their late bytes go at `deleteAt`. Part of that commit. */
+  /** The chat begins in the place of deleted ones: their late bytes are deleted at `deleteAt`. Part of that commit. */
   follow(life: number, deleteAt: number): void {
     this.#host.storage.kv.put(HAS_FILES, true);
     this.rows.put({ id: `life ${life}`, meta: { state: "life", life }, deleteAt });
@@ -189,7 +191,7 @@ export class ChatFiles implements DuePart {
     }
   }
 
-  /** When the next bytes go; null if none do, or nobody can delete them, as no bucket is bound. */
+  /** When the next bytes are deleted; null if none are, or if they can't be, because no bucket is bound. */
   dueAt(now: number): number | null {
     const identity = this.#host.adoption.identity();
     if (identity && this.#isOver()) return now;

@@ -36,14 +36,14 @@ const COLUMNS = "id, meta, delete_at as deleteAt";
 /** The files of a chat that no message or several messages show, and its uploads with an idempotency key. */
 export class FileRows {
   readonly #sql: SqlStorage;
-  /** When the next one goes, Unix milliseconds; null if there is none, undefined if not read. */
+  /** When the next file is deleted, Unix milliseconds; null if there is none, undefined if not read. */
   #nextAt: number | null | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** When the next one goes, Unix milliseconds; null if there is none. It can be in the past. */
+  /** When the next file is deleted, Unix milliseconds; null if there is none. It can be in the past. */
   nextAt(): number | null {
     if (this.#nextAt === undefined) {
       const [row] = this.#sql.exec<{ at: number | null }>("select min(delete_at) as at from files").toArray();
@@ -85,7 +85,7 @@ export class FileRows {
     this.#nextAt = undefined;
   }
 
-  /** What must go now, at most `limit`. */
+  /** The files that are due to be deleted now, at most `limit`. */
   due(now: number, limit: number): FileRow[] {
     return this.#sql
       .exec<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? limit ?`, now, limit)

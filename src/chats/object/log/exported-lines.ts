@@ -7,7 +7,9 @@ import type { SeqBounds } from "./ranges.ts";
 const MAX_MESSAGES = 500;
 const MAX_CHARACTERS = 2_000_000;
 const READ_AT_ONCE = 50;
-/** Where a page goes on behind the messages without a place, whose ids come before it: the number of its last note. */
+/**
+ * Where the next page continues: after the note with this number. It sorts after the ids of messages, which come first.
+ */
 const NOTE_PLACE = /^note_(\d+)$/;
 
 /** A chat, as its export reads it. */
@@ -16,7 +18,7 @@ interface ExportedParts {
   notes: Pick<Notes, "exportedLines">;
 }
 
-/** Lines of JSON in UTF-8, and how to go on; see `ExportAnswer`. */
+/** Lines of JSON in UTF-8, and how to continue; see `ExportAnswer`. */
 interface ExportedPage {
   lines: Uint8Array;
   seq: number;
@@ -24,7 +26,7 @@ interface ExportedPage {
   unplacedAfter: string;
 }
 
-/** `last`: where the next page goes on. */
+/** `last`: where the next page continues. */
 interface Lines {
   lines: string;
   last: string;

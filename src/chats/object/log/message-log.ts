@@ -94,7 +94,7 @@ export class MessageLog {
     return this.#newest;
   }
 
-  /** Which messages there are. */
+  /** The range of the messages that are stored. */
   bounds(): SeqBounds {
     return { floor: this.floor.seq, newest: this.newest().seq };
   }
@@ -104,7 +104,7 @@ export class MessageLog {
     return this.newest().seq === this.floor.seq;
   }
 
-  /** The seq of a cursor, the id of a message; null if there is none. All deleted messages stand at the floor. */
+  /** The seq of a cursor, the id of a message; null if there is none. For all deleted messages, it is the floor. */
   cursor(id: string): number | null {
     const found = this.byId(id);
     if (found) return found.seq;
@@ -238,7 +238,7 @@ export class MessageLog {
     return message;
   }
 
-  /** Writes what changed of a message besides its status, and the event that tells it. @returns the message */
+  /** Writes what changed of a message besides its status, and the event that reports it. @returns the message */
   change(changed: Message, { type, note, at }: Pick<NewEvent, "type" | "note" | "at">): Message {
     this.changes++;
     const message = updated(changed, at);

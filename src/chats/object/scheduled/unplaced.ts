@@ -17,7 +17,7 @@ export function withTimes(
   };
 }
 
-/** The event that tells when a message is due. */
+/** The event that says when a message is due. */
 export function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {
   return { type: "message.scheduled", seq: null, note: { messageId: id, scheduledAt }, at: Date.parse(updatedAt) };
 }

@@ -69,7 +69,7 @@ export const PONG = JSON.stringify({ type: "pong" } satisfies ServerFrame);
 const MAX_NAME = 256;
 const seq = z.int().check(z.gte(0));
 
-// As all that comes in: half a character is replaced, and not refused.
+// As in everything that contacts send, half of a surrogate pair is replaced, not refused.
 const anyText = z.pipe(
   z.string(),
   z.transform((text) => text.toWellFormed()),

@@ -9,7 +9,7 @@ const MAX_READ = 1_000;
 
 /** The types of events after which a page must get a message again. */
 const CHANGES = ["message.redacted", "message.edited", "message.reaction"] satisfies EventType[];
-/** A page that was away for more events than these loads the chat anew, which costs less than looking for changes. */
+/** A page that missed more events than these loads the chat again, which costs less than looking for changes. */
 export const MAX_EVENTS_AWAY = 5_000;
 /** The maximum number of changed messages that a page gets. */
 export const MAX_CHANGED = 200;
@@ -34,7 +34,7 @@ export function inputTimes(events: Pick<EventLog, "newest" | "range">, since: nu
 /**
  * The messages that were edited, redacted, deleted by the contact or reacted to after an event, each once as it is now.
  * @param since the number of the event
- * @returns null if so much may have changed that the page must load the chat anew
+ * @returns null if so much may have changed that the page must load the chat again
  */
 export function changedSince(sql: SqlStorage, events: Pick<EventLog, "newest">, since: number): Message[] | null {
   // A later number is one of a deleted chat.

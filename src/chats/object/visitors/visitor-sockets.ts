@@ -234,7 +234,7 @@ export class VisitorSockets {
         const key = configured(this.#host.env, "KEY_SECRET");
         return fileLink(key, admission.ownOrigin, { channelId, chatId, messageId }, Date.now());
       } catch (error) {
-        // The chat goes on without the file.
+        // The page gets the message without the file.
         console.error({ event: "file_not_linked", chatId, error: causeOf(error) });
         return null;
       }
@@ -271,7 +271,10 @@ export class VisitorSockets {
     return sockets.length > 0;
   }
 
-  /** Sends a message to sockets, after a check. If it changed meanwhile, it goes as it is now; if it is gone, blank. */
+  /**
+   * Sends a message to sockets, after a check. A message that changed meanwhile is sent as it is now, and one that is
+   * gone is sent blank.
+   */
   #sendMessage(sockets: WebSocket[], type: "message" | "updated", message: Message): void {
     const { log } = this.#host;
     const { changes } = log;

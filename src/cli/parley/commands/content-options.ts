@@ -6,7 +6,7 @@ import { listOption, option } from "../command.ts";
 export const CONTENT_OPTIONS = {
   choice: listOption(
     "id=title",
-    "A reply that the contact can tap: your own id and its title, or id=title|description",
+    "A reply that the contact can tap: your own id and the title, or id=title|description",
   ),
   link: listOption("title=url", "A link that the contact can tap"),
   "ask-location": option("title", "A button that sends the contact's location"),

@@ -11,11 +11,12 @@ const MAX_FAILURES = 5;
 export const exportCommands = [
   command({
     name: "export",
-    about: "Export a chat, or everything of an organization, as lines of JSON",
+    about: "Export a chat, or a whole organization, as lines of JSON",
     details: `Uses the operator's token if it is known, else the API key, which needs data:export. Continues after lost connections.
 The last line has the type end. If it is missing, the command says how to continue: append with >> and --after.
---files needs an API key with messages:read too. Each file is at <folder>/<chat>/<message>-<name> before the line of its
-message is printed. What is there already is not downloaded again, and what no longer exists is noted.`,
+--files needs an API key with messages:read too. Each file is written to <folder>/<chat>/<message>-<name> before the
+line of its message is printed. A file that is there already is not downloaded again. If a file no longer exists, the
+command says so and continues.`,
     operands: ["[chat]"],
     options: {
       after: option("cursor", "Continue an export that was interrupted"),

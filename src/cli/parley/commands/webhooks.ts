@@ -14,7 +14,7 @@ export const webhookCommands = [
       "Until the overlap ends, each call has two signatures: one with each secret. Replace the secret in this time.",
     operands: ["webhook"],
     options: {
-      overlap: option("seconds", "How long calls also carry the old secret's signature; 86400 by default"),
+      overlap: option("seconds", "How long the old secret signs calls too; 86400 by default"),
     },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
@@ -43,7 +43,7 @@ export const webhookCommands = [
     about: "Enable a disabled webhook; it continues where it stopped",
     operands: ["webhook"],
     options: {
-      from: option("pending|now", "pending: send what waits; now: drop it. pending by default"),
+      from: option("pending|now", "pending: send the waiting events; now: drop them. pending by default"),
     },
     async run({ operands, options: { from }, service, out }) {
       const request = { body: { from }, optionOf: { from: "--from" } };
@@ -118,7 +118,7 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks replay",
-    about: "Send events to a webhook again, or show how a replay is going",
+    about: "Send events to a webhook again, or show a replay's progress",
     details: `Choose the events with --event, --failed or --since. Without them, name a replay to see how many events it found and
 sent.`,
     operands: ["webhook", "[replay]"],
@@ -140,7 +140,7 @@ sent.`,
         : await service.asOperatorOrClient("POST", path, { body: { eventId: event, failed, since, until }, optionOf });
       out.record(body, body.replay);
       const { id } = (body.replay ?? {}) as { id?: string };
-      if (!replay && !out.json) out.note(`parley webhooks replay ${webhook} ${id} shows how it is going.`);
+      if (!replay && !out.json) out.note(`parley webhooks replay ${webhook} ${id} shows its progress.`);
     },
   }),
 ];

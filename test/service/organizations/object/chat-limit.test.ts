@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const limits = (chats: number | null) => ({ limits: { chats } });
 
-test("an organization with as many chats as its limit allows gets no other, and its chats stay usable", async () => {
+test("an organization that has reached its limit gets no other chat, and its chats stay usable", async () => {
   const { api, channelId } = await newOrganization(limits(2));
   const [first] = [await newChat(api, channelId, "a"), await newChat(api, channelId, "b")];
   const ask = (address: string) => api("POST", "/chats", { channelId, contact: { address } });

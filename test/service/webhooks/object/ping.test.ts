@@ -158,7 +158,7 @@ test("a ping that is refused is a 503 that says when to try again", async () => 
   expect(refused.status).toBe(503);
   expect(refused.headers.get("Retry-After")).toBe("1");
   expect(refused.body).toEqual({
-    message: "Pings of a webhook keep to its pace. Try again later",
+    message: "Another ping is under way, or the webhook's pace allows none now. Try again later",
     code: "unavailable",
   });
   hanging.resolve(new Response());

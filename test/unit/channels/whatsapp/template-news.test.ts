@@ -50,7 +50,7 @@ test.each<[unknown, unknown]>([
   expect(templateNotice("message_template_status_update", value, from)).toBeNull();
 });
 
-test("without a time, the news are those of now", () => {
+test("news without a time counts as news of now", () => {
   const before = Date.now();
   const found = templateNotice("template_category_update", { ...NAMED, new_category: "UTILITY" }, { id: ENTRY.id });
   expect(found?.at).toBeGreaterThanOrEqual(before);

@@ -89,7 +89,7 @@ test("nothing due leaves no alarm", async () => {
   expect(stored.at).toBeNull();
 });
 
-test("a part that throws is logged, rests ever longer, and holds up no other", async () => {
+test("a part that throws is logged, rests longer each time, and holds up no other", async () => {
   const { clock, stored, due, bad, good } = objectWith({ bad: new QuickPart(), good: new QuickPart() });
   bad.error = new Error("Broken");
   bad.at = clock.now();

@@ -58,7 +58,7 @@ async function keyOf({ chatId, object }: Conversation, mediaId: string): Promise
   return fileKey({ chatId, life, mediaId });
 }
 
-/** Gives a message one of our files, as if it had been sent with it. */
+/** Gives a message an uploaded file, as if it had been sent with it. */
 async function show({ object }: Conversation, messageId: string, media: FileMedia): Promise<void> {
   await runInDurableObject(object(), (_object, { storage }) => {
     storage.sql.exec("update messages set media = ? where doc ->> '$.id' = ?", JSON.stringify(media), messageId);
