@@ -26,6 +26,11 @@ export async function idempotencyHashOf(chatId: string, key: string): Promise<st
   return (await sha256(JSON.stringify([chatId, key]))).toBase64();
 }
 
+/** Like `idempotencyHashOf`, for a visitor's uploads: a stranger's key must not stand for a file of the company. */
+export async function visitorUploadHashOf(chatId: string, key: string): Promise<string> {
+  return (await sha256(JSON.stringify([chatId, "visitor", key]))).toBase64();
+}
+
 /** Like `idempotencyHashOf`, for notes: their keys have nothing to do with those of messages. */
 export async function noteHashOf(chatId: string, key: string): Promise<string> {
   return (await sha256(JSON.stringify([chatId, "note", key]))).toBase64();

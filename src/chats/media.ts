@@ -85,7 +85,7 @@ async function networkFile(
     fileHeaders(contentType ?? type ?? "application/octet-stream", fileName, messageId);
   if (isKnown(request, messageId)) return notModified(headersAs(null));
   const isHead = request.method === "HEAD";
-  const asked = isHead ? null : askedRange(request, messageId);
+  const asked = askedRange(request, messageId);
   const found = await ADAPTERS[channel.kind].media(id, channel.credentials, networkOf(env, channel.kind), {
     isHead,
     range: asked && `bytes=${asked.from}-${asked.to}`,

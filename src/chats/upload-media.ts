@@ -26,8 +26,11 @@ export interface UploadRequest {
 export interface UploadTarget {
   chatId: string;
   maxBytes: number;
+  idempotencyHashOf(chatId: string, key: string): Promise<string>;
   /** Called before a byte is read. @param id a repeated upload has the same one @throws ApiError to refuse the upload */
   admit?(upload: { id: string; size: number }): Promise<void>;
+  /** Called once for each upload that was admitted, when it has ended. @param isStored whether by this call; never throws */
+  end?(id: string, isStored: boolean): Promise<void>;
   reserve(file: FileRequest): Promise<Exclude<ReserveAnswer, Unknown>>;
   confirm(confirmation: ConfirmRequest): Promise<Exclude<ConfirmAnswer, Unknown>>;
 }
@@ -49,6 +52,7 @@ export function uploadMedia(
   const target: UploadTarget = {
     chatId,
     maxBytes: MAX_FILE_BYTES,
+    idempotencyHashOf,
     reserve: (file) => callChat(env, caller, chatId, (chat, as) => chat.reserveFile(as, file)),
     confirm: (confirmation) => callChat(env, caller, chatId, (chat, as) => chat.confirmFile(as, confirmation)),
   };
@@ -73,9 +77,26 @@ export async function storeUpload(
   const bucket = bucketOf(env, chatId);
   if (!bucket) throw unavailable("media: no bucket is bound");
   if (!request.body) throw emptyBody();
-  const idempotencyHash = idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey);
+  const idempotencyHash = idempotencyKey === null ? null : await target.idempotencyHashOf(chatId, idempotencyKey);
   const id = newId("med", jurisdictionOf(chatId));
   await target.admit?.({ id: idempotencyHash ?? id, size });
+  let isStored = false;
+  try {
+    const stored = await storeAdmitted(target, request, bucket, { id, size, fileName, idempotencyHash });
+    isStored = !stored.replayed;
+    return stored;
+  } finally {
+    await target.end?.(idempotencyHash ?? id, isStored);
+  }
+}
+
+async function storeAdmitted(
+  target: UploadTarget,
+  request: Request,
+  bucket: R2Bucket,
+  { id, size, fileName, idempotencyHash }: FileRequest,
+): Promise<StoredUpload> {
+  const { chatId } = target;
   const upload = await beginUpload(
     request.body as ReadableStream<Uint8Array<ArrayBuffer>>,
     size,

@@ -12,6 +12,8 @@ export interface Listener {
   stream?: string;
   /** The id of the session that asks, if no key does. */
   session?: string;
+  /** The id of the member whose session it is. */
+  member?: string;
 }
 
 /**

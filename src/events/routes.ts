@@ -176,5 +176,7 @@ function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, li
 
 function open(c: EventsContext, listener: Listener): Promise<Doorbell> {
   const { caller, session } = c.var;
-  return openDoorbell(c.env, caller, session ? { ...listener, session: session.id } : listener);
+  if (!session) return openDoorbell(c.env, caller, listener);
+  const { type, id } = caller.principal;
+  return openDoorbell(c.env, caller, { ...listener, session: session.id, ...(type === "member" && { member: id }) });
 }

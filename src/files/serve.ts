@@ -3,6 +3,8 @@ import type { FileInfo } from "../model/file.ts";
 
 /** What browsers show without running anything in it. All else is a download. */
 const INLINE = /^(?:image\/(?:jpeg|png|gif|webp)|video\/(?:mp4|webm)|audio\/(?:mpeg|ogg))$/;
+/** What a page of the same origin could load as its script or style: a file of a stranger must be neither. */
+const LOADABLE = /^(?:text|application)\/(?:(?:x-)?(?:java|ecma|j|live)script[\d.]*|css)$/;
 const MAX_NAME = 255;
 
 interface Served {
@@ -39,7 +41,7 @@ export async function serveFile({ bucket, key, etag, info }: Served, request: Re
  */
 export function fileHeaders(contentType: string, fileName: string | null, etag: string): Headers {
   return new Headers({
-    "Content-Type": contentType,
+    "Content-Type": LOADABLE.test(contentType) ? "text/plain" : contentType,
     "Content-Disposition": disposition(INLINE.test(contentType) ? "inline" : "attachment", fileName),
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -73,8 +75,12 @@ function disposition(kind: "attachment" | "inline", fileName: string | null): st
   return `${kind}; filename*=UTF-8''${encoded}`;
 }
 
-/** The one range that a request asks for; null for the whole file. Several ranges, or invalid ones, are ignored. */
-export function askedRange({ headers }: Request, etag: string): { from: string; to: string } | null {
+/**
+ * The one range that a request asks for; null for the whole file. Several ranges, or invalid ones, are ignored, and so is
+ * a range of a HEAD request.
+ */
+export function askedRange({ method, headers }: Request, etag: string): { from: string; to: string } | null {
+  if (method !== "GET") return null;
   const condition = headers.get("If-Range");
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("Range") ?? "") ?? [];
   if (from + to === "" || (condition !== null && condition !== `"${etag}"`)) return null;

@@ -59,6 +59,10 @@ const BEGINNINGS: [bytes: string, type: string][] = [
 const PROVEN = /^(?:image|audio|video)\/|^application\/(?:pdf|zip|gzip|ogg|epub\+zip|x-tgsticker|vnd\.openxml)/;
 /** What its client does not know. */
 const UNKNOWN = "application/octet-stream";
+/** What HTTP clients say if nobody told them a type: curl and Python's urllib send a body as the last one. */
+const SAYS_NOTHING = ["", "binary/octet-stream", "application/x-binary", "application/x-www-form-urlencoded"];
+/** A body with boundaries around the file, which would be stored with it. */
+const FORM = /^multipart\//;
 /** A picture that is a text. It is only ever a download. */
 const SVG = "image/svg+xml";
 const XML = /^(?:\u00ef\u00bb\u00bf)?\s*<[?!s]/;
@@ -76,8 +80,9 @@ export function typeOfBytes(
   declared: string,
 ): { type: string } | { type: null; found: string | null } {
   const found = sniff(head);
-  const named = SAME.find((names) => names.includes(declared))?.[0] ?? declared;
-  if (!TYPE.test(named)) return { type: null, found };
+  const said = SAYS_NOTHING.includes(declared) ? UNKNOWN : declared;
+  const named = SAME.find((names) => names.includes(said))?.[0] ?? said;
+  if (!TYPE.test(named) || FORM.test(named)) return { type: null, found };
   if (named === UNKNOWN) return { type: found === "application/ogg" ? "audio/ogg" : (found ?? UNKNOWN) };
   if (found === named) return { type: named };
   if (named === SVG) return XML.test(textOf(head)) && found === null ? { type: named } : { type: null, found };

@@ -1,8 +1,8 @@
-import { disableTypes, imageSize, types } from "image-size";
 import { answerOfR2 } from "../calls/file-bucket.ts";
 import { fault } from "../http/validation.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { FileInfo } from "../model/file.ts";
+import { sidesOf } from "./dimensions.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "./sniff.ts";
 
 /** The maximum part of an upload that is in memory: a photo's dimensions can come after a long EXIF block. */
@@ -49,12 +49,13 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
     const found = typeOfBytes(head.bytes, declared);
     if (found.type === null) throw wrongType(declared, found.found);
     const { type: contentType } = found;
-    let sides = isMeasured(contentType) ? sidesOf(head.bytes) : null;
-    for (let want = 8_192; isMeasured(contentType) && !sides && want <= MAX_HEAD && head.length < size; want *= 8) {
+    let sides = sidesOf(head.bytes, contentType);
+    for (let want = 8_192; sides === "more" && want <= MAX_HEAD && head.length < size; want *= 8) {
       await head.fill(reader, Math.min(size, want), size);
-      sides = sidesOf(head.bytes);
+      sides = sidesOf(head.bytes, contentType);
     }
-    const info = { contentType, size, width: sides?.width ?? null, height: sides?.height ?? null };
+    const { width, height } = sides === "more" || sides === null ? { width: null, height: null } : sides;
+    const info = { contentType, size, width, height };
     const rest: Rest = { body, reader, stop, late, head: head.bytes, isOnItsWay: false, ...info };
     return {
       info,
@@ -179,8 +180,12 @@ class Head {
 }
 
 function wrongType(declared: string, found: string | null): ApiError {
+  if (declared.startsWith("multipart/")) {
+    const text = `Content-Type says ${declared}. Send the file itself as the body, with its own Content-Type`;
+    return new ApiError("media_type", { text });
+  }
   const is = found === null ? "its first bytes are not of that type" : `its first bytes are ${found}`;
-  return new ApiError("media_type", { text: `Content-Type says ${declared || "nothing"}, but ${is}` });
+  return new ApiError("media_type", { text: `Content-Type says ${declared}, but ${is}` });
 }
 
 function tooLate(): ApiError {
@@ -189,29 +194,4 @@ function tooLate(): ApiError {
 
 function otherLength(size: number, isShort: boolean): ApiError {
   return fault("Content-Length", `is ${size}, but the body has ${isShort ? "fewer" : "more"} bytes`);
-}
-
-const MEASURED = ["jpg", "png", "gif", "webp"] as const;
-
-// Only these are measured: each further format is code that a stranger's bytes would run through.
-disableTypes(types.filter((type) => !(MEASURED as readonly string[]).includes(type)));
-
-/** Pictures whose sides are known by their first bytes. */
-export function isMeasured(contentType: string): boolean {
-  return /^image\/(?:jpeg|png|gif|webp)$/.test(contentType);
-}
-
-/** EXIF's orientations that turn a picture on its side. */
-const ON_ITS_SIDE = 5;
-
-/** The sides of a picture in pixels, as it is shown; null if these first bytes don't say, or it has none. */
-export function sidesOf(head: Uint8Array): { width: number; height: number } | null {
-  try {
-    const { width, height, orientation = 1 } = imageSize(head);
-    if (!(width > 0 && height > 0)) return null;
-    return orientation >= ON_ITS_SIDE ? { width: height, height: width } : { width, height };
-  } catch {
-    // Not enough bytes, or no picture that anybody can measure.
-    return null;
-  }
 }

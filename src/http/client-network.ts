@@ -19,6 +19,12 @@ export function clientNetwork(address: string | null): string {
   }
 }
 
+/** The first and the last network of `clientNetwork` in a /48 of `clientBlock`. */
+export function blockNetworks(block: string): [first: string, last: string] {
+  const digits = block.slice(0, -"::/48".length);
+  return [`${digits}0000::/64`, `${digits}ffff::/64`];
+}
+
 /** The /48 that contains an IPv6 network of `clientNetwork`. Null for any other network. */
 export function clientBlock(network: string): string | null {
   const block = /^([0-9a-f]*?)[0-9a-f]{1,4}::\/64$/.exec(network)?.[1];

@@ -40,7 +40,10 @@ function requireChannel(kind: string): MiddlewareHandler<WebhookEnv, `/${string}
 }
 
 async function receive(c: WebhookContext, adapter: Adapter): Promise<Response> {
-  const request = { headers: c.req.raw.headers, body: await readBytes(c.req.raw, MAX_CALL_BODY) };
+  const { raw } = c.req;
+  let body: ReturnType<typeof readBytes> | undefined;
+  // A call can be verified twice, with an older and a newer secret.
+  const request = { headers: raw.headers, readBody: () => (body ??= readBytes(raw, MAX_CALL_BODY)) };
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) => {
     const receipt = await adapter.receive(request, channel.credentials, channel.verifyToken ?? "");
     return receipt.genuine ? receipt : null;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { $ZodRawIssue } from "zod/v4/core";
+import { isPlainFileName } from "./file.ts";
 import { linkIn } from "./link.ts";
 
 /** The message for a field that is missing, null or blank. */
@@ -98,9 +99,8 @@ const stringOrNumber = z
 /** The values of placeholders. */
 export const variablesBody = z.pipe(z.unknown().check(noProto), z.record(z.string(), stringOrNumber));
 
-/** Neither a path, nor characters that change how others are shown. */
 export const plainFileName = z.refine<string>(
-  (name) => !/[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(name) && !/^\.{1,2}$/.test(name),
+  isPlainFileName,
   "must be a file name: without slashes, backslashes, control characters and characters that turn the direction of text",
 );
 

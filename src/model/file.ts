@@ -59,6 +59,14 @@ const ENDINGS = new Map([
   ["text/plain", "txt"],
 ]);
 
+/** What no file name has: slashes, which make it a path, and characters that change how others are shown. */
+const NOT_IN_A_NAME = /[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+
+/** Whether a name is a file's alone: neither a path, nor shown as another name. */
+export function isPlainFileName(name: string): boolean {
+  return !NOT_IN_A_NAME.test(name) && !/^\.{1,2}$/.test(name);
+}
+
 /** A file's name, for a network that shows the name and derives the file's type from it. */
 export function sentNameOf({ fileName, contentType }: Pick<FileInfo, "fileName" | "contentType">): string {
   if (fileName !== null && fileName !== "") return fileName;

@@ -77,5 +77,13 @@ export const MAX_NEW_CHATS = { network: 5, block: 50, channel: 600 } as const;
 
 /** The largest file of a visitor, in bytes. */
 export const MAX_VISITOR_FILE_BYTES = 10 * MEBIBYTE;
-/** How many bytes visitors may upload in an hour: one visitor, and all visitors of one network (`clientNetwork`). */
-export const MAX_UPLOADED = { visitor: 25 * MEBIBYTE, network: 100 * MEBIBYTE } as const;
+/**
+ * How many bytes visitors may upload in an hour: one visitor, all visitors of one network (`clientNetwork`), of one /48
+ * (`clientBlock`), and of the channel. A try counts against each limit as 64 KiB, stored or not.
+ */
+export const MAX_UPLOADED = {
+  visitor: 25 * MEBIBYTE,
+  network: 100 * MEBIBYTE,
+  block: 400 * MEBIBYTE,
+  channel: 4_096 * MEBIBYTE,
+} as const;

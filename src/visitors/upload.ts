@@ -1,11 +1,13 @@
 import { callChat } from "../calls/call-chat.ts";
 import { callObject } from "../calls/call-object.ts";
 import { openVisitorChat } from "../calls/open-visitor-chat.ts";
+import { visitorUploadHashOf } from "../chats/idempotency.ts";
 import { storeUpload, type UploadRequest } from "../chats/upload-media.ts";
 import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { Region } from "../model/region.ts";
 import { MAX_NEW_CHATS, MAX_VISITOR_FILE_BYTES, type Visitor } from "../model/visitor.ts";
+import { causeOf } from "../platform/log.ts";
 
 /**
  * Stores a file that the visitor's next message can name. It may begin the visitor's chat. A chat that gets no message
@@ -26,7 +28,9 @@ export function uploadOfVisitor(
     {
       chatId,
       maxBytes: MAX_VISITOR_FILE_BYTES,
+      idempotencyHashOf: visitorUploadHashOf,
       admit: (upload) => admit(env, visitor, upload),
+      end: (id, isStored) => end(env, visitor, id, isStored),
       reserve: (file) => reserve(env, { visitor, region }, file),
       // The chat is there, or its files are gone with it.
       confirm: (confirmation) =>
@@ -45,6 +49,15 @@ async function admit(env: Env, visitor: Visitor, { id, size }: { id: string; siz
   if (decision.ok) return;
   const { retryAfter, limit, left } = decision;
   throw tooMany("Too many bytes were uploaded in an hour", retryAfter, { limit, left });
+}
+
+/** Never throws: what is not given back now is when the upload should have ended. */
+async function end(env: Env, { channelId, chatId }: Visitor, id: string, isStored: boolean): Promise<void> {
+  try {
+    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId }, isStored));
+  } catch (error) {
+    console.error({ event: "upload_end_not_counted", channelId, cause: causeOf(error) });
+  }
 }
 
 /** Reserves the file in the visitor's chat, which is created if there is none. */

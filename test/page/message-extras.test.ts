@@ -102,3 +102,12 @@ test("a file has a name, and a picture its sides", () => {
   ]);
   expect(readExtras({ media: { contentType: "image/svg+xml" } }).file?.kind).toBe("other");
 });
+
+test("a picture that the service stores and could not measure is a link, and a network's own is shown", () => {
+  const kindOf = (media: object) => readExtras({ media: { contentType: "image/gif", ...media } }).file?.kind;
+  expect([kindOf({ size: 174_000 }), kindOf({ size: 174_000, width: 1, height: 1 }), kindOf({})]).toEqual([
+    "other",
+    "picture",
+    "picture",
+  ]);
+});

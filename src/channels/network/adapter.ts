@@ -69,12 +69,11 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
   acts?: NetworkActs;
   /** Tells the network that a tap has arrived, so that its app stops waiting; never throws. */
   acknowledge?: (receipt: string, credentials: Credentials, network: Network) => Promise<void>;
-  /** Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. */
-  receive(
-    request: { headers: Headers; body: Uint8Array<ArrayBuffer> },
-    credentials: Credentials,
-    verifyToken: string,
-  ): Promise<ParsedWebhook>;
+  /**
+   * Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. The body is read
+   * once the headers can be genuine: a stranger's body can have 4 MiB.
+   */
+  receive(request: ReceivedCall, credentials: Credentials, verifyToken: string): Promise<ParsedWebhook>;
   /**
    * Answers the GET request with which a network verifies a webhook's URL.
    * @returns the body of the response; null if the token is wrong
@@ -102,6 +101,13 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
   ) => Promise<TemplatePage>;
   /** Fetches media by the network's id, only from the network's own hosts. */
   media(id: string, credentials: Credentials, network: Network, ask: MediaAsk): Promise<MediaAnswer>;
+}
+
+/** A call of a network's webhook. */
+export interface ReceivedCall {
+  headers: Headers;
+  /** @throws ApiError `body_too_large` */
+  readBody: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** The bytes of a file. */

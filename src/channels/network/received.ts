@@ -1,5 +1,6 @@
 import { type ContactCard, isEmoji, type Location, type Tap } from "../../model/content.ts";
 import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../../model/content-schema.ts";
+import { isPlainFileName, MAX_FILE_NAME } from "../../model/file.ts";
 
 /** What networks report of a contact's message, within the API's limits. A value of another type counts as absent. */
 
@@ -18,6 +19,17 @@ export function lineOf(value: unknown, max: number): string | undefined {
   if (typeof value !== "string") return undefined;
   const line = value.replace(/\p{Cc}+/gu, " ").trim();
   return line.slice(0, max).toWellFormed().trim() || undefined;
+}
+
+/**
+ * A file's name as uploads accept it: what follows the last slash, without characters that change how others are shown.
+ * @returns null if nothing is left
+ */
+export function receivedFileName(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
+  const line = lineOf(name.replace(/[\p{Bidi_Control}\u2028\u2029]/gu, ""), MAX_FILE_NAME);
+  return line !== undefined && isPlainFileName(line) ? line : null;
 }
 
 /** A location; undefined without valid coordinates, which may come as text. */

@@ -110,11 +110,16 @@ export class ChannelObject extends DurableObject<Env> {
     return decision;
   }
 
-  /** Counts a visitor's upload, unless a limit is reached. */
+  /** Counts a visitor's upload that begins, unless a limit is reached. */
   async admitUpload(upload: VisitorUpload): Promise<UploadDecision> {
-    const decision = this.#uploads.count(upload, Date.now());
+    const decision = this.#uploads.begin(upload, Date.now());
     await this.#alarm.by(this.#uploads.dueAt());
     return decision;
+  }
+
+  /** A visitor's upload has ended. What it did not store is given back. */
+  endUpload(upload: Pick<VisitorUpload, "id" | "chatId">, isStored: boolean): void {
+    this.#uploads.end(upload, isStored);
   }
 
   /** Which sockets the web channel accepts now; null if the channel is deleted. */

@@ -2,10 +2,9 @@ import * as z from "zod/mini";
 import type { InboundMessage, ReceivedMedia } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { safeContentType } from "../network/network-response.ts";
-import { lineOf, receivedCards, receivedEmoji, receivedLocation } from "../network/received.ts";
+import { receivedCards, receivedEmoji, receivedFileName, receivedLocation } from "../network/received.ts";
 import { fields } from "./fields.ts";
 
-const MAX_NAME = 200;
 const MAX_DETAIL = 300;
 /** Telegram's ids have about 80 characters. The limit keeps a row small, even if a webhook is huge. */
 const MAX_FILE_ID = 512;
@@ -95,7 +94,7 @@ function mediaOf(message: z.output<typeof content>): Pick<Content, "type" | "med
   for (const [kind, type, defaultType] of FILES) {
     const file = message[kind];
     if (!file) continue;
-    const fileName = lineOf(file.file_name, MAX_NAME) ?? null;
+    const fileName = receivedFileName(file.file_name);
     const { length } = file;
     const measured = length ? { ...file, width: length, height: length } : file;
     return { type, media: mediaOfFile(measured, safeContentType(file.mime_type) ?? defaultType, fileName) };

@@ -1,6 +1,7 @@
 import type { Credentials } from "../../model/channel.ts";
 import type { ParsedWebhook } from "../../model/network.ts";
 import { isSameSecret } from "../../secrets/compare.ts";
+import type { ReceivedCall } from "../network/adapter.ts";
 import { readUpdate } from "./update.ts";
 
 /**
@@ -9,13 +10,14 @@ import { readUpdate } from "./update.ts";
  * Telegram would repeat it forever otherwise.
  */
 export async function receiveFromTelegram(
-  { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
+  { headers, readBody }: ReceivedCall,
   { botToken = "" }: Credentials,
   verifyToken: string,
 ): Promise<ParsedWebhook> {
   const token = headers.get("X-Telegram-Bot-Api-Secret-Token");
   if (!token || !verifyToken) return { genuine: false };
   if (!(await isSameSecret(token, verifyToken))) return { genuine: false };
+  const body = await readBody();
   try {
     return { genuine: true, ...readUpdate(JSON.parse(new TextDecoder().decode(body)), botToken) };
   } catch {

@@ -4,18 +4,15 @@ import type { AddressChange, InboundItem, InboundMessage } from "../../model/net
 import { lenient, textField } from "../network/lenient.ts";
 import { safeContentType } from "../network/network-response.ts";
 import {
-  lineOf,
   receivedAt,
   receivedCards,
   receivedEmoji,
+  receivedFileName,
   receivedLocation,
   receivedTap,
 } from "../network/received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
 import { distinct, type MetaContact, networkId, person } from "./fields.ts";
-
-/** The maximum length of a file name. It keeps a row small, even if a webhook is huge. */
-const MAX_NAME = 255;
 
 /** A message from a contact. The field that its type names has what it says. */
 export const message = z.looseObject({
@@ -91,7 +88,7 @@ function contentOf(type: string, part: unknown): Content {
   const file = mediaType && mediaBody.safeParse(part).data;
   if (file) {
     const { id, caption, mime_type, filename } = file;
-    const media = { id, contentType: safeContentType(mime_type), fileName: lineOf(filename, MAX_NAME) ?? null };
+    const media = { id, contentType: safeContentType(mime_type), fileName: receivedFileName(filename) };
     return { type: mediaType, content: caption ?? "", media };
   }
   return { type: "TEXT", content: describe(type, part), media: null, ...moreThanText(type, part) };

@@ -1,6 +1,7 @@
 import type { Credentials } from "../../model/channel.ts";
 import type { ParsedWebhook } from "../../model/network.ts";
 import { isSameSecret } from "../../secrets/compare.ts";
+import type { ReceivedCall } from "../network/adapter.ts";
 import { itemsOf } from "./items.ts";
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
@@ -9,14 +10,15 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 const HEX = "0123456789abcdef";
 const encoder = new TextEncoder();
 
-/** Verifies the signature of a webhook's raw bytes and only then parses it; never throws. */
+/** Verifies the signature of a webhook's raw bytes and only then parses it. Throws only what reading the body throws. */
 export async function receiveFromWhatsApp(
-  { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
+  { headers, readBody }: ReceivedCall,
   { appSecret }: Credentials,
 ): Promise<ParsedWebhook> {
   const signature = headers.get("X-Hub-Signature-256")?.match(SIGNATURE)?.[1];
   // Without a secret, no webhook is accepted.
   if (!signature || !appSecret) return { genuine: false };
+  const body = await readBody();
   const key = await crypto.subtle.importKey("raw", encoder.encode(appSecret), HMAC, false, ["verify"]);
   // `verify` compares in constant time.
   const isSigned = (bytes: Uint8Array<ArrayBuffer>) =>

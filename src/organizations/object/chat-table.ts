@@ -32,11 +32,12 @@ export type ChatRow = {
   attempts: string;
   events: number;
   told_after: number | null;
+  told_version: string | null;
 };
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -134,17 +135,21 @@ export class ChatTable {
 
   /**
    * Stores a chat's report, if it is newer than the stored one.
-   * @param isTold whether the answer tells the chat of a list of webhooks
-   * @returns the last event that the feed had when the chat first got the list; null if it doesn't get it
+   * @param version of the organization's list of webhooks. The answer has the list if the chat has another one
+   * @returns the last event that the feed had when the chat first got the list; null if the chat has it
    */
-  report(row: ChatRow, report: ChatReport, isTold: boolean, now: number): number | null {
-    // An earlier answer may be lost. Its list began at an earlier event.
-    const toldAfter = isTold ? (row.told_after ?? row.events) : null;
-    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, toldAfter, now));
-    return toldAfter;
+  report(row: ChatRow, report: ChatReport, version: string, now: number): number | null {
+    const known = report.webhooks ?? "";
+    // An earlier answer may be lost. Its list began at an earlier event. The chat has had the answer if it knows its list.
+    // An earlier version did not note which list the answer was about.
+    const isKnown = row.told_version === null ? known !== "" : known === row.told_version;
+    const isLost = row.told_after !== null && !isKnown;
+    const told = known === version ? null : { after: isLost ? row.told_after : row.events, version };
+    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, told, now));
+    return told?.after ?? null;
   }
 
-  #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
+  #report(row: ChatRow, report: ChatReport, told: { after: number | null; version: string } | null, now: number): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
     const { depth, oldest, attempts, members, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
@@ -162,7 +167,7 @@ export class ChatTable {
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
          unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
-         members = coalesce(?, members), events = ?, told_after = ? where id = ?`,
+         members = coalesce(?, members), events = ?, told_after = ?, told_version = ? where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
       Math.max(row.created_at, lastMessageAt ?? 0),
@@ -178,7 +183,8 @@ export class ChatTable {
       JSON.stringify(attempts),
       members ? JSON.stringify(members) : null,
       Math.max(row.events, events?.last ?? 0),
-      toldAfter,
+      told?.after ?? null,
+      told?.version ?? null,
       row.id,
     );
     const before = JSON.parse(row.attempts) as ChannelCounts;

@@ -4,16 +4,25 @@ import { causeOf } from "../../platform/log.ts";
 
 /**
  * Who opened a doorbell. `stream`: a live stream, whose `id` stays the same when its doorbell is opened again. `poll`: a
- * request that waits for an event. `session`: the console's session that it belongs to; null or absent for a key.
+ * request that waits for an event. `session`: the console's session that it belongs to, and `member` whose session that
+ * is; null or absent for a key, and `member` for the operator.
  */
 type Attachment =
-  | { kind: "stream"; id: string; openedAt: number; session?: string | null }
+  | { kind: "stream"; id: string; openedAt: number; session?: string | null; member?: string | null }
   | { kind: "poll"; openedAt: number };
+
+/** Whose stream it is: of a session and its member, of a session of the operator, or of a key. */
+interface StreamOwner {
+  session: string | null;
+  member: string | null;
+}
 
 /** The stream of an older doorbell is gone, although the doorbell was never closed. */
 const MAX_AGE_MS = MAX_STREAM_MS + 60_000;
 /** One for each tab, in browsers whose tabs can't share a stream. */
 export const MAX_STREAMS_OF_A_SESSION = 6;
+/** Two devices of such a browser. One member must not take the places of all others. */
+export const MAX_STREAMS_OF_A_MEMBER = 12;
 /** How often doorbells ring at most. People don't see the difference. */
 const RING_EVERY_MS = { key: 100, session: 1_000 };
 /** For how long a chat that hears of a listener reports at once. It hears so again with each report. */
@@ -49,21 +58,23 @@ export class Doorbells {
   }
 
   /**
-   * Opens a doorbell. In the URL's query, `stream` is the id of the stream that it is for, `session` that of the session
-   * which asks, if no key does, and `chat` the id of the only chat that it rings for.
+   * Opens a doorbell. In the URL's query, `stream` is the id of the stream that it is for, `session` and `member` are those of
+   * the session which asks, if no key does, and `chat` the id of the only chat that it rings for.
    * @returns a 409 if the organization has too many streams
    */
   accept(request: Request): Response {
     const { searchParams } = new URL(request.url);
-    const [id, session, chatId] = ["stream", "session", "chat"].map((name) => searchParams.get(name) ?? null);
+    const given = (name: string) => searchParams.get(name);
+    const [id, chatId] = [given("stream"), given("chat")];
+    const owner = { session: given("session"), member: given("member") };
     const now = Date.now();
-    if (id != null && !this.#makeRoom(id, session ?? null, now)) return new Response(null, { status: 409 });
+    if (id !== null && !this.#makeRoom(id, owner, now)) return new Response(null, { status: 409 });
     const { 0: listener, 1: socket } = new WebSocketPair();
     const attachment: Attachment =
-      id == null ? { kind: "poll", openedAt: now } : { kind: "stream", id, session: session ?? null, openedAt: now };
+      id === null ? { kind: "poll", openedAt: now } : { kind: "stream", id, ...owner, openedAt: now };
     socket.serializeAttachment(attachment);
-    const group = session == null ? "key" : "session";
-    this.#state.acceptWebSocket(socket, [group, tagOf(group, chatId ?? null)]);
+    const group = owner.session === null ? "key" : "session";
+    this.#state.acceptWebSocket(socket, [group, tagOf(group, chatId)]);
     return new Response(null, { status: 101, webSocket: listener });
   }
 
@@ -129,24 +140,32 @@ export class Doorbells {
   }
 
   /**
-   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session
-   * that has too many ends its oldest stream: a page that was loaded again must not wait until its earlier stream ends.
-   * A key's streams belong to different programs, so none ends another.
+   * Whether a stream can have a doorbell. Closes its earlier one, and those that are over or can't be read. A session or a
+   * member that has too many ends its own oldest stream: a page that was loaded again must not wait until its earlier
+   * stream ends. A key's streams belong to different programs, so none ends another.
    */
-  #makeRoom(id: string, session: string | null, now: number): boolean {
-    const others: { socket: WebSocket; session: string | null; openedAt: number }[] = [];
+  #makeRoom(id: string, { session, member }: StreamOwner, now: number): boolean {
+    const others: (StreamOwner & { socket: WebSocket; openedAt: number })[] = [];
     for (const socket of this.#open()) {
       const attachment = attachmentOf(socket);
       if (attachment?.kind === "poll") continue;
       if (!attachment || attachment.id === id || !isRecent(attachment.openedAt, MAX_AGE_MS, now)) close(socket);
-      else others.push({ socket, session: attachment.session ?? null, openedAt: attachment.openedAt });
+      else {
+        const owner = { session: attachment.session ?? null, member: attachment.member ?? null };
+        others.push({ socket, ...owner, openedAt: attachment.openedAt });
+      }
     }
     if (session === null) return others.filter((each) => each.session === null).length < MAX_STREAMS;
-    const own = others.filter((each) => each.session === session).sort((a, b) => a.openedAt - b.openedAt);
-    const ofSessions = others.filter((each) => each.session !== null);
-    if (ofSessions.length < MAX_SESSION_STREAMS && own.length < MAX_STREAMS_OF_A_SESSION) return true;
-    if (!own[0]) return false;
-    close(own[0].socket, REPLACED);
+    const oldestFirst = others.sort((a, b) => a.openedAt - b.openedAt);
+    const ofSession = oldestFirst.filter((each) => each.session === session);
+    const ofMember = member === null ? [] : oldestFirst.filter((each) => each.member === member);
+    const isFull = others.filter((each) => each.session !== null).length >= MAX_SESSION_STREAMS;
+    const isSessionFull = ofSession.length >= MAX_STREAMS_OF_A_SESSION;
+    const isMemberFull = ofMember.length >= MAX_STREAMS_OF_A_MEMBER;
+    if (!isSessionFull && !isMemberFull && !isFull) return true;
+    const [replaced] = isSessionFull || (!isMemberFull && ofSession.length > 0) ? ofSession : ofMember;
+    if (!replaced) return false;
+    close(replaced.socket, REPLACED);
     return true;
   }
 

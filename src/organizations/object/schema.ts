@@ -216,4 +216,6 @@ export const ORGANIZATION_SCHEMA = [
      select assignee, '{"hour":{},"day":{}}', count(*), count(unanswered_since) from chats
      where assignee is not null and active_at is not null group by assignee
      on conflict do update set chats = excluded.chats, unanswered = excluded.unanswered;`,
+  `-- The version of the list of webhooks that \`told_after\` is about.
+   alter table chats add column told_version text;`,
 ];

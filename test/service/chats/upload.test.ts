@@ -65,10 +65,15 @@ test.for<[name: string, bytes: Uint8Array, type: string, told: RegExp | string]>
     "video/mp4",
     /not/,
   ],
-  ["no type", text("words"), "", /says nothing/],
+  [
+    "a form",
+    text('--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nwords\r\n--b--\r\n'),
+    "multipart/form-data; boundary=b",
+    /multipart\/form-data\. Send the file itself/,
+  ],
 ])("%s is a 415", async ([, bytes, type, told]) => {
   const { upload, stored } = await newPlace();
-  const answer = await upload(bytes, type === "" ? {} : { "Content-Type": type });
+  const answer = await upload(bytes, { "Content-Type": type });
   expectError(answer, 415, "media_type", told as RegExp);
   expect(await stored()).toEqual([]);
 });
@@ -78,6 +83,7 @@ test.for<[bytes: Uint8Array, declared: string, type: string]>([
   [PNG, "application/octet-stream", "image/png"],
   [text("a,b\n1,2\n"), "text/csv", "text/csv"],
   [text("words"), "application/octet-stream", "application/octet-stream"],
+  [PNG, "application/x-www-form-urlencoded", "image/png"],
   [text("<html></html>"), "text/html", "text/html"],
   [Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0, 0]), "image/jpg", "image/jpeg"],
   [

@@ -75,6 +75,21 @@ test("at the ceiling, and beyond six of its own, a session ends its oldest strea
   expect(isClosed.filter((code) => code !== null)).toEqual([4001, 4001]);
 });
 
+test("beyond twelve of its own, a member ends its oldest stream, whatever sessions it has", async () => {
+  const { organizationId } = await newListenerWithChat();
+  const open = async (member: string, session: string) => {
+    const opened = await doorbell(organizationId, { stream: crypto.randomUUID(), session, member });
+    vi.setSystemTime(Date.now() + 1);
+    return opened;
+  };
+  const own: Opened[] = [];
+  while (own.length < 12) own.push(await open("mbr_1", `session${own.length}`));
+  const other = await open("mbr_2", "of another");
+  own.push(await open("mbr_1", "session12"));
+  await vi.waitUntil(() => own[0]?.closed() === 4001);
+  expect([...own, other].map((each) => each?.closed() ?? null).filter((code) => code !== null)).toEqual([4001]);
+});
+
 test("a stream whose place a newer one took ends, and opens no doorbell again", async () => {
   const { organizationId } = await newListenerWithChat();
   const cookie = await signIn();

@@ -52,7 +52,7 @@ import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
 import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";
-import { MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";
+import { MAX_STREAMS_OF_A_MEMBER, MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";
 import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/object/feed-tables.ts";
 import { MAX_ENDED } from "../../../src/organizations/object/member-records.ts";
 import { MAX_FILTERS, MAX_WEBHOOK_OVERLAP_SECONDS, WEBHOOK_MOST } from "../../../src/webhooks/fields.ts";
@@ -190,6 +190,8 @@ const CEILINGS: Record<string, number> = {
   "Bytes of a visitor's file": MAX_VISITOR_FILE_BYTES,
   "Bytes that a visitor uploads in an hour": MAX_UPLOADED.visitor,
   "Bytes that visitors of an IPv4 address or an IPv6 /64 upload in an hour": MAX_UPLOADED.network,
+  "Bytes that visitors of an IPv6 /48 upload in an hour": MAX_UPLOADED.block,
+  "Bytes that a channel's visitors upload in an hour": MAX_UPLOADED.channel,
   "New chats of visitors from an IPv4 address or an IPv6 /64 per minute": MAX_NEW_CHATS.network,
   "New chats of visitors from an IPv6 /48 per minute": MAX_NEW_CHATS.block,
   "New chats of a channel's visitors per minute": MAX_NEW_CHATS.channel,
@@ -218,6 +220,7 @@ const CEILINGS: Record<string, number> = {
   "Open streams of an organization's keys": MAX_STREAMS,
   "Open streams of an organization's people in the console": MAX_SESSION_STREAMS,
   "Open streams of one session": MAX_STREAMS_OF_A_SESSION,
+  "Open streams of one member in the console": MAX_STREAMS_OF_A_MEMBER,
   "Seconds of one stream": MAX_STREAM_MS / 1_000,
   "Events of one stream": MAX_STREAM_EVENTS,
   "Calls within the service for one stream": MAX_STREAM_CALLS,

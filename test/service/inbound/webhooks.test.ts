@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, countRoundTrips } from "../../support/faults.ts";
-import { admin, expectError, newChat, send } from "../../support/harness.ts";
+import { admin, call, expectError, newChat, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { newNetworkChannel, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newContact, place, reader } from "./fixtures.ts";
@@ -236,6 +236,17 @@ test("genuine calls with nothing to store are acknowledged", async () => {
     taken(await signed(whatsapp.channel, body));
   }
   expect([await telegram.chats(), await whatsapp.chats()]).toEqual([[], []]);
+});
+
+test("a body is not read if the call's headers are no network's", async () => {
+  const tooLarge = "x".repeat(4 * 1_024 * 1_024 + 1);
+  const telegram = await place("telegram");
+  expectError(await fromTelegram(telegram.channel, tooLarge, {}), 401, "webhook_not_genuine");
+  const { channel } = await place("whatsapp");
+  for (const headers of [{}, { "X-Hub-Signature-256": "sha256=short" }]) {
+    const forged = await call("POST", `/hooks/whatsapp/${channel.id}`, { body: tooLarge, headers });
+    expectError(forged, 401, "webhook_not_genuine");
+  }
 });
 
 test("rotated credentials take effect with the first call, in both directions", async () => {

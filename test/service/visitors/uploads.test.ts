@@ -164,6 +164,95 @@ test("an address uploads 100 MiB an hour for all its visitors, and small files c
   expect((await upload({ from: "192.0.2.9" })).status).toBe(201);
 });
 
+test("a repeated upload counts what it has more than the first", async () => {
+  const { upload } = await newPlace();
+  for (const name of ["one", "two"]) {
+    const headers = { "Idempotency-Key": name };
+    expectError(await upload({ size: 1, headers }), 415, "media_type");
+    expect((await upload({ size: 10 * MIB, headers })).status).toBe(201);
+  }
+  const headers = { "Idempotency-Key": "three" };
+  expectError(await upload({ size: 1, headers }), 415, "media_type");
+  expectError(await upload({ size: 10 * MIB, headers }), 429, "rate_limited");
+  expect((await upload({ size: 5 * MIB, headers })).status).toBe(201);
+});
+
+test("bytes that are not stored are given back", async () => {
+  const { upload } = await newPlace();
+  const wrong = { "Content-Type": "image/gif" };
+  for (let times = 0; times < 4; times++)
+    expectError(await upload({ size: 10 * MIB, headers: wrong }), 415, "media_type");
+  expect((await upload({ size: 10 * MIB })).status).toBe(201);
+});
+
+test("an upload that is cut off counts until it should have ended", async () => {
+  const { channelId } = await newPlace();
+  const channel = env.CHANNELS.getByName(channelId);
+  const begin = (id: string) => channel.admitUpload({ id, chatId: "cht_1", network: "192.0.2.9", bytes: 20 * MIB });
+  expect(await begin("cut")).toEqual({ ok: true });
+  expect(await begin("next")).toMatchObject({ ok: false });
+  pass(360_000);
+  expect(await begin("next")).toEqual({ ok: true });
+});
+
+test("a try counts as 64 KiB, whatever comes of it", async () => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel) => {
+    const upload = { id: "same", chatId: "cht_1", network: "192.0.2.9", bytes: 1 };
+    for (let tries = 0; tries < 400; tries++) {
+      expect(await channel.admitUpload(upload)).toEqual({ ok: true });
+      channel.endUpload(upload, false);
+    }
+    expect(await channel.admitUpload(upload)).toEqual({ ok: false, retryAfter: 3_600, limit: 25 * MIB, left: 0 });
+  });
+});
+
+test.for<[of: string, limit: number, network: (n: number) => string]>([
+  ["a /48", 400 * MIB, (n) => `20010db80001${(n + 4_096).toString(16)}::/64`],
+  ["a channel", 4_096 * MIB, (n) => `192.0.2.${n}`],
+])("the visitors of %s share a limit", async ([, limit, network]) => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel) => {
+    const begin = (n: number) =>
+      channel.admitUpload({ id: "a", chatId: `cht_${n}`, network: network(n), bytes: 16 * MIB });
+    for (let n = 0; n < limit / (16 * MIB); n++) expect(await begin(n)).toEqual({ ok: true });
+    expect(await begin(limit / (16 * MIB))).toEqual({ ok: false, retryAfter: 3_600, limit, left: 0 });
+    const elsewhere = { id: "a", chatId: "cht_x", network: "20010db800020000::/64", bytes: 1 };
+    const shorter = { ...elsewhere, chatId: "cht_y", network: "20010db80001::/64" };
+    for (const other of [elsewhere, shorter]) {
+      expect((await channel.admitUpload(other)).ok).toBe(network(0).includes(":"));
+    }
+  });
+});
+
+test("uploads that an earlier version counted still count", async () => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel, { storage }) => {
+    storage.sql.exec(
+      `create table uploads (chat_id text not null, id text not null, network text not null, bytes integer not null, at integer not null, primary key (chat_id, id)) without rowid;
+       create index uploads_by_network on uploads (network, at)`,
+    );
+    storage.sql.exec("insert into uploads values ('cht_1', 'a', '192.0.2.9', ?, ?)", 20 * MIB, Date.now());
+    const upload = { id: "b", chatId: "cht_1", network: "192.0.2.9", bytes: 10 * MIB };
+    expect(await channel.admitUpload(upload)).toMatchObject({ ok: false, left: 5 * MIB });
+    expect(await channel.admitUpload({ ...upload, bytes: 5 * MIB })).toEqual({ ok: true });
+  });
+});
+
+test("a visitor's idempotency key is not the company's", async () => {
+  const { upload, organizationId, chats } = await newPlace();
+  const headers = { "Idempotency-Key": "invoice-4711" };
+  const visitors = await upload({ headers });
+  const { secret } = await newKey(organizationId);
+  const [chat] = await chats();
+  const ours = await call("POST", `/api/v1/chats/${chat.id}/media`, {
+    headers: { ...headers, Authorization: `Bearer ${secret}`, "Content-Type": "image/png", "Content-Length": "78" },
+    body: PNG.slice(0, 78) as never,
+  });
+  expect(ours.headers.get("Idempotent-Replayed")).toBeNull();
+  expect(ours.body.media.id).not.toBe(visitors.body.media.id);
+});
+
 test("new chats by files are limited as others are", async () => {
   const { upload } = await newPlace();
   const from = "192.0.2.77";
@@ -307,7 +396,9 @@ test("the company's file reaches the visitor by a link, on the host that its pag
   expect((await exports.default.fetch(message.mediaUrl, { method: "HEAD" })).headers.get("Content-Length")).toBe(
     String(PNG.byteLength),
   );
-  const part = await exports.default.fetch(message.mediaUrl, { headers: { Range: "bytes=1-3" } });
+  const ranged = { headers: { Range: "bytes=1-3" } };
+  expect((await exports.default.fetch(message.mediaUrl, { ...ranged, method: "HEAD" })).status).toBe(200);
+  const part = await exports.default.fetch(message.mediaUrl, ranged);
   expect([part.status, await part.text()]).toEqual([206, "PNG"]);
   // A page that connects later gets the same link.
   const { ready } = await visit(channelId, { token });

@@ -1,8 +1,10 @@
 import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall } from "../../support/faults.ts";
-import { send } from "../../support/harness.ts";
+import { newChat, send } from "../../support/harness.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "./receiver.ts";
 
 test("a new webhook gets the events after the last one that the organization had, also from a chat whose object was evicted", async () => {
@@ -16,6 +18,24 @@ test("a new webhook gets the events after the last one that the organization had
   await ring();
   await vi.waitFor(async () => {
     const answer = await object().webhookLine(asOwner(organizationId), later);
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
+  });
+  const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
+  expect(texts).toEqual(["new"]);
+});
+
+test("a new webhook gets no event from before it, also of a chat that has reported only once", async () => {
+  const calls = fakeReceiver();
+  const { api, organizationId, channelId } = await chatWithWebhook({ types: ["message.*"] });
+  const { id } = await newChat(api, channelId);
+  await send(api, id, { content: "old" });
+  const object = env.CHATS.getByName(id);
+  await runAlarm(object);
+  const later = await addWebhook(organizationId, { url: "https://customer.test/later", types: ["message.*"] });
+  await send(api, id, { content: "new" });
+  await runAlarm(object);
+  await vi.waitFor(async () => {
+    const answer = await object.webhookLine(asOwner(organizationId), later);
     expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);

@@ -21,7 +21,6 @@ const SAVED = [
   "text/xml",
   "application/pdf",
   "application/xhtml+xml",
-  "application/javascript",
   "application/octet-stream",
   "video/quicktime",
   "video/ogg",
@@ -44,6 +43,19 @@ test.each([...SHOWN.map((type) => [type, "inline"]), ...SAVED.map((type) => [typ
     });
   },
 );
+
+test.each([
+  "text/javascript",
+  "application/javascript",
+  "text/jscript",
+  "text/javascript1.5",
+  "application/x-ecmascript",
+  "text/css",
+])("%s goes out as a text: a page of the same origin can't load it", (type) => {
+  const headers = fileHeaders(type, null, "med_1");
+  expect(headers.get("Content-Type")).toBe("text/plain");
+  expect(headers.get("Content-Disposition")).toBe("attachment");
+});
 
 test.each([
   ["plan.pdf", "plan.pdf"],

@@ -31,6 +31,14 @@ test.for<[head: string, type: string]>([
   expect(typeOfBytes(bytes(head), "text/plain").type).toBeNull();
 });
 
+test.for(["", "application/x-www-form-urlencoded", "binary/octet-stream", "application/x-binary"])(
+  "the Content-Type %j says nothing, so the bytes decide",
+  (declared) => {
+    expect(typeOfBytes(bytes("%PDF-1.7"), declared)).toEqual({ type: "application/pdf" });
+    expect(typeOfBytes(bytes("words"), declared)).toEqual({ type: "application/octet-stream" });
+  },
+);
+
 test.for<[head: string, type: string]>([
   ["\x89PNG\r\n\x1a\n", "image/jpeg"],
   ["<svg>", "image/png"],
@@ -42,7 +50,8 @@ test.for<[head: string, type: string]>([
   ["PK\x03\x04", "application/pdf"],
   ["words", "not a type"],
   ["words", "text/plain\r\nX: y"],
-  ["words", ""],
+  ["words", "multipart/form-data"],
+  ["words", "multipart/mixed"],
 ])("%j is not %s", ([head, type]) => {
   expect(typeOfBytes(bytes(head), type).type).toBeNull();
 });

@@ -14,7 +14,10 @@ export interface ShownChoice {
   url: string | null;
 }
 
-/** A browser unpacks a picture into 4 bytes a pixel, however small its file is. A larger one is a link. */
+/**
+ * A browser unpacks a picture into 4 bytes a pixel, however small its file is. A larger one is a link, and so is one that
+ * the service stores and could not measure. Networks don't tell the size of the pictures that they made themselves.
+ */
 const MAX_PIXELS = 64e6;
 
 /** Who reacted. */
@@ -130,8 +133,9 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
 function readFile({ contentType, fileName, size, width, height }: Fields): ShownFile {
   const type = textOf(contentType);
   const sides = { width: numberOf(width), height: numberOf(height) };
-  const isHuge = (sides.width ?? 0) * (sides.height ?? 0) > MAX_PIXELS;
-  const kind = isHuge ? "other" : fileKindOf(type);
+  const pixels = sides.width && sides.height && sides.width * sides.height;
+  const isHuge = pixels ? pixels > MAX_PIXELS : numberOf(size) !== null;
+  const kind = isPicture(type) && isHuge ? "other" : fileKindOf(type);
   return { name: textOf(fileName) || type, kind, size: numberOf(size), ...sides };
 }
 

@@ -208,7 +208,7 @@ test("a channel without a token calls with none, is broken, and takes webhooks o
   expect(methods).toEqual(["/bot/sendMessage", "/bot/getFile", "/file/bot/a.jpg", "/bot/setWebhook"]);
   const headers = new Headers({ "X-Telegram-Bot-Api-Secret-Token": "s" });
   const body = Uint8Array.from(new TextEncoder().encode('{"message":{"message_id":7,"chat":{"id":42},"text":"Hi"}}'));
-  const receipt = await telegram.receive({ headers, body }, {}, "s");
+  const receipt = await telegram.receive({ headers, readBody: async () => body }, {}, "s");
   expect(receipt).toMatchObject({ items: [{ item: { networkId: ":42:7" } }] });
 });
 

@@ -12,11 +12,12 @@ const withAnn = { id: 42, type: "private", first_name: "Ann", last_name: "Lee" }
 const group = { id: -1_001_234, type: "supergroup", title: "The Team" } as const;
 
 function receive(body: unknown, headers: HeadersInit = { [HEADER]: SECRET }, secret = SECRET) {
-  return telegram.receive({ headers: new Headers(headers), body: bytesOf(body) }, credentials, secret);
+  return telegram.receive(callOf(body, headers), credentials, secret);
 }
 
-function bytesOf(body: unknown): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body)));
+function callOf(body: unknown, headers: HeadersInit) {
+  const bytes = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+  return { headers: new Headers(headers), readBody: async () => Uint8Array.from(bytes) };
 }
 
 /** What came in an update with a message of these fields. */
@@ -239,8 +240,7 @@ test("a group's messages have the group's address", async () => {
 });
 
 test("two bots' messages with the same number in the same chat are two", async () => {
-  const request = { headers: new Headers({ [HEADER]: SECRET }), body: bytesOf(hello) };
-  const receipt = await telegram.receive(request, { botToken: "99:other" }, SECRET);
+  const receipt = await telegram.receive(callOf(hello, { [HEADER]: SECRET }), { botToken: "99:other" }, SECRET);
   expect(receipt).toMatchObject({ items: [{ item: { networkId: "99:42:7" } }] });
 });
 

@@ -44,7 +44,8 @@ export async function signatureOf(body: string | Uint8Array<ArrayBuffer>, secret
 /** A webhook's request for `receive`. */
 export function webhook(body: string | Uint8Array<ArrayBuffer>, signature: string | null) {
   const headers = new Headers(signature === null ? {} : { "X-Hub-Signature-256": signature });
-  return { headers, body: typeof body === "string" ? new Uint8Array(new TextEncoder().encode(body)) : body };
+  const bytes = typeof body === "string" ? new Uint8Array(new TextEncoder().encode(body)) : body;
+  return { headers, readBody: async () => bytes };
 }
 
 /** The call that Meta makes for these values: one entry and one change for each. */

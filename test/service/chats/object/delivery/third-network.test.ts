@@ -37,9 +37,9 @@ const pigeon: Adapter<Outgoing> = {
     carried.push({ message, ring: ringNumber, base, bytes });
     return { outcome: "sent", id: "p1", addresses: [] };
   },
-  async receive({ headers, body }, _credentials, verifyToken) {
+  async receive({ headers, readBody }, _credentials, verifyToken) {
     if (headers.get("X-Ring") !== verifyToken) return { genuine: false };
-    const { id, loft, note } = JSON.parse(new TextDecoder().decode(body));
+    const { id, loft, note } = JSON.parse(new TextDecoder().decode(await readBody()));
     const written = { networkId: id, address: loft, addresses: [], name: null, content: note, media: null };
     return {
       genuine: true,
