@@ -132,11 +132,16 @@ function readChoice({ type, id, title, description, section, url }: Fields): Sho
 
 function readFile({ contentType, fileName, size, width, height }: Fields): ShownFile {
   const type = textOf(contentType);
-  const sides = { width: numberOf(width), height: numberOf(height) };
-  const pixels = sides.width && sides.height && sides.width * sides.height;
-  const isHuge = pixels ? pixels > MAX_PIXELS : numberOf(size) !== null;
-  const kind = isPicture(type) && isHuge ? "other" : fileKindOf(type);
-  return { name: textOf(fileName) || type, kind, size: numberOf(size), ...sides };
+  const pixels = Number(width) * Number(height);
+  const isLink = isPicture(type) && (pixels ? pixels > MAX_PIXELS : size);
+  const kind = isLink ? "other" : fileKindOf(type);
+  return {
+    name: textOf(fileName) || type,
+    kind,
+    size: numberOf(size),
+    width: numberOf(width),
+    height: numberOf(height),
+  };
 }
 
 /** @param type the content type */
