@@ -32,6 +32,7 @@ test("objects of the version before notes, assignments and response times keep t
     env.ORGANIZATIONS.getByName(organizationId),
     `drop table members; drop table leaving_members; drop index chats_by_assignee; drop index chats_by_activity;
      drop index chats_unanswered; alter table chats drop column assignee; alter table chats drop column members;
+     alter table chats drop column told_version;
      create index chats_by_activity on chats (active_at, id) where active_at is not null;
      create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null`,
   );
@@ -65,7 +66,8 @@ test("an organization of the version before members' chats were counted counts t
   await afterStep(
     2,
     env.ORGANIZATIONS.getByName(organizationId),
-    "alter table members drop column chats; alter table members drop column unanswered",
+    `alter table members drop column chats; alter table members drop column unanswered;
+     alter table chats drop column told_version`,
   );
   const { members } = await statsOf(organizationId);
   expect(members).toEqual(numbers);
