@@ -2,7 +2,7 @@ import { newestSeq } from "./conversation.ts";
 import type { HostFrame } from "./host-frame.ts";
 import type { SessionView } from "./session.ts";
 
-/** Tells the widget what is new, or shows it in the title of a page of its own. @returns what each change is told to */
+/** Tells the widget what is new, or shows it in the title of a page of its own. @returns what takes each change */
 export function newsFor(host: HostFrame | null): (view: SessionView) => void {
   const { title } = document;
   /** The number that the widget has, or the title shows; null before. */
