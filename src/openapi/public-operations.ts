@@ -80,7 +80,7 @@ const OF_CHATS = tagged("Chats", [
     id: "updateChat",
     summary: "Update a chat",
     description:
-      "Changes the contact's name, the chat's metadata and its assignee. Fields that are absent don't change. A change creates the event `chat.updated`, and another assignee the event `chat.assigned`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
+      "Changes the contact's name, the chat's metadata and its assignee. Fields that are absent don't change. A change creates the event `chat.updated`, and another assignee the event `chat.assigned`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
     errors: ["missing_field", "member_not_found", "chat_reassigned"],
