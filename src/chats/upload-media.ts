@@ -29,8 +29,8 @@ export interface UploadTarget {
   idempotencyHashOf(chatId: string, key: string): Promise<string>;
   /** Called before a byte is read. @param id a repeated upload has the same one @throws ApiError to refuse the upload */
   admit?(upload: { id: string; size: number }): Promise<void>;
-  /** Called once for each upload that was admitted, when it has ended. @param isStored whether by this call; never throws */
-  end?(id: string, isStored: boolean): Promise<void>;
+  /** Called once for each upload that was admitted, when it has ended. @param isStored by this call, or by an earlier one */
+  end?(upload: { id: string; size: number }, isStored: boolean): void;
   reserve(file: FileRequest): Promise<Exclude<ReserveAnswer, Unknown>>;
   confirm(confirmation: ConfirmRequest): Promise<Exclude<ConfirmAnswer, Unknown>>;
 }
@@ -79,14 +79,15 @@ export async function storeUpload(
   if (!request.body) throw emptyBody();
   const idempotencyHash = idempotencyKey === null ? null : await target.idempotencyHashOf(chatId, idempotencyKey);
   const id = newId("med", jurisdictionOf(chatId));
-  await target.admit?.({ id: idempotencyHash ?? id, size });
-  let isStored = false;
+  const upload = { id: idempotencyHash ?? id, size };
+  await target.admit?.(upload);
   try {
     const stored = await storeAdmitted(target, request, bucket, { id, size, fileName, idempotencyHash });
-    isStored = !stored.replayed;
+    target.end?.(upload, true);
     return stored;
-  } finally {
-    await target.end?.(idempotencyHash ?? id, isStored);
+  } catch (error) {
+    target.end?.(upload, false);
+    throw error;
   }
 }
 

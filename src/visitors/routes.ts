@@ -104,7 +104,9 @@ export const webRoutes = new Hono<WebEnv>()
     if (typeof admitted === "string") throw new ApiError(UPLOAD_REFUSALS[admitted]);
     const { fileName = null } = readQuery(c, uploadQuery);
     const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
-    const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given);
+    const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given, (work) =>
+      c.executionCtx.waitUntil(work),
+    );
     const headers: Record<string, string> = replayed ? { "Idempotent-Replayed": "true" } : {};
     return createJsonResponse(`{"media":${doc}}`, 201, c.get("responseHeaders"), headers);
   });

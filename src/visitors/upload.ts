@@ -12,6 +12,7 @@ import { causeOf } from "../platform/log.ts";
 /**
  * Stores a file that the visitor's next message can name. It may begin the visitor's chat. A chat that gets no message
  * is deleted with its last file.
+ * @param waitUntil keeps the Worker until the upload is counted
  * @returns the file's JSON; `replayed` if the idempotency key was used before
  * @throws ApiError as `storeUpload`, and `uploads_off`, `rate_limited`, `chat_limit`
  */
@@ -20,17 +21,18 @@ export function uploadOfVisitor(
   { visitor, region }: { visitor: Visitor; region: Region | null },
   request: Request,
   given: UploadRequest,
+  waitUntil: (work: Promise<unknown>) => void,
 ): Promise<{ doc: string; replayed: boolean }> {
   if (!visitor.hasUploads) throw new ApiError("uploads_off");
   const { chatId, organizationId } = visitor;
-  return storeUpload(
+  const storing = storeUpload(
     env,
     {
       chatId,
       maxBytes: MAX_VISITOR_FILE_BYTES,
       idempotencyHashOf: visitorUploadHashOf,
       admit: (upload) => admit(env, visitor, upload),
-      end: (id, isStored) => end(env, visitor, id, isStored),
+      end: (upload, isStored) => waitUntil(end(env, visitor, upload, isStored)),
       reserve: (file) => reserve(env, { visitor, region }, file),
       // The chat is there, or its files are gone with it.
       confirm: (confirmation) =>
@@ -39,6 +41,9 @@ export function uploadOfVisitor(
     request,
     given,
   );
+  // Also if the client leaves: a file that is stored counts.
+  waitUntil(storing.catch(() => {}));
+  return storing;
 }
 
 /** @throws ApiError `rate_limited` */
@@ -52,9 +57,14 @@ async function admit(env: Env, visitor: Visitor, { id, size }: { id: string; siz
 }
 
 /** Never throws: what is not given back now is when the upload should have ended. */
-async function end(env: Env, { channelId, chatId }: Visitor, id: string, isStored: boolean): Promise<void> {
+async function end(
+  env: Env,
+  { channelId, chatId }: Visitor,
+  { id, size: bytes }: { id: string; size: number },
+  isStored: boolean,
+): Promise<void> {
   try {
-    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId }, isStored));
+    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId, bytes }, isStored));
   } catch (error) {
     console.error({ event: "upload_end_not_counted", channelId, cause: causeOf(error) });
   }

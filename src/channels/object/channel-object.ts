@@ -118,8 +118,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** A visitor's upload has ended. What it did not store is given back. */
-  endUpload(upload: Pick<VisitorUpload, "id" | "chatId">, isStored: boolean): void {
-    this.#uploads.end(upload, isStored);
+  endUpload(upload: Pick<VisitorUpload, "id" | "chatId" | "bytes">, isStored: boolean): void {
+    this.#uploads.end(upload, isStored, Date.now());
   }
 
   /** Which sockets the web channel accepts now; null if the channel is deleted. */

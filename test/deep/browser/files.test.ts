@@ -122,8 +122,9 @@ test("the console shows a picture in a box of its size, and a download where the
   );
   await show(await upload(new Uint8Array(png), "image/png", "dot.png"));
   await show(await upload(new TextEncoder().encode("words"), "text/plain", "words.txt"));
-  // What its first bytes say, and nothing more.
-  await show(await upload(new Uint8Array(png.subarray(0, 20)), "image/png", "broken.png"));
+  // Its sides, and nothing more.
+  await show(await upload(new Uint8Array(png.subarray(0, 24)), "image/png", "broken.png"));
+  await show(await upload(new Uint8Array(png.subarray(0, 20)), "image/png", "without-sides.png"));
   const chatId = path.split("/")[4];
   const page = await openConsole(browser, screenOf(desk, `inbox/${chatId}`));
   const picture = page.getByRole("button", { name: /^Open image: Picture from / }).locator("img");
@@ -131,6 +132,7 @@ test("the console shows a picture in a box of its size, and a download where the
   expect(await picture.evaluate((image) => image.style.aspectRatio)).toBe("2 / 3");
   await page.getByRole("link", { name: "words.txt" }).waitFor();
   await page.getByRole("link", { name: "This picture can’t be shown." }).waitFor();
+  await page.getByRole("link", { name: "without-sides.png" }).waitFor();
   await page.context().close();
 });
 

@@ -146,8 +146,12 @@ test("a visitor uploads 25 MiB an hour, and a repeated upload counts once", asyn
 test("an address uploads 100 MiB an hour for all its visitors, and small files count as 64 KiB", async () => {
   const { upload, channelId } = await newPlace();
   const channel = env.CHANNELS.getByName(channelId);
-  const count = (chatId: string, id: string, bytes: number, network = "192.0.2.9") =>
-    channel.admitUpload({ id, chatId, network, bytes });
+  const count = async (chatId: string, id: string, bytes: number, network = "192.0.2.9") => {
+    const upload = { id, chatId, network, bytes };
+    const decision = await channel.admitUpload(upload);
+    if (decision.ok) await channel.endUpload(upload, true);
+    return decision;
+  };
   for (let index = 0; index < 4; index++) expect(await count(`cht_${index}`, "a", 25 * MIB)).toEqual({ ok: true });
   expect(await count("cht_4", "a", 1)).toEqual({ ok: false, retryAfter: 3_600, limit: 100 * MIB, left: 0 });
   expect(await count("cht_4", "a", 1, "192.0.2.10")).toEqual({ ok: true });
@@ -175,6 +179,39 @@ test("a repeated upload counts what it has more than the first", async () => {
   expectError(await upload({ size: 1, headers }), 415, "media_type");
   expectError(await upload({ size: 10 * MIB, headers }), 429, "rate_limited");
   expect((await upload({ size: 5 * MIB, headers })).status).toBe(201);
+});
+
+test("tries of one upload at the same time count the longest of them", async () => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel) => {
+    const upload = (id: string, bytes: number) => ({ id, chatId: "cht_1", network: "192.0.2.9", bytes });
+    for (const id of ["one", "two"]) {
+      expect(await channel.admitUpload(upload(id, 10 * MIB))).toEqual({ ok: true });
+      expect(await channel.admitUpload(upload(id, 1))).toEqual({ ok: true });
+      channel.endUpload(upload(id, 1), false);
+      channel.endUpload(upload(id, 10 * MIB), true);
+    }
+    expect(await channel.admitUpload(upload("three", 10 * MIB))).toMatchObject({ ok: false, left: 5 * MIB });
+  });
+});
+
+test("an upload that is repeated while its first try has not ended counts once", async () => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel) => {
+    const upload = (id: string) => ({ id, chatId: "cht_1", network: "192.0.2.9", bytes: 10 * MIB });
+    for (const id of ["one", "cut", "cut"]) expect(await channel.admitUpload(upload(id))).toEqual({ ok: true });
+    channel.endUpload(upload("one"), true);
+    // The one that was cut off will be given back by then.
+    expect(await channel.admitUpload(upload("three"))).toMatchObject({ ok: false, retryAfter: 360 });
+  });
+});
+
+test("an upload that ends after its channel was deleted leaves nothing behind", async () => {
+  const { channelId } = await newPlace();
+  await runInDurableObject(env.CHANNELS.getByName(channelId), (channel, { storage }) => {
+    channel.endUpload({ id: "a", chatId: "cht_1", bytes: 1 }, true);
+    expect(storage.sql.exec("select name from sqlite_master where name like '%uploads%'").toArray()).toEqual([]);
+  });
 });
 
 test("bytes that are not stored are given back", async () => {
@@ -213,9 +250,12 @@ test.for<[of: string, limit: number, network: (n: number) => string]>([
 ])("the visitors of %s share a limit", async ([, limit, network]) => {
   const { channelId } = await newPlace();
   await runInDurableObject(env.CHANNELS.getByName(channelId), async (channel) => {
-    const begin = (n: number) =>
-      channel.admitUpload({ id: "a", chatId: `cht_${n}`, network: network(n), bytes: 16 * MIB });
-    for (let n = 0; n < limit / (16 * MIB); n++) expect(await begin(n)).toEqual({ ok: true });
+    const upload = (n: number) => ({ id: "a", chatId: `cht_${n}`, network: network(n), bytes: 16 * MIB });
+    const begin = (n: number) => channel.admitUpload(upload(n));
+    for (let n = 0; n < limit / (16 * MIB); n++) {
+      expect(await begin(n)).toEqual({ ok: true });
+      channel.endUpload(upload(n), true);
+    }
     expect(await begin(limit / (16 * MIB))).toEqual({ ok: false, retryAfter: 3_600, limit, left: 0 });
     const elsewhere = { id: "a", chatId: "cht_x", network: "20010db800020000::/64", bytes: 1 };
     const shorter = { ...elsewhere, chatId: "cht_y", network: "20010db80001::/64" };
@@ -236,6 +276,8 @@ test("uploads that an earlier version counted still count", async () => {
     const upload = { id: "b", chatId: "cht_1", network: "192.0.2.9", bytes: 10 * MIB };
     expect(await channel.admitUpload(upload)).toMatchObject({ ok: false, left: 5 * MIB });
     expect(await channel.admitUpload({ ...upload, bytes: 5 * MIB })).toEqual({ ok: true });
+    // The earlier version would make its own table again.
+    expect(storage.sql.exec("select 1 from sqlite_master where name = 'uploads'").toArray()).toEqual([]);
   });
 });
 
