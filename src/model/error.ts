@@ -62,7 +62,7 @@ export const ERRORS = {
     media_not_found: "File not found. Check that the message has a file, or that the chat has one with this mediaId",
     media_expired: "The network no longer has the media. Ask the contact to send it again",
     key_not_found:
-      "Key not found. Check that you sent the key's id, not its secret, and that the key is in this organization",
+      "Key not found. Check that you sent the key's id, not its secret, and that the key is in the organization that you mean",
     webhook_not_found: "Webhook not found. Check its id, and whether the webhook was deleted",
     passkey_not_found: "Passkey not found. Reload the list: it may have been deleted",
     replay_not_found: "Replay not found. Check its id. A webhook keeps only its last replay",

@@ -80,7 +80,7 @@ export const chatChange: RequestBodySpec = {
     metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
     assigneeId: "The member to assign the chat to. Null unassigns it.",
     ifAssigneeId:
-      "Assign the chat only if it is assigned to this member now, or to nobody (null), or already to `assigneeId`. Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
+      "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };

@@ -80,7 +80,7 @@ const OF_CHATS = tagged("Chats", [
     id: "updateChat",
     summary: "Update a chat",
     description:
-      "Changes the contact's name, the chat's metadata and its assignee. Fields that are absent don't change. A change creates the event `chat.updated`, and another assignee the event `chat.assigned`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request.",
+      "Changes the contact's name, the chat's metadata and its assignee. Fields that are absent don't change. A change creates the event `chat.updated`, and another assignee the event `chat.assigned`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
     errors: ["missing_field", "member_not_found", "chat_reassigned"],
@@ -187,7 +187,7 @@ const OF_MESSAGES = tagged("Messages", [
     route: "POST /chats/{id}/media",
     id: "uploadMedia",
     summary: "Upload a file",
-    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must match \`Content-Type\`. With \`application/octet-stream\`, they decide the type. The service does not scan it for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
+    description: `Stores a file that one message of the chat can send, as its \`mediaId\`. The body is the file itself, of at most ${MAX_FILE_BYTES / 1_048_576} MiB, and needs a \`Content-Length\`. Its first bytes must match \`Content-Type\`. With \`application/octet-stream\`, with no type, or with the type that curl adds to every body, they decide the type. A form is refused. The service does not scan it for viruses. A file that no message names within 24 hours is deleted. With an \`Idempotency-Key\`, a repeated upload returns the first file.`,
     query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as contacts see it." } },
     headers: [idempotencyKey("order-4711-invoice")],
     file: "The file.",

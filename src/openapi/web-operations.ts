@@ -59,7 +59,7 @@ export const WEB_OPERATIONS = tagged("Web chat", [
     route: "POST /web/{channelId}/media",
     id: "uploadVisitorMedia",
     summary: "Upload a visitor’s file",
-    description: `Stores a file that the visitor's next message can name as its \`mediaId\`. Not for API keys: the bearer token is the second subprotocol of the visitor's socket, \`token.…\` or \`user.…\`. The body is the file itself, of at most ${MAX_VISITOR_FILE_BYTES / MIB} MiB, and needs a \`Content-Length\`. A visitor can upload ${MAX_UPLOADED.visitor / MIB} MiB an hour, and one address ${MAX_UPLOADED.network / MIB} MiB: beyond that, the response is a 429, whose \`X-RateLimit\` headers count bytes. With an \`Idempotency-Key\`, a repeated upload returns the first file, and its bytes count once. A file may begin the visitor's chat.`,
+    description: `Stores a file that the visitor's next message can name as its \`mediaId\`. Not for API keys: the bearer token is the second subprotocol of the visitor's socket, \`token.…\` or \`user.…\`. The body is the file itself, of at most ${MAX_VISITOR_FILE_BYTES / MIB} MiB, and needs a \`Content-Length\`. A visitor can upload ${MAX_UPLOADED.visitor / MIB} MiB an hour, and one address ${MAX_UPLOADED.network / MIB} MiB. All visitors of an IPv6 /48 and of a channel have limits too, and each try counts as at least 64 KiB. Beyond a limit, the response is a 429, whose \`X-RateLimit\` headers count bytes. With an \`Idempotency-Key\`, a repeated upload returns the first file, and its bytes count once. A file may begin the visitor's chat.`,
     query: { schema: uploadQuery, descriptions: { fileName: "The file's name, as the company sees it." } },
     headers: [idempotencyKey("b2f7c1d0-photo")],
     file: "The file.",

@@ -235,7 +235,7 @@ export class ChatObject extends DurableObject<Env> {
    * object that runs an earlier version would ignore it.
    */
   assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment));
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
   }
 
   /** The contact's messages so far need no answer; see `StoredDetails.answered`. */

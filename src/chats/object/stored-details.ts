@@ -58,17 +58,19 @@ export class StoredDetails {
   /**
    * Changes the contact's name, the metadata and the assignee, all or nothing. Unchanged fields make no event.
    * @param assignment null if the assignee stays
+   * @param isRepeat an earlier call with the same assignment may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
   async patch(
     identity: ChatIdentity,
     patch: DetailsPatch,
     assignment: Assignment | null = null,
+    isRepeat = false,
   ): Promise<ChangeAnswer> {
     const isOfDetails = patch.name !== undefined || patch.metadata !== undefined;
     const before = isOfDetails ? await this.#current(identity) : null;
     if (isOfDetails && !before) return { outcome: "unknown" };
-    return this.#change(before?.() ?? null, patch, assignment);
+    return this.#change(before?.() ?? null, patch, assignment, isRepeat);
   }
 
   /**
@@ -128,11 +130,12 @@ export class StoredDetails {
     before: ChatDetails | null,
     patch: DetailsPatch,
     assignment: Assignment | null = null,
+    isRepeat = false,
   ): Promise<ChangeAnswer> | ChangeAnswer {
     const assigneeId = this.assigneeId();
     const expected = assignment?.ifAssigneeId;
-    // A client repeats what was answered with a 503, and finds its own change.
-    const isDone = assigneeId === assignment?.assigneeId;
+    // A repeated call finds its own change.
+    const isDone = isRepeat && assigneeId === assignment?.assigneeId;
     if (expected !== undefined && expected !== assigneeId && !isDone) return { outcome: "reassigned" };
     const details = before && changedDetails(before, patch);
     if (details?.faults) return { outcome: "invalid", faults: details.faults };

@@ -112,7 +112,7 @@ export function newWebhookState(now: number): WebhookState {
 
 /**
  * The pause after an answer that asks for one. A single line pauses the webhook for a minute at most, because its event
- * may be the cause. Two lines pause it for the shorter of the two times.
+ * may be the cause. Two lines pause it until the first of their pauses ends.
  */
 function paused(state: WebhookState, lineId: string, retryAfterMs: number, now: number): WebhookState {
   const { askedPause: asked } = state;

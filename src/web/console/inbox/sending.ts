@@ -85,8 +85,9 @@ export class Sending {
   }
 
   /** Sends what waits, and says how it went. Never throws. */
-  async sendWaiting(isAnyway = false): Promise<void> {
-    if (!this.isEmpty()) await this.deliverWaiting({}, isAnyway).catch(sayError);
+  async sendWaiting(isAnyway = false, { scheduledAt, expiresAt }: Times = {}): Promise<void> {
+    const times = { ...(scheduledAt && { scheduledAt }), ...(expiresAt && { expiresAt }) };
+    if (!this.isEmpty()) await this.deliverWaiting(times, isAnyway).catch(sayError);
   }
 
   /** Sends what waits. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
@@ -104,7 +105,7 @@ export class Sending {
   /** Sends what was refused, though others wrote meanwhile. Never throws. */
   async sendAnyway({ draft }: Conflict): Promise<void> {
     if (draft.templateId || draft.interactive || (draft.scheduledAt && !draft.mediaId)) await this.#send(draft, true);
-    else await this.sendWaiting(true);
+    else await this.sendWaiting(true, draft);
   }
 
   #answering(draft: Draft): Draft {

@@ -15,8 +15,8 @@ export interface ShownChoice {
 }
 
 /**
- * A browser unpacks a picture into 4 bytes a pixel, however small its file is. A larger one is a link, and so is one that
- * the service stores and could not measure. Networks don't tell the size of the pictures that they made themselves.
+ * A browser unpacks a picture into 4 bytes a pixel, however small its file is. A larger one is a link, and so is a file of
+ * known size whose sides are unknown. Pictures that a network made itself come without a size, or with their sides.
  */
 const MAX_PIXELS = 64e6;
 
