@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ParleyError } from "../../src/client/error.ts";
+import type { FollowedEvent } from "../../src/client/event.ts";
 import type { Chat } from "../../src/web/console/api.ts";
 import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
 import { ConversationStore } from "../../src/web/console/inbox/conversation-store.ts";
@@ -17,6 +18,27 @@ test("a chat that somebody else took before it was opened is shown as theirs, al
   const store = new ConversationStore(createApi(answerTo), "cht_1", chat(null), () => {});
   expect(await store.assign("mbr_1", null)).toBe(false);
   expect(store.chat.value?.assigneeId).toBe("mbr_2");
+});
+
+test("what happened stays when the answer to an earlier question comes after it", async () => {
+  const waiting = {
+    ...chat(null),
+    lastMessageAt: "2026-11-20T10:00:00.000Z",
+    unansweredSince: "2026-11-20T10:00:00.000Z",
+  };
+  const late = Promise.withResolvers<void>();
+  const answerTo = async ({ path }: ApiRequest) => {
+    if (!path.endsWith("/cht_1")) return { messages: [], pagination: { hasMore: false } };
+    await late.promise;
+    return { chat: waiting };
+  };
+  const store = new ConversationStore(createApi(answerTo), "cht_1", waiting, () => {});
+  const loaded = store.load(null);
+  const answered = { ...waiting, unansweredSince: null };
+  store.take({ type: "chat.updated", chatId: "cht_1", data: { chat: answered } } as unknown as FollowedEvent);
+  late.resolve();
+  await loaded;
+  expect(store.chat.value?.unansweredSince).toBeNull();
 });
 
 test("a change stays when the answer to an earlier question comes after it", async () => {

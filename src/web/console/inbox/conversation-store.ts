@@ -37,8 +37,8 @@ export class ConversationStore {
   readonly #onChat: (chat: Chat) => void;
   /** When all pages were loaded again, Unix milliseconds. */
   #refreshedAt = 0;
-  /** Counts the changes of the chat that were made here. */
-  #changes = 0;
+  /** What changed the chat while a load is under way, for each load. Its answer need not show it. */
+  readonly #meanwhile = new Set<((chat: Chat) => Chat)[]>();
 
   /** @param known the chat, if the list has it already; then it is not asked for again */
   constructor(api: Api, id: string, known: Chat | null, onChat: (chat: Chat) => void) {
@@ -56,7 +56,8 @@ export class ConversationStore {
   async load(known = this.state.value === "ready" ? null : this.chat.value): Promise<void> {
     const isFirst = this.state.value !== "ready";
     const before = this.messages.value;
-    const changes = this.#changes;
+    const meanwhile: ((chat: Chat) => Chat)[] = [];
+    this.#meanwhile.add(meanwhile);
     try {
       const [page, { chat }] = await Promise.all([
         // Who may not read messages sees the chat without them.
@@ -71,14 +72,14 @@ export class ConversationStore {
       if (isFirst || isGap) this.hasOlder.value = hasMore;
       this.state.value = "ready";
       this.error.value = null;
-      // What was asked before a change, and answered after it, does not have it.
-      if (!known && this.#changes !== changes) return await this.load(null);
-      if (!known) this.#setChat({ chat });
+      if (!known) this.#setChat({ chat: meanwhile.reduce((now, change) => change(now), chat) });
       if (!isFirst && !isGap) await this.#refreshOlder(page.messages.at(-1));
     } catch (error) {
       const cause = asParleyError(error);
       this.error.value = cause;
       if (cause.status === 404) this.state.value = "gone";
+    } finally {
+      this.#meanwhile.delete(meanwhile);
     }
   }
 
@@ -152,6 +153,7 @@ export class ConversationStore {
     const { message } = event.data;
     if (message && (!this.hasOlder.value || isInReach(this.messages.value, message)))
       this.messages.value = merged(this.messages.value, [message]);
+    this.#hear((chat) => afterEvent(chat, event));
     if (this.chat.value) this.chat.value = afterEvent(this.chat.value, event);
   }
 
@@ -317,8 +319,12 @@ export class ConversationStore {
   }
 
   #setChanged(answer: { chat: Chat }): void {
-    this.#changes++;
+    this.#hear(() => answer.chat);
     this.#setChat(answer);
+  }
+
+  #hear(change: (chat: Chat) => Chat): void {
+    for (const changes of this.#meanwhile) changes.push(change);
   }
 
   #setChat({ chat }: { chat: Chat }): void {
