@@ -9,6 +9,7 @@ let server: DevServer;
 let key: Record<string, string>;
 let messages: string;
 let webhook: string;
+let genuine: Record<string, string>;
 beforeAll(async () => {
   server = await DevServer.begin();
   const organization = await createOrganization(server.world);
@@ -17,6 +18,7 @@ beforeAll(async () => {
   const chat = await createChat(await createChannel(organization));
   messages = `/api/v1/chats/${chat.id}/messages`;
   webhook = `/hooks/telegram/${telegram.id}`;
+  genuine = { "X-Telegram-Bot-Api-Secret-Token": telegram.webhook.verifyToken };
 });
 afterAll(() => server.end());
 
@@ -45,7 +47,8 @@ test.each([
   ["405", 405, () => ["PUT /healthz", {}] as const, 3 * MIB],
   ["413", 413, () => [`POST ${messages}`, key] as const, 70_000],
   ["413", 413, () => [`POST ${messages}`, key] as const, 3 * MIB],
-  ["413 of a webhook", 413, () => [`POST ${webhook}`, {}] as const, 5 * MIB],
+  ["401 of a webhook", 401, () => [`POST ${webhook}`, {}] as const, 5 * MIB],
+  ["413 of a webhook", 413, () => [`POST ${webhook}`, genuine] as const, 5 * MIB],
 ])("a refused large body does not break the next request: %s (%#)", async (_, status, request, size) => {
   for (const inChunks of [true, false]) {
     const [line, headers] = request();
