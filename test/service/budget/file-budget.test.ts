@@ -6,6 +6,7 @@ import { fakeNetworks, inTurn, lost } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newSite, newToken, objectOf, visit } from "../../support/sockets.ts";
 import { conversation, pass, runNext, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { uploadsEnded } from "../visitors/uploading.ts";
 import { meter } from "./meter.ts";
 
 stopTheClock();
@@ -119,10 +120,13 @@ test("a visitor's first file has bounded costs, and a read of it by its link cal
   const chat = await objectOf(channelId, token);
   // The first one of the channel creates its table.
   created(await upload(newToken()));
+  await uploadsEnded(channel);
   const { read } = await meter([channel, organization, chat]);
   const { media } = created(await upload(token));
-  // Calls: the channel's limits of uploads, at its begin and its end, and of new chats, the chat for a chat that isn't there, for the reservation and
-  // for the confirmation, the organization's object for the new chat. Of the rows, two are the file's.
+  await uploadsEnded(channel);
+  // Calls: the channel's limits of uploads, at its begin and its end, and of new chats, the chat for a chat that isn't
+  // there, for the reservation and for the confirmation, the organization's object for the new chat. Of the rows, two are
+  // the file's.
   expect(read()).toEqual({ calls: 7, rows: 25, directory: 0 });
   vi.restoreAllMocks();
   const { page } = await visit(channelId, { token });

@@ -1,5 +1,8 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { call } from "../../support/harness.ts";
 import { newSite, newToken } from "../../support/sockets.ts";
+import { until } from "../../support/until.ts";
 
 /** A picture of 2 × 3 pixels. */
 export const PNG = Uint8Array.fromBase64(
@@ -17,14 +20,32 @@ export interface Upload {
   query?: string;
 }
 
+/** Resolves when the channel has counted the end of each upload. The response does not wait for it. */
+export async function uploadsEnded(channel: DurableObjectStub): Promise<void> {
+  const open = () =>
+    runInDurableObject(channel, (_object, { storage }) => {
+      const tables = storage.sql.exec("select 1 from sqlite_master where name = 'visitor_uploads'").toArray();
+      if (tables.length === 0) return 0;
+      return storage.sql.exec<{ open: number }>("select count(*) as open from visitor_uploads where open > 0").one()
+        .open;
+    });
+  await until("no upload is under way", open, (count) => count === 0);
+}
+
 /** A site with a visitor who can upload files. */
 export async function newPlace(settings: Record<string, unknown> = {}) {
   const site = await newSite(settings);
   const token = newToken();
-  const upload = ({ claim = `token.${token}`, size = PNG.byteLength, from, headers, query = "" }: Upload = {}) => {
+  const upload = async ({
+    claim = `token.${token}`,
+    size = PNG.byteLength,
+    from,
+    headers,
+    query = "",
+  }: Upload = {}) => {
     const body = new Uint8Array(size);
     body.set(PNG.subarray(0, size));
-    return call("POST", `/web/${site.channelId}/media${query}`, {
+    const answer = await call("POST", `/web/${site.channelId}/media${query}`, {
       headers: {
         Authorization: `Bearer ${claim}`,
         "Content-Type": "image/png",
@@ -34,6 +55,8 @@ export async function newPlace(settings: Record<string, unknown> = {}) {
       },
       body: body as never,
     });
+    await uploadsEnded(env.CHANNELS.getByName(site.channelId));
+    return answer;
   };
   const chats = async () => (await site.api("GET", "/chats")).body.chats;
   return { ...site, token, upload, chats };
