@@ -26,7 +26,8 @@ export const newChatBody = z.object({
 });
 
 /**
- * Creates a chat with a contact on a channel. If the address has a chat already, returns that chat unchanged.
+ * Creates a chat with a contact on a channel. If the address has a chat already, returns that chat unchanged. From then
+ * on it stays, even if a visitor's file began it.
  * @throws ApiError `channel_not_found`; `chat_limit`; `validation_failed` for an address that is not valid on the channel;
  *   `unavailable` while the address's chat is being deleted
  */
@@ -50,7 +51,11 @@ export async function createChat(
   if (opened.outcome === "chat_limit") throw new ApiError("chat_limit");
   if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { chat, created, identity } = opened;
-  if (created) await callObject(env.CHATS, chat.id, (object) => object.adopt(identity), region);
+  // A visitor's file may have begun a web chat, which then would go with the file.
+  if (created || channel.kind === "web") {
+    const { outcome } = await callObject(env.CHATS, chat.id, (object) => object.adopt(identity, true), region);
+    if (outcome === "unknown") throw unavailable(`${chat.id} is being deleted`);
+  }
   return { chat, created };
 }
 

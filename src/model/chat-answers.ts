@@ -153,6 +153,8 @@ export type ReceiveAnswer =
   | { outcome: "chat_full" }
   | RefusedDraft
   | Unknown;
+/** `unknown`: the chat was deleted. */
+export type AdoptAnswer = { outcome: "ok" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
   /** `createdAt`: the message's, Unix milliseconds. */

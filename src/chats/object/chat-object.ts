@@ -126,12 +126,16 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.adoption.forOwner(as, () => this.parts.actions.attempts(messageId));
   }
 
-  /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
-  async adopt(identity: ChatIdentity): Promise<void> {
+  /**
+   * Adopts the chat, so that it answers to its organization. Repeating the call changes nothing.
+   * @param isWanted the company has asked for the chat: it stays, even if a visitor's file began it
+   */
+  adopt(identity: ChatIdentity, isWanted = false): Promise<rpc.AdoptAnswer> {
     const as = { organizationId: identity.organizationId, knownIdentity: identity, isRepeat: false };
-    await this.#forOwner(as, () => {
-      this.parts.files.keepChat();
-      return this.parts.announce();
+    return this.#forOwner(as, async () => {
+      if (isWanted) this.parts.files.keepChat();
+      await this.parts.announce();
+      return { outcome: "ok" };
     });
   }
 

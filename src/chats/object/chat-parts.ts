@@ -106,7 +106,7 @@ export class ChatParts {
     this.acts = new Acts(this);
     this.messageChanges = new MessageChanges(this);
     this.details = new StoredDetails(this);
-    this.notes = new Notes(storage.sql, this.log);
+    this.notes = new Notes(storage.sql, this.log, this.files);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
     const { lines, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;

@@ -8,6 +8,7 @@ import type {
   Unknown,
 } from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
+import type { ChatFiles } from "./files/chat-files.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -27,12 +28,14 @@ const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
 export class Notes {
   readonly #sql: SqlStorage;
   readonly #log: MessageLog;
+  readonly #files: Pick<ChatFiles, "keepChat">;
   /** Undefined if not read. The cost of reading it grows with the length of the notes. */
   #known: Known | undefined;
 
-  constructor(sql: SqlStorage, log: MessageLog) {
+  constructor(sql: SqlStorage, log: MessageLog, files: Pick<ChatFiles, "keepChat">) {
     this.#sql = sql;
     this.#log = log;
+    this.#files = files;
   }
 
   /**
@@ -64,6 +67,7 @@ export class Notes {
         "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
         ...[id, doc, dedupe, fingerprint, at],
       );
+      this.#files.keepChat();
       return { count: count + 1, oldestAt: Math.min(oldestAt ?? at, at) };
     });
     return { outcome: "stored", doc, replayed: false };

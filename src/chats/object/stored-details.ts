@@ -4,6 +4,7 @@ import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../..
 import { mergedMetadata } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -15,6 +16,7 @@ interface Parts {
   adoption: Adoption;
   report: ChatReporter;
   alarm: StandingAlarm;
+  files: Pick<ChatFiles, "keepChat">;
 }
 
 /** The chat's assignee up to the message `upTo`; null for nobody. */
@@ -146,7 +148,7 @@ export class StoredDetails {
   /** Stores what changes in one commit. Null stays as it is. */
   #store(details: ChatDetails | null, assignment: Assignment | null): void {
     if (!details && !assignment) return;
-    const { log, report, storage } = this.#parts;
+    const { files, log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
     const facts = [
@@ -156,6 +158,7 @@ export class StoredDetails {
     log.commit(facts, () => {
       if (details) storage.kv.put("details", details);
       if (assignment) this.#assign(assigneeId);
+      files.keepChat();
     });
     report.stateChanged();
   }

@@ -63,17 +63,20 @@ export class ChatFiles implements DuePart {
   }
 
   /**
-   * A file begins the chat. If no message comes, the chat is deleted with its last file. Part of the adoption's commit.
+   * A file begins the chat. If nothing else comes, the chat is deleted with its last file; see `keepChat`. Part of the
+   * adoption's commit.
    */
   begin(): void {
     this.#parts.storage.kv.put(BEGUN, true);
     this.#isBegun = true;
   }
 
-  /** The company has created the chat too. */
+  /** The chat has more than files from now on, or the company has created it too. Part of that commit. */
   keepChat(): void {
-    if (this.#begun()) this.#parts.storage.kv.delete(BEGUN);
-    this.#isBegun = false;
+    if (!this.#begun()) return;
+    this.#parts.storage.kv.delete(BEGUN);
+    // Read again: the commit may fail.
+    this.#isBegun = undefined;
   }
 
   /** Makes room for a file. Its bytes may be written from now on, for some minutes. */
