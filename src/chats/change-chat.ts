@@ -58,6 +58,15 @@ export function markAnswered(env: Env, owner: Owner, chatId: string): Promise<Ch
   return changed(env, owner, chatId, (chat, as) => chat.answered(as));
 }
 
+/**
+ * Takes an "answered" back: the chat waits again, since the first message of the contact that no message followed.
+ * @throws ApiError `chat_not_found`; `nothing_unanswered` if the contact has not written since; `unavailable` while the
+ *   organization's object does not answer: repeat the call
+ */
+export function markUnanswered(env: Env, owner: Owner, chatId: string): Promise<Chat> {
+  return changed(env, owner, chatId, (chat, as) => chat.unanswered(as));
+}
+
 async function changed(
   env: Env,
   owner: Owner,
@@ -66,6 +75,7 @@ async function changed(
 ): Promise<Chat> {
   const answer = await callChat(env, owner, chatId, change);
   if (answer.outcome === "reassigned") throw new ApiError("chat_reassigned");
+  if (answer.outcome === "nothing_unanswered") throw new ApiError("nothing_unanswered");
   if (answer.outcome === "invalid") throw new ApiError("validation_failed", { faults: answer.faults });
   if (answer.outcome === "not_reported") throw unavailable(`The list of chats may not know the change of ${chatId}`);
   return (await readChat(env, owner, chatId)).chat;

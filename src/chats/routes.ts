@@ -10,7 +10,7 @@ import { shownTo } from "../model/chat.ts";
 import { ApiError } from "../model/error.ts";
 import { resendBody, sendBody } from "../model/message.ts";
 import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
-import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
+import { chatPatch, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
 import { cancelMessage, readAttempts, resendMessage } from "./change-message.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
@@ -48,6 +48,10 @@ export const chatRoutes = new Hono<ChatsEnv>()
   })
   .post("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
+    return c.json({ chat: shownTo(c.var.caller, chat) });
+  })
+  .delete("/chats/:id/answered", daily("chats:write", null), async (c) => {
+    const chat = await markUnanswered(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat: shownTo(c.var.caller, chat) });
   })
   .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), searchOfMessages, async (c) => {

@@ -251,7 +251,7 @@ export type DeleteNoteAnswer = { outcome: "ok"; doc: string } | { outcome: "no_n
  * organization's object may not know it yet. Call again.
  */
 export type ChangeAnswer =
-  | { outcome: "ok" | "not_reported" | "reassigned" }
+  | { outcome: "ok" | "not_reported" | "reassigned" | "nothing_unanswered" }
   | { outcome: "invalid"; faults: Fault[] }
   | Unknown;
 

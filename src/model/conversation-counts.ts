@@ -45,6 +45,8 @@ export interface CountedMessage {
 export interface ConversationNews {
   /** When the contact wrote the first message that nobody has answered, Unix milliseconds; null if none waits. */
   unansweredSince: number | null;
+  /** Somebody marked this wait as answered, and took that back: its answer counts in no class. */
+  isUncounted: boolean;
   counts: ConversationCounts;
   /** By the id of the member: what it sent, and what came in while the chat was the member's. */
   members: MemberCounts;
@@ -56,8 +58,9 @@ export function countMessage(news: ConversationNews, message: CountedMessage, as
   const memberId = isInbound ? assigneeId : namedSenderId;
   const since = news.unansweredSince;
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
-  if (!isInbound && since !== null) names.push(responseClass(at - since));
+  if (!isInbound && since !== null && !news.isUncounted) names.push(responseClass(at - since));
   news.unansweredSince = isInbound ? (since ?? at) : null;
+  if (!isInbound) news.isUncounted = false;
   for (const name of names) {
     news.counts[name] = (news.counts[name] ?? 0) + 1;
     if (memberId === null) continue;

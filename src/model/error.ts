@@ -77,6 +77,7 @@ export const ERRORS = {
     chat_full: "The chat's storage is full. Delete the chat, or its old messages with the channel's retentionDays",
     chat_reassigned:
       "Someone else has assigned the chat. Read it, then repeat the request with its assigneeId as ifAssigneeId",
+    nothing_unanswered: "The contact has not written since the last message to it. Read the chat's newest messages",
     chat_moved_on: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
     schedule_full: "The chat already has 1,000 scheduled messages. Cancel one, or wait until one is sent",
     note_limit: "The chat already has 1,000 notes. Delete one first",

@@ -88,6 +88,8 @@ export interface ChatState extends ChatActivity {
   oldest: number | null;
   /** How all attempts of the chat ended, and its messages and answers. */
   attempts: Counts<CountedName>;
+  /** The wait since `unansweredSince` was marked as answered and that was taken back; absent if it counts. */
+  isUncounted?: boolean;
   /** What members did in the chat; absent if none did anything. */
   members?: MemberCounts;
 }

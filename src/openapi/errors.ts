@@ -65,6 +65,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   chat_full: "The chat's storage is full.",
   chat_reassigned:
     "The chat's assignee is not the one that `ifAssigneeId` names. Read the chat, then assign it with its `assigneeId`.",
+  nothing_unanswered: "The contact has not written since the last message to it.",
   chat_moved_on:
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,

@@ -93,6 +93,15 @@ const OF_CHATS = tagged("Chats", [
       "Takes the chat off the list of unanswered chats without a message: `unansweredSince` becomes null. The contact's next message puts the chat on the list again. A 503 means that the list may not know yet: repeat the request.",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
   },
+  {
+    route: "DELETE /chats/{id}/answered",
+    id: "markChatUnanswered",
+    summary: "Mark a chat as unanswered",
+    description:
+      "Takes back that the chat was marked as answered: `unansweredSince` is again the time of the contact's first message after the last message to it, among the newest 1,000 messages. The next answer counts in no response time. A chat that already waits stays as it is. A 503 means that the list may not know yet: repeat the request.",
+    responses: [jsonResponse(200, "The chat.", oneChat, { chat: { ...chat, unansweredSince: chat.lastMessageAt } })],
+    errors: ["nothing_unanswered"],
+  },
 ]);
 
 const FILE_HEADERS = {

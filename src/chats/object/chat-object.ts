@@ -247,6 +247,11 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, () => this.parts.details.answered());
   }
 
+  /** Takes an `answered` back; see `StoredDetails.unanswered`. */
+  unanswered(as: AsOwner): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, () => this.parts.details.unanswered());
+  }
+
   /** Stores a note; see `Notes.add`. */
   addNote(as: AsOwner, draft: rpc.NoteDraft): Promise<rpc.AddNoteAnswer> {
     return this.#forOwner(as, async (identity) => {

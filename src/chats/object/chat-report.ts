@@ -136,6 +136,13 @@ export class ChatReporter extends WriteBehind<Report> {
     this.stateChanged();
   }
 
+  /** Takes `answered` back. It holds once it is reported. @returns false if the contact waits for nothing */
+  unanswered(): boolean {
+    const isWaiting = this.#activity.unanswered(this.#lastReport());
+    if (isWaiting) this.stateChanged();
+    return isWaiting;
+  }
+
   /** The seq up to which messages are counted in the last report. */
   get countedUpTo(): number {
     return this.#lastReport()?.seq ?? 0;
@@ -340,7 +347,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const depth = this.#parts.depth();
     const oldest = depth > 0 ? this.#parts.log.queue.head()?.message.createdAt : undefined;
     const activity = this.#activity.read(stored);
-    const { counts, members } = this.#activity.news(stored);
+    const { counts, members, isUncounted } = this.#activity.news(stored);
     const before = stored?.state.members ?? {};
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
@@ -348,6 +355,7 @@ export class ChatReporter extends WriteBehind<Report> {
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
       attempts: addCounts(addCounts<CountedName>(stored?.state.attempts ?? {}, this.#attempts), counts),
+      ...(isUncounted && { isUncounted }),
       ...(hasMembers && { members: withMembers(before, members) }),
     };
   }

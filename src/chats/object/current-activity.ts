@@ -1,6 +1,7 @@
 import type { ChatActivity, ChatDetails, LastMessage } from "../../model/chat.ts";
 import { type ConversationNews, countMessage } from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
+import type { ChatState } from "../../model/organization.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;
@@ -23,7 +24,7 @@ export interface ActivitySources {
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Told {
   seq: number;
-  state: Pick<ChatActivity, "unansweredSince">;
+  state: Pick<ChatState, "unansweredSince" | "isUncounted">;
 }
 
 /** What happened up to the message `seq`. */
@@ -64,7 +65,23 @@ export class CurrentActivity {
    * @param told the last report; null before the first one
    */
   answered(told: Told | null): void {
-    this.news(told).unansweredSince = null;
+    Object.assign(this.news(told), { unansweredSince: null, isUncounted: false });
+  }
+
+  /**
+   * Takes `answered` back: the contact waits since the first message that no message to it followed. It holds once it is
+   * reported, and this wait then counts in no class of response times. A wait that is longer already stays as it is.
+   * @param told the last report; null before the first one
+   * @returns false if the contact waits for nothing
+   */
+  unanswered(told: Told | null): boolean {
+    const since = this.#sources.log.firstUnansweredAt();
+    if (since === null) return false;
+    const news = this.news(told);
+    if (since < (news.unansweredSince ?? Number.POSITIVE_INFINITY)) {
+      Object.assign(news, { unansweredSince: since, isUncounted: true });
+    }
+    return true;
   }
 
   /** The counts so far are in a stored report. */
@@ -83,6 +100,7 @@ export class CurrentActivity {
     const walked = (this.#walked ??= {
       seq: told?.seq ?? 0,
       unansweredSince: told?.state.unansweredSince ?? null,
+      isUncounted: told?.state.isUncounted ?? false,
       counts: {},
       members: {},
     });
@@ -92,7 +110,7 @@ export class CurrentActivity {
       for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeAt(message.seq));
       walked.seq = seq;
     }
-    if (log.isEmpty) walked.unansweredSince = null;
+    if (log.isEmpty) Object.assign(walked, { unansweredSince: null, isUncounted: false });
     return walked;
   }
 }

@@ -111,6 +111,11 @@ export class StoredDetails {
     return this.#reported();
   }
 
+  /** Takes an `answered` back: what the contact wrote since the last message to it waits again. */
+  async unanswered(): Promise<ChangeAnswer> {
+    return this.#parts.report.unanswered() ? this.#reported() : { outcome: "nothing_unanswered" };
+  }
+
   /** The details as they are whenever it is called, as another patch may come first; null if the chat is gone. */
   async #current(identity: ChatIdentity): Promise<(() => ChatDetails) | null> {
     const first = this.details() ?? (await this.#created(identity));

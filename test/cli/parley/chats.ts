@@ -81,6 +81,7 @@ export function chatTests(placeOf: () => Place): void {
     // Reports the chat, so that the list has its scheduled message.
     const answered = await place.run(["chats", "answered", chatId], env);
     expect(answered.stdout).toMatch(/^unansweredSince +–$/m);
+    expect((await place.run(["chats", "unanswered", chatId], env)).stderr).toContain("nothing_unanswered");
     const scheduled = await place.json(["chats", "list", "--scheduled"], env);
     expect(scheduled.chats).toMatchObject([{ id: chatId, nextScheduledAt: due }]);
     const unanswered = await place.run(["chats", "list", "--unanswered"], env);

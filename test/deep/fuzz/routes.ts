@@ -141,6 +141,7 @@ const PUBLIC: Record<string, Shape> = {
   "GET /api/v1/chats/:id": { ids: chat, weight: 3 },
   "PATCH /api/v1/chats/:id": { ids: chat, body: chatPatch, weight: 3 },
   "POST /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
+  "DELETE /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },

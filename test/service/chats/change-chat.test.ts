@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
@@ -173,6 +173,78 @@ test("POST /chats/{id}/answered is a 503 while the organization's object does no
   await evictDurableObject(object);
   expect((await api("POST", `${path}/answered`)).status).toBe(200);
   expect(await unanswered()).toBe(0);
+});
+
+/** Writes to the contact. */
+async function sendTo(api: Awaited<ReturnType<typeof place>>["api"], path: string) {
+  expect((await api("POST", `${path}/messages`, { content: "Hello" })).status).toBe(201);
+}
+
+test.each([false, true])(
+  "DELETE /chats/{id}/answered takes it back: the chat waits since the first message that nobody answered (evicted: %s)",
+  async (isEvicted) => {
+    const { api, chat, object, path, write, unanswered } = await place();
+    await write();
+    await sendTo(api, path);
+    vi.setSystemTime(Date.now() + 1_000);
+    const first = await write();
+    vi.setSystemTime(Date.now() + 1_000);
+    await write();
+    await api("POST", `${path}/answered`);
+    if (isEvicted) await evictDurableObject(object);
+    vi.setSystemTime(Date.now() + 1_000);
+    // The wait since this one is taken back too.
+    await write();
+    const answer = await api("DELETE", `${path}/answered`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.chat).toMatchObject({ id: chat.id, unansweredSince: first.createdAt });
+    expect(await unanswered()).toBe(1);
+    if (isEvicted) await evictDurableObject(object);
+    expect((await api("DELETE", `${path}/answered`)).body).toEqual(answer.body);
+    expect((await api("GET", path)).body).toEqual(answer.body);
+    await api("POST", `${path}/answered`);
+    expect(await unanswered()).toBe(0);
+  },
+);
+
+test("DELETE /chats/{id}/answered is a 409 where the contact has not written since the last message", async () => {
+  const { api, chat, path, write } = await place();
+  expectError(await api("DELETE", `${path}/answered`), 409, "nothing_unanswered");
+  await write();
+  await sendTo(api, path);
+  const { body } = await api("GET", path);
+  expectError(await api("DELETE", `${path}/answered`), 409, "nothing_unanswered");
+  expect((await api("GET", path)).body).toEqual(body);
+  expect(body.chat).toMatchObject({ id: chat.id, unansweredSince: null });
+});
+
+test("DELETE /chats/{id}/answered looks at the newest 1,000 messages, and never makes a wait shorter", async () => {
+  const { api, chat, object, path, write } = await place();
+  const first = await write();
+  await report(chat.id);
+  vi.setSystemTime(Date.now() + 60_000);
+  const second = await write();
+  // As if 999 more had come.
+  await runInDurableObject(object, (_object, { storage }) => {
+    storage.sql.exec("update messages set seq = 1002 where seq = 2");
+  });
+  await evictDurableObject(object);
+  expect((await api("DELETE", `${path}/answered`)).body.chat.unansweredSince).toBe(first.createdAt);
+  await api("POST", `${path}/answered`);
+  expect((await api("DELETE", `${path}/answered`)).body.chat.unansweredSince).toBe(second.createdAt);
+});
+
+test("DELETE /chats/{id}/answered is a 503 while the organization's object does not answer, and can be repeated", async () => {
+  const { api, object, path, write, unanswered } = await place();
+  await write();
+  await api("POST", `${path}/answered`);
+  breakObjects("ORGANIZATIONS", "report");
+  expectError(await api("DELETE", `${path}/answered`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect(await unanswered()).toBe(0);
+  await evictDurableObject(object);
+  expect((await api("DELETE", `${path}/answered`)).status).toBe(200);
+  expect(await unanswered()).toBe(1);
 });
 
 test("a chat without messages can be marked as answered", async () => {

@@ -67,6 +67,7 @@ const SWAPS: Record<string, Swap> = {
     status: 400,
   },
   "a chat as answered": { id: "chat", method: "POST", path: (id) => `/chats/${id}/answered`, status: 404 },
+  "a chat as unanswered": { id: "chat", method: "DELETE", path: (id) => `/chats/${id}/answered`, status: 404 },
   "an upload to a chat": {
     id: "chat",
     method: "POST",

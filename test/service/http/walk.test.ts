@@ -51,6 +51,7 @@ const NEEDS: Record<string, Need | null> = {
   "GET /api/v1/chats/:id": "chats:read",
   "PATCH /api/v1/chats/:id": "chats:write",
   "POST /api/v1/chats/:id/answered": "chats:write",
+  "DELETE /api/v1/chats/:id/answered": "chats:write",
   "GET /api/v1/chats/:id/messages": "messages:read",
   "GET /api/v1/chats/:id/messages/:messageId": "messages:read",
   "GET /api/v1/chats/:id/messages/:messageId/media": "messages:read",

@@ -288,6 +288,7 @@ const DAILY = [
   "POST /chats",
   "PATCH /chats/:id",
   "POST /chats/:id/answered",
+  "DELETE /chats/:id/answered",
   "POST /chats/:id/media",
   "POST /chats/:id/messages",
   "PATCH /chats/:id/messages/:messageId",

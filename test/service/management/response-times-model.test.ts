@@ -31,7 +31,7 @@ stopTheClock();
 
 type Member = "ann" | "bob";
 type Act =
-  | { kind: "write" | "answered" | "crash" | "redact"; chat: number }
+  | { kind: "write" | "answered" | "unanswered" | "crash" | "redact"; chat: number }
   | { kind: "send" | "later"; chat: number; by: Member | null }
   | { kind: "assign"; chat: number; to: Member | null }
   | { kind: "pass"; ms: number }
@@ -45,7 +45,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("later"), chat, by: member }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("assign"), chat, to: member }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom("pass"), ms: fc.constantFrom(...STEPS) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("crash", "answered", "redact"), chat }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("crash", "answered", "unanswered", "redact"), chat }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("report", "report", "lose", "crash organization") }) },
 ) as fc.Arbitrary<Act>;
 
@@ -54,6 +54,10 @@ interface ModelChat {
   id: string;
   lastAt: number;
   waitsSince: number | null;
+  /** Since when nobody has written to the contact that wrote; null if somebody has. */
+  wroteAt: number | null;
+  /** The wait was marked as answered, and is not counted. */
+  isUncounted: boolean;
   assignee: Member | null;
   scheduled: { dueAt: number; by: Member | null }[];
 }
@@ -72,6 +76,7 @@ class Model {
 
   write(chat: ModelChat): void {
     this.#message(chat, chat.assignee, "received");
+    chat.wroteAt ??= chat.lastAt;
     chat.waitsSince ??= chat.lastAt;
   }
 
@@ -79,8 +84,10 @@ class Model {
     const since = chat.waitsSince;
     const ms = Math.max(chat.lastAt, Date.now()) - (since ?? 0);
     const name = CLASSES.find(([end]) => ms < end)?.[1] ?? "";
-    this.#message(chat, by, "sent", ...(since === null ? [] : ["answers", name]));
+    this.#message(chat, by, "sent", ...(since === null || chat.isUncounted ? [] : ["answers", name]));
     chat.waitsSince = null;
+    chat.wroteAt = null;
+    chat.isUncounted = false;
   }
 
   place(chat: ModelChat): void {
@@ -107,7 +114,15 @@ async function runDay(acts: Act[]): Promise<void> {
   const model = new Model();
   const newModelChat = async (): Promise<ModelChat> => {
     const { id, createdAt } = await newChat(api, channelId);
-    return { id, lastAt: Date.parse(createdAt), waitsSince: null, assignee: null, scheduled: [] };
+    return {
+      id,
+      lastAt: Date.parse(createdAt),
+      waitsSince: null,
+      wroteAt: null,
+      isUncounted: false,
+      assignee: null,
+      scheduled: [],
+    };
   };
   const chats = [await newModelChat(), await newModelChat()] as const;
   let latest = Date.now();
@@ -155,6 +170,14 @@ async function runDay(acts: Act[]): Promise<void> {
       endLosses();
       await succeed("POST", `/chats/${one.id}/answered`);
       one.waitsSince = null;
+      one.isUncounted = false;
+    }
+    if (each.kind === "unanswered") {
+      endLosses();
+      const { status } = await api("DELETE", `/chats/${one.id}/answered`);
+      expect(status).toBe(one.wroteAt === null ? 409 : 200);
+      if (one.wroteAt !== one.waitsSince) one.isUncounted = true;
+      one.waitsSince = one.wroteAt;
     }
     if (each.kind === "redact") {
       const { messages } = (await api("GET", `/chats/${one.id}/messages`)).body;

@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/model/id.ts";
@@ -83,6 +83,35 @@ test("a run that is marked as answered is not counted, and the one after it is",
   pass(MINUTE);
   await send();
   expect(await sums(channelId)).toMatchObject({ answers: 1, within5m: 1 });
+});
+
+test.each([false, true])(
+  "a run that is marked as answered stays uncounted if that is taken back (evicted: %s)",
+  async (isEvicted) => {
+    const { write, send, sums, channelId, chatId, api } = await desk();
+    await write();
+    pass(HOUR);
+    await api("POST", `/chats/${chatId}/answered`);
+    await write();
+    expect((await api("DELETE", `/chats/${chatId}/answered`)).status).toBe(200);
+    if (isEvicted) await evictDurableObject(env.CHATS.getByName(chatId));
+    await write();
+    pass(HOUR);
+    await send();
+    expect(await sums(channelId)).toEqual({ received: 3, sent: 1, newChats: 1 });
+    await write();
+    pass(MINUTE);
+    await send();
+    expect(await sums(channelId)).toMatchObject({ answers: 1, within5m: 1 });
+  },
+);
+
+test("taking an answered back that nobody gave leaves the run counted", async () => {
+  const { write, send, sums, channelId, chatId, api } = await desk();
+  await write();
+  expect((await api("DELETE", `/chats/${chatId}/answered`)).status).toBe(200);
+  await send();
+  expect(await sums(channelId)).toMatchObject({ answers: 1, within1m: 1 });
 });
 
 test("an answer counts for the member whose session sent it or whom the request named, and for nobody else", async () => {

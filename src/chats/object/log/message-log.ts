@@ -176,6 +176,18 @@ export class MessageLog {
     }
   }
 
+  /**
+   * When the contact wrote the first message after the last one to it, Unix milliseconds, among the newest 1,000
+   * messages; null if it wrote none.
+   */
+  firstUnansweredAt(): number | null {
+    const query = `select doc ->> '$.createdAt' as at from messages where seq > coalesce((
+        select seq from messages where seq > ?1 and doc ->> '$.direction' = 'OUTBOUND' order by seq desc limit 1), ?1)
+      order by seq limit 1`;
+    const [first] = this.#sql.exec<{ at: string }>(query, this.newest().seq - RECENT_MESSAGES).toArray();
+    return first ? Date.parse(first.at) : null;
+  }
+
   /** A message by its id, which ends with its seq unless the message was scheduled. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
     const seq = seqOf(id);

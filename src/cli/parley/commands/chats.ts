@@ -45,6 +45,15 @@ export const chatCommands = [
       out.record(body, body.chat);
     },
   }),
+  command({
+    name: "chats unanswered",
+    about: "Mark a chat as unanswered again, if nobody has written to the contact since",
+    operands: ["chat"],
+    async run({ operands, service, out }) {
+      const { body } = await service.asClient("DELETE", `/chats/${operands.chat}/answered`);
+      out.record(body, body.chat);
+    },
+  }),
 ];
 
 function memberOrNobody(given: string | undefined): string | null | undefined {
