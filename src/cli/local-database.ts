@@ -1,9 +1,11 @@
-import { readdir } from "node:fs/promises";
+import { createHash, createHmac } from "node:crypto";
+import { access, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The migrations of a checkout, in order, and those that the database of `npm start` has; null if there is no database.
- * Only reads the database.
+ * The migrations of a checkout, in order, and those that its local database has; null if there is no database. Only
+ * reads the database.
+ * @param state the folder of the local data
  * @throws if it can't be read
  */
 export async function localMigrations(
@@ -11,11 +13,24 @@ export async function localMigrations(
   state: string,
 ): Promise<{ all: string[]; applied: string[] | null }> {
   const all = (await readdir(join(root, "migrations"))).filter((name) => name.endsWith(".sql")).sort();
-  // The folder where wrangler stores databases.
-  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
-  const files = (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  const applied = await Promise.all(files.map((file) => appliedIn(join(folder, file))));
-  return { all, applied: files.length > 0 ? applied.flat() : null };
+  const database = join(state, await databasePath(root));
+  const isThere = await access(database).then(
+    () => true,
+    () => false,
+  );
+  return { all, applied: isThere ? await appliedIn(database) : null };
+}
+
+/** Where wrangler stores the database of `wrangler.toml`, below the folder of the local data. */
+export async function databasePath(root: string): Promise<string> {
+  const configuration = await readFile(join(root, "wrangler.toml"), "utf8");
+  const [, id = ""] = /^\s*database_id\s*=\s*"([^"\r\n]*)"/m.exec(configuration) ?? [];
+  const kind = "miniflare-D1DatabaseObject";
+  // The name of a Durable Object's file: the runtime derives it from the class and the name of the object.
+  const key = createHash("sha256").update(kind).digest();
+  const hash = (data: string | Buffer) => createHmac("sha256", key).update(data).digest().subarray(0, 16);
+  const name = hash(id);
+  return join("v3", "d1", kind, `${Buffer.concat([name, hash(name)]).toString("hex")}.sqlite`);
 }
 
 async function appliedIn(path: string): Promise<string[]> {

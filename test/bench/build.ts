@@ -38,7 +38,7 @@ export async function buildScripts(
 ): Promise<Scripts> {
   const own = ["steps", "counted", "delayed", "direct", "floors", "literal", "counted-literal"];
   await Promise.all([
-    wranglerIn(root, "deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
+    wranglerIn(root, "deploy", "--dry-run", minify ? "--minify" : "--no-minify", "--outdir", join(folder, "parley")),
     bundle(Object.fromEntries(own.map((name) => [name, join(root, "test/bench/workers", `${name}.ts`)])), folder),
   ]);
   return {

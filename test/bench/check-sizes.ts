@@ -15,7 +15,7 @@ interface Measured {
 }
 
 async function measure(folder: string): Promise<Measured[]> {
-  await wrangler("deploy", "--dry-run", "--minify", "--outdir", join(folder, "worker"));
+  await wrangler("deploy", "--dry-run", "--outdir", join(folder, "worker"));
   const web = await buildWeb(join(folder, "web"));
   const bytes = (...paths: string[]) => paths.reduce((sum, path) => sum + (web[path] ?? Number.NaN), 0) / KIB;
   const ofConsole = Object.keys(web).filter((path) => path.startsWith("web-assets/console/"));

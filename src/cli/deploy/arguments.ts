@@ -14,7 +14,7 @@ export const DEPLOY_USAGE = `Usage: npm run deploy -- [options of wrangler deplo
 Deploys Parley to Cloudflare: the buckets for files, the database, its migrations, the secrets and the Worker. Keeps
 what exists, so you can repeat it at any time.
 
-  --dry-run        Shows what it would do and changes nothing.
+  --dry-run        Shows what it would do and changes nothing. Without a login, it shows what an account can lack.
   --without-files  Deploys without the buckets, for an account without R2. Uploads then get 503; all else works.
 `;
 

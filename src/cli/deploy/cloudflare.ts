@@ -5,6 +5,9 @@ import { CommandError } from "../command-error.ts";
 import { type Environment, type ProcessResult, runWrangler } from "../wrangler.ts";
 import type { Bucket } from "./config-file.ts";
 
+/** wrangler has no login and no token. */
+export class NotLoggedIn extends CommandError {}
+
 /** Calls Cloudflare through wrangler. Each method runs one or two wrangler commands. */
 export class Cloudflare {
   readonly #config: string;
@@ -21,12 +24,13 @@ export class Cloudflare {
    * Checks the login and selects the account for all further calls.
    * @param given the id of the account. If undefined, the login must have exactly one account
    * @returns the account's name, or its id if the name is unknown
-   * @throws CommandError without a login, or if the login has several accounts and `given` is undefined
+   * @throws NotLoggedIn without a login
+   * @throws CommandError if the login has several accounts and `given` is undefined
    */
   async logIn(given: string | undefined): Promise<string> {
     const result = await this.#run(["whoami", "--json"]);
     const user = parsed<{ loggedIn: boolean; accounts?: Account[] }>(result.stdout);
-    if (user?.loggedIn === false) throw new CommandError(`Not logged in to Cloudflare. ${LOG_IN}`);
+    if (user?.loggedIn === false) throw new NotLoggedIn(`Not logged in to Cloudflare. ${LOG_IN}`);
     // An API token may allow a deploy but not this request.
     if (result.code !== 0 && !given) throw commandError("Cloudflare can't identify you", result, LOG_IN);
     const accounts = user?.accounts ?? [];
@@ -112,7 +116,7 @@ export class Cloudflare {
     const outputFile = join(folder, "output");
     const env = { WRANGLER_OUTPUT_FILE_PATH: outputFile };
     const advice = "The deployed version is unchanged, unless the error says otherwise.";
-    const args = ["deploy", "--minify", ...secrets, ...others];
+    const args = ["deploy", ...secrets, ...others];
     await this.#runOrFail(args, "The Worker can't be deployed", { advice, env, config });
     const lines = (await readFile(outputFile, "utf8").catch(() => "")).split("\n");
     const entries = lines.map((line) => parsed<{ type: string; targets?: string[] }>(line));
@@ -121,7 +125,7 @@ export class Cloudflare {
 
   /** Builds the Worker without uploading it. @param config as for `deploy` */
   async build(others: string[], config?: string): Promise<void> {
-    await this.#runOrFail(["deploy", "--dry-run", "--minify", ...others], "The Worker can't be built", { config });
+    await this.#runOrFail(["deploy", "--dry-run", ...others], "The Worker can't be built", { config });
   }
 
   #run(args: string[], { env, config = this.#config }: RunOptions = {}): Promise<ProcessResult> {

@@ -5,7 +5,7 @@ import { CommandError, reasonOf } from "../command-error.ts";
 import { log, printError, printWarning, step } from "../progress.ts";
 import { addressIn, awaitAnswer } from "./address.ts";
 import { DEPLOY_USAGE, type DeployArguments, readDeployArguments } from "./arguments.ts";
-import { Cloudflare } from "./cloudflare.ts";
+import { Cloudflare, NotLoggedIn } from "./cloudflare.ts";
 import { type Bucket, readBuckets, readTarget, type Target, withDatabaseId, withoutBuckets } from "./config-file.ts";
 import { refuseLocalOnly } from "./local-only.ts";
 import {
@@ -42,12 +42,19 @@ async function main(argv: string[]): Promise<number> {
   });
   const target = readTarget(text);
   refuseLocalOnly({ configuration: text, argv, secrets: null });
-  await step(
-    () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
-    (account) => `Logged in to the account ${account}`,
-  );
+  try {
+    await step(
+      () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
+      (account) => `Logged in to the account ${account}`,
+    );
+  } catch (error) {
+    if (!given.dryRun || !(error instanceof NotLoggedIn)) throw error;
+    printWarning(`${error.message} This dry run doesn't know what the account has.`);
+    await dryRun(target, text, given, null);
+    return 0;
+  }
   refuseLocalOnly({ configuration: text, argv, secrets: await cloudflare.secrets() });
-  if (given.dryRun) await dryRun(target, text, given);
+  if (given.dryRun) await dryRun(target, text, given, cloudflare);
   else await deploy(target, text, given);
   return 0;
 }
@@ -90,7 +97,7 @@ async function deploy(target: Target, text: string, given: DeployArguments): Pro
 async function prepareBuckets(text: string): Promise<void> {
   await step(
     async () => {
-      const missing = await missingBuckets(text);
+      const missing = await missingBuckets(readBuckets(text));
       for (const bucket of missing) await cloudflare.createBucket(bucket);
       return missing.map(({ name }) => name);
     },
@@ -98,9 +105,9 @@ async function prepareBuckets(text: string): Promise<void> {
   );
 }
 
-async function missingBuckets(text: string): Promise<Bucket[]> {
+async function missingBuckets(buckets: Bucket[]): Promise<Bucket[]> {
   const missing: Bucket[] = [];
-  for (const bucket of readBuckets(text)) if (!(await cloudflare.hasBucket(bucket))) missing.push(bucket);
+  for (const bucket of buckets) if (!(await cloudflare.hasBucket(bucket))) missing.push(bucket);
   return missing;
 }
 
@@ -158,25 +165,36 @@ async function prepareSecrets() {
   );
 }
 
-/** `--dry-run`: builds the Worker and prints what a deploy would change. */
-async function dryRun({ databaseName: name, databaseId }: Target, text: string, given: DeployArguments): Promise<void> {
-  const buckets = given.withoutFiles ? [] : await missingBuckets(text);
-  const found = databaseId ?? (await cloudflare.findDatabase(name));
-  const names = await cloudflare.secrets();
+/**
+ * `--dry-run`: builds the Worker and prints what a deploy would change.
+ * @param account null without a login: then all is printed that an account can lack
+ */
+async function dryRun(
+  { databaseName: name, databaseId }: Target,
+  text: string,
+  given: DeployArguments,
+  account: Cloudflare | null,
+): Promise<void> {
+  const all = given.withoutFiles ? [] : readBuckets(text);
+  const buckets = account ? await missingBuckets(all) : all;
+  const found = databaseId ?? (await account?.findDatabase(name));
+  const names = (await account?.secrets()) ?? null;
   const { missing, toCreate } = planSecrets(names, await savedSecrets(root));
   const making = isBuild ? "leave out" : "create";
   await step(
     () => withConfig(given, (path) => cloudflare.build(given.others, path)),
     () => "The Worker builds",
   );
-  log("Without --dry-run this would:");
+  log(account ? "Without --dry-run this would:" : "Without --dry-run this would, unless the account has it already:");
   if (buckets.length > 0) log(`  create the buckets ${buckets.map(({ name }) => name).join(", ")}`);
   if (!found) log(`  create the database ${name}`);
   if (!databaseId) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");
   if (missing.length > 0)
     log(`  set ${missing.join(", ")}${toCreate.length > 0 ? `, and ${making} ${toCreate.join(", ")}` : ""}`);
-  log(names ? "  deploy a new version of the Worker" : "  create the Worker");
+  log(
+    names ? "  deploy a new version of the Worker" : account ? "  create the Worker" : "  create or update the Worker",
+  );
 }
 
 /** Prints the next steps. @param set the names of the secrets that this deploy set */

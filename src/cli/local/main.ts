@@ -60,7 +60,7 @@ async function main(argv: string[]): Promise<number> {
   const server = serve(files, { ...given, port, vars }, take, stop.signal);
   const introduced = doStep(
     () => awaitHealthy(base, stop.signal),
-    () => "Server awaitHealthy",
+    () => `The server answers at ${base}`,
   ).then(async () => {
     hasAnswered = true;
     const adminToken = variables.ADMIN_TOKEN ?? "";

@@ -6,6 +6,9 @@ import type { StartArguments } from "./arguments.ts";
 import { freePort } from "./port.ts";
 import { errorLines, workerLines } from "./wrangler-log.ts";
 
+/** Tells the build step of `wrangler dev` that `npm start` has prepared this server. */
+export const IS_PREPARED = "PARLEY_IS_PREPARED";
+
 /** The paths of the server's configuration and data. */
 export type ServerFiles = { config: string; state: string };
 
@@ -39,7 +42,8 @@ export async function serve(
   const isGiven = others.some((other) => other.startsWith("--inspector-port"));
   const inspector = isGiven ? [] : ["--inspector-port", String(await inspectorPort(port))];
   const listening = ["--ip", ip, "--port", String(port), ...inspector];
-  const child = startWrangler(["dev", ...others, ...listening, ...variables, ...flags(files)], signal);
+  const args = ["dev", ...others, ...listening, ...variables, ...flags(files)];
+  const child = startWrangler(args, signal, { [IS_PREPARED]: "true" });
   const worker = workerLines((line) => take(line, isWarning(line) ? "error" : "log"));
   const errors = errorLines((line) => take(line, "error"));
   const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, errors)];

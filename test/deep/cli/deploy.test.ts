@@ -193,6 +193,25 @@ test("--dry-run prints the steps and changes nothing", { timeout: PATIENCE_MS },
   expect(await read(".deploy.vars")).toBe("ADMIN_TOKEN=kept\n");
 });
 
+test("--dry-run without a login builds the Worker and prints the steps for an account that may have nothing", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const { code, stderr } = await deploy(["--dry-run"], { CLOUDFLARE_API_TOKEN: "" });
+  expect(stderr).toMatch(
+    /^! Not logged in to Cloudflare\. .* This dry run doesn't know what the account has\.\n✓ The Worker builds/,
+  );
+  expect(stderr).toContain(`Without --dry-run this would, unless the account has it already:
+  create the buckets parley-media, parley-media-eu, parley-media-us
+  create the database parley
+  write the database's id into wrangler.toml
+  apply the migrations that the database lacks
+  set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and create ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY
+  create or update the Worker
+`);
+  expect(code).toBe(0);
+  expect(cloudflare.done).toEqual([]);
+});
+
 test("an argument that selects another Worker is refused before any request", async () => {
   const { code, stderr } = await deploy(["--name", "other"]);
   expect(stderr).toMatch(/^✗ npm run deploy doesn't support --name, .*\n$/);

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/cli/local/port.ts";
+import { databasePath } from "../../../src/cli/local-database.ts";
 import { copyCheckout } from "../../support/world/checkout.ts";
 import { lastingPort } from "../../support/world/lasting-port.ts";
 
@@ -203,9 +204,8 @@ test("wrong arguments are one sentence on stderr and exit code 2", async () => {
 
 test("data of an earlier layout is one sentence on stderr and exit code 1, and stays as it is", async () => {
   const state = join(checkout, "earlier");
-  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
-  await mkdir(folder, { recursive: true });
-  const path = join(folder, `${"a".repeat(64)}.sqlite`);
+  const path = join(state, await databasePath(checkout));
+  await mkdir(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
   database.exec("create table d1_migrations (name text); insert into d1_migrations values ('0000_directory.sql')");
   database.close();
@@ -237,6 +237,7 @@ test("a demo with a damaged file is replaced, and --verbose shows steps and requ
   const { list } = await verbose.lines();
   expect(verbose.stderr).toContain("! A new demo organization replaces the previous one: its file is damaged.\n");
   expect(verbose.stderr).toContain("✓ Created the database");
+  expect(verbose.stderr).toMatch(/✓ The server answers at http:\/\/localhost:\d+ \(/);
   expect(verbose.stderr).not.toContain('"event"');
   expect(await paste(list)).toMatchObject({ messages: [] });
   await verbose.prints('"status":200');
