@@ -1,12 +1,14 @@
 import * as z from "zod/mini";
 import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
-import { hasMember } from "../db/members.ts";
+import { permissionsOf } from "../db/members.ts";
+import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
 import type { AsOwner, ChangeAnswer } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";
 import { metadataPatch } from "../model/message.ts";
+import { canTakeChats } from "../model/permission.ts";
 import { readChat } from "./get-chat.ts";
 
 /**
@@ -30,7 +32,7 @@ export const chatPatch = z
 /**
  * Changes the contact's name, the metadata and the assignee of a chat.
  * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
- *   `validation_failed` if the metadata would be too large; `unavailable` while the organization's object does not
+ *   `validation_failed` if the metadata would be too large, or the member only reads chats; `unavailable` while the organization's object does not
  *   answer: repeat the call
  */
 export async function patchChat(
@@ -39,15 +41,22 @@ export async function patchChat(
   chatId: string,
   { contact, metadata, assigneeId, ifAssigneeId }: z.output<typeof chatPatch>,
 ): Promise<Chat> {
-  // Not from the isolate's memory: a removed member must get no chat.
-  if (assigneeId != null && !(await hasMember(env, caller.organizationId, assigneeId))) {
-    throw new ApiError("member_not_found");
-  }
+  if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
   const { type, id, name } = caller.principal;
   const patch = { name: contact === null ? null : contact?.name, metadata };
   if (assigneeId === undefined) return changed(env, caller, chatId, (chat, as) => chat.patch(as, patch));
   const assignment = { assigneeId, ifAssigneeId, by: { type, id, name } };
   return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, patch));
+}
+
+/** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, and would leave the chat unanswered */
+async function checkAssignee(env: Env, { organizationId }: Owner, assigneeId: string): Promise<void> {
+  // Not from the isolate's memory: a removed member must get no chat.
+  const permissions = await permissionsOf(env, organizationId, assigneeId);
+  if (!permissions) throw new ApiError("member_not_found");
+  if (!canTakeChats(permissions)) {
+    throw fault("assigneeId", "must be a member with the permission messages:send or chats:write");
+  }
 }
 
 /**

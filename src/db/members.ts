@@ -3,10 +3,18 @@ import type { Permission } from "../model/permission.ts";
 import { directory } from "./client.ts";
 import { members } from "./schema.ts";
 
-/** Whether an organization has a member now, by the directory itself. @throws if it does not answer */
-export async function hasMember(env: Env, organizationId: string, id: string): Promise<boolean> {
+/**
+ * What a member of an organization may do now, by the directory itself; null if there is no such member.
+ * @throws if it does not answer
+ */
+export async function permissionsOf(
+  env: Env,
+  organizationId: string,
+  id: string,
+): Promise<readonly Permission[] | null> {
   const condition = and(eq(members.id, id), eq(members.organizationId, organizationId));
-  return (await directory(env).select({ id: members.id }).from(members).where(condition)).length > 0;
+  const [row] = await directory(env).select({ permissions: members.permissions }).from(members).where(condition);
+  return row?.permissions ?? null;
 }
 
 /** Which of these are members with a permission now, by the directory itself. @throws if it does not answer */

@@ -74,6 +74,11 @@ export function allow(permissions: readonly Permission[], need: Need): boolean {
   return needsOnlyOne(need) ? neededPermissions(need).some(isGiven) : neededPermissions(need).every(isGiven);
 }
 
+/** Whether a member can be assigned chats: one who may answer or change them. */
+export function canTakeChats(permissions: readonly Permission[]): boolean {
+  return permissions.includes("messages:send") || permissions.includes("chats:write");
+}
+
 const AGENT: readonly Permission[] = [
   "chats:read",
   "chats:write",

@@ -78,7 +78,8 @@ export const chatChange: RequestBodySpec = {
     contact: "The person outside the organization. Null deletes the name.",
     "contact.name": "The contact's name. Null deletes it.",
     metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
-    assigneeId: "The member to assign the chat to. Null unassigns it.",
+    assigneeId:
+      "The member to assign the chat to, who has the permission `messages:send` or `chats:write`. Null unassigns it.",
     ifAssigneeId:
       "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
   },

@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { PRESETS } from "../../src/model/permission.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
 let desk: Desk;
@@ -279,5 +281,24 @@ test("a filter by member has no count of all chats, and says what an empty list 
   await page.getByRole("heading", { name: "Every chat is assigned" }).waitFor();
   await page.getByRole("button", { name: "Unanswered", exact: true }).click();
   await page.getByRole("heading", { name: "No one is waiting for a reply" }).waitFor();
+  await page.context().close();
+});
+
+test("the menu that assigns a chat offers nobody who can only read, and a manager is told why keys need the operator", async () => {
+  const chat = await desk.chat("Una Unread");
+  const { id } = (await desk.api("POST", "/members", { name: "Vi Viewer", permissions: "viewer" })).member;
+  const page = await openAsMember(browser, desk, [...PRESETS.manager], screenOf(desk, `inbox/${chat.id}`));
+  await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).click();
+  await page.getByRole("menuitem", { name: "Ann" }).waitFor();
+  await expect.poll(() => page.getByRole("menuitem", { name: "Vi Viewer" }).count()).toBe(0);
+  await page.goto(`${base}${screenOf(desk, "keys")}`);
+  await page.getByText("Self-service for keys is off").waitFor();
+  await page.goto(`${base}${screenOf(desk, "members")}`);
+  await page.getByRole("button", { name: "Add a member" }).click();
+  const hint = page.getByText("can only revoke keys while self-service for keys is off");
+  await expect.poll(() => hint.count()).toBe(0);
+  await page.getByRole("button", { name: "Manager" }).click();
+  await hint.waitFor();
+  await desk.api("DELETE", `/members/${id}`);
   await page.context().close();
 });

@@ -1,5 +1,5 @@
 import { callObject } from "../../calls/call-object.ts";
-import { hasMember } from "../../db/members.ts";
+import { permissionsOf } from "../../db/members.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatRow } from "./chat-table.ts";
 import type { Existence } from "./existence.ts";
@@ -115,11 +115,11 @@ export class FreedChats implements DuePart {
         else this.#forgetMember(id);
         continue;
       }
-      const isThere = await hasMember(env, existence.id ?? "", id).catch(() => null);
+      const found = await permissionsOf(env, existence.id ?? "", id).catch(() => undefined);
       if (!existence.isReady()) return;
-      if (isThere === null) this.#store(id, now + AGAIN_AFTER_MS, 0);
-      else if (isThere) this.#forgetMember(id);
-      else this.left(id);
+      if (found === undefined) this.#store(id, now + AGAIN_AFTER_MS, 0);
+      else if (found === null) this.left(id);
+      else this.#forgetMember(id);
     }
   }
 

@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
+import { PERMISSIONS, type Permission } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { aroundCall, breakObject, countCalls } from "../../support/faults.ts";
 import {
@@ -19,6 +20,8 @@ import { report, writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
+
+const TAKES: readonly Permission[] = ["chats:write", "messages:send"];
 
 async function team() {
   const organization = await newOrganization();
@@ -102,6 +105,27 @@ test("a removed member, another organization's and an invented one get no chat",
   expect(await assigneeOf(id)).toBeNull();
   expectFaults(await (await team()).api("PATCH", `/chats/${id}`, { ifAssigneeId: null }), "ifAssigneeId");
   expect(organizationId).toMatch(/^org_/);
+});
+
+test("only a member who may answer or change chats is assigned one", async () => {
+  const { organizationId, newChat, assign, assigneeOf, api } = await team();
+  const { id } = await newChat();
+  const member = async (permissions: unknown): Promise<string> =>
+    created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Vi", permissions })).member.id;
+  const viewer = await member("viewer");
+  for (const other of [viewer, await member([]), await member(PERMISSIONS.filter((one) => !TAKES.includes(one)))]) {
+    expectFaults(await assign(id, other), "assigneeId");
+    expectFaults(await assign(id, other, { contact: { name: "Maya" } }), "assigneeId");
+  }
+  expect((await api("GET", `/chats/${id}`)).body.chat).toMatchObject({ assigneeId: null, contact: { name: null } });
+  for (const permission of TAKES) {
+    const taker = await member([permission]);
+    expect((await assign(id, taker)).body.chat.assigneeId).toBe(taker);
+    // A member who may no longer work on chats keeps this one until somebody takes it.
+    await admin("PATCH", `/members/${taker}`, { permissions: "viewer" });
+    expect(await assigneeOf(id)).toBe(taker);
+    expect((await assign(id, null, { ifAssigneeId: taker })).status).toBe(200);
+  }
 });
 
 test("GET /chats lists a member's chats and nobody's, latest activity first, page by page, alone or unanswered", async () => {

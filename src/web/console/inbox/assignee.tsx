@@ -1,3 +1,4 @@
+import { canTakeChats } from "../../../model/permission.ts";
 import type { Member } from "../api.ts";
 import { byName } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
@@ -9,7 +10,7 @@ import { currentSession } from "../session.ts";
 interface AssigneeProps {
   /** The chat's assignee; null for nobody. */
   id: string | null;
-  members: readonly Pick<Member, "id" | "name">[];
+  members: readonly Pick<Member, "id" | "name" | "permissions">[];
   /** Null if the person may not assign it. */
   onAssign: ((memberId: string | null) => void) | null;
 }
@@ -47,7 +48,7 @@ export function Assignee({ id, members, onAssign }: AssigneeProps) {
   return (
     <Menu label={label} button={shown} buttonClass="button assignee">
       {byName(members)
-        .filter((one) => one.id !== id)
+        .filter((one) => one.id !== id && canTakeChats(one.permissions))
         .map((one) => (
           <MenuItem key={one.id} onChoose={() => onAssign(one.id)}>
             <bdi>{one.name}</bdi>

@@ -46,7 +46,12 @@ function KeyList() {
       folded={{ isFolded: ({ key }) => !stateOf(key, now.value).isLive, name: "revoked or expired key" }}
       notice={
         may("keys:write") &&
-        !canCreate && <p class="notice tone-warn">Only the operator creates and changes keys. You can revoke them.</p>
+        !canCreate && (
+          <p class="notice tone-warn">
+            Self-service for keys is off, so only the operator creates and changes keys. Ask the operator to turn it on.
+            You can revoke keys.
+          </p>
+        )
       }
     >
       {(row) => <KeyRow key={row.key.id} row={row} />}

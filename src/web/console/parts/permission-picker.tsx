@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { DEFAULT_PERMISSIONS, type Permission, PRESETS } from "../../../model/permission.ts";
 import { plural } from "../format.ts";
+import { usePlace } from "../organization.ts";
 import { may } from "../session.ts";
 import { Chips } from "./button.tsx";
 
@@ -63,6 +64,7 @@ export function mayGive(permissions: readonly Permission[]): boolean {
  * is given already.
  */
 export function PermissionPicker({ given, choices }: { given: readonly Permission[]; choices: Choices }) {
+  const { selfService } = usePlace().organization;
   const chosen = useSignal<readonly Permission[]>(given);
   const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
   const buttons = Object.entries(choices).map(([label, permissions]) => ({
@@ -98,6 +100,12 @@ export function PermissionPicker({ given, choices }: { given: readonly Permissio
       {chosen.value.includes("webhooks:write") && !chosen.value.includes("events:read") && (
         <p class="hint warn">
           <code>webhooks:write</code> does nothing without <code>events:read</code>.
+        </p>
+      )}
+      {chosen.value.includes("keys:write") && selfService === null && (
+        <p class="hint warn">
+          <code>keys:write</code> can only revoke keys while self-service for keys is off. The operator turns it on
+          under Settings.
         </p>
       )}
     </fieldset>
