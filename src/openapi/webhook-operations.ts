@@ -152,7 +152,8 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       route: "POST /webhooks/{id}/enable",
       id: "enableWebhook",
       summary: "Enable a webhook",
-      description: "Enables a disabled webhook. Enabling an enabled one changes nothing.",
+      description:
+        "Enables a disabled webhook, and ends the waits of one that is failing or paused. Changes nothing of another.",
       body: {
         name: "WebhookEnabling",
         description: "Where it continues.",
@@ -175,6 +176,15 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
           webhook: { ...webhook, state: "disabled", reason: isOperator ? "operator" : "customer" },
         }),
       ],
+    },
+    {
+      route: "POST /webhooks/{id}/retry",
+      id: "retryWebhook",
+      summary: "Try all waiting events now",
+      description:
+        "Sends the events that wait now, each as one of its tries: also those that wait for the end of a pause, for a failing webhook, or for their next try. A failing webhook begins again as `trial`. Use it when your receiver works again after an outage.",
+      responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
+      errors: ["webhook_disabled"],
     },
     {
       route: "GET /webhooks/{id}/attempts",
@@ -212,7 +222,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       id: "retryWebhookEvent",
       summary: "Try an event now",
       description:
-        "Tries the chat's first waiting event now, instead of at `nextAttemptAt`. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable the webhook. If nothing waits, nothing changes.",
+        "Tries the chat's first waiting event now, instead of at `nextAttemptAt`. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable or retry the webhook. If nothing waits, nothing changes.",
       responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
     },
     {

@@ -23,6 +23,7 @@ import {
   readLine,
   readReplay,
   retryEvent,
+  retryWebhook,
   sendPing,
   skipEvent,
   startReplay,
@@ -78,6 +79,9 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
     .post("/webhooks/:id/disable", acts("webhook.disable"), async (c) => {
       const webhook = await disableWebhook(c.env, scopeOf(c), c.var.act, c.req.param("id"));
       return c.json({ webhook });
+    })
+    .post("/webhooks/:id/retry", acts("webhook.retry"), async (c) => {
+      return c.json({ webhook: await retryWebhook(c.env, scopeOf(c), c.req.param("id")) });
     })
     .get("/webhooks/:id/attempts", reads, validQuery(attemptsQuery), async (c) => {
       return c.json(await listAttempts(c.env, scopeOf(c), c.req.param("id"), c.req.valid("query")));

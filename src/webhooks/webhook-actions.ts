@@ -23,6 +23,17 @@ export async function enableWebhook(env: Env, scope: WebhookScope, id: string, {
   return describeWebhook(env, webhook);
 }
 
+/**
+ * Tries all events that wait for a webhook: those that wait for the end of a pause, for a failing webhook, or for their
+ * next try. @throws ApiError `webhook_disabled`
+ */
+export async function retryWebhook(env: Env, scope: WebhookScope, id: string) {
+  const webhook = await findActiveWebhook(env, scope, id);
+  const outcome = await callObject(env.WEBHOOKS, id, (object) => object.retry(id));
+  if (outcome !== "retried") throw new ApiError(outcome);
+  return describeWebhook(env, webhook);
+}
+
 /** Disables a webhook. Its events wait until it is enabled. It never waits for the audit log. */
 export async function disableWebhook(env: Env, scope: WebhookScope, { row }: RequestAct, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);

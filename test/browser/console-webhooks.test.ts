@@ -57,6 +57,9 @@ test("a webhook is created, pinged, and its failing chat is looked at, skipped a
     .locator("+ dd")
     .getByText("1", { exact: true })
     .waitFor();
+  const tries = endpoint.calls.length;
+  await button(page, "Retry now").click();
+  await expect.poll(() => endpoint.calls.length, { timeout: 3_000 }).toBeGreaterThan(tries);
   await page
     .getByRole("link", { name: /^Event \d/ })
     .first()

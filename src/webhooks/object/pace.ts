@@ -36,7 +36,7 @@ export interface PermitCase {
  * - `held`: the line's last call may still be under way.
  * - `full`: no slot is free.
  * - `reserved`: the line asks again at `at`, with `at` as its reservation.
- * - `blocked`: the webhook is failing, disabled or paused for long.
+ * - `blocked`: the webhook is failing, disabled or paused, or no start is free for a minute. The line waits to be woken.
  */
 export type PermitDecision =
   | { outcome: "granted"; at: number; isProbe: boolean }
@@ -69,6 +69,8 @@ export function decidePermit(asked: PermitCase, now: number): { decision: Permit
   if (state.probes && (used > 0 || !mayProbe(state.probes, lineId, othersWait, now))) {
     return decided({ outcome: "blocked" });
   }
+  // The line waits for the end of the pause in a row, where others find it: somebody may end the pause earlier.
+  if (state.pausedUntil - now > MAX_HOLD_MS) return decided({ outcome: "blocked" });
   if (used >= slots) return decided({ outcome: "full" });
   const { start, isReserved } = startOf(asked, now);
   const at = Math.ceil(start);
@@ -116,13 +118,13 @@ export function takeStart(
   return { at: Math.ceil(start), pace: { clock: Math.max(clock, following), nextStartAt: following } };
 }
 
-/** Reserves the next free start for a line that is woken. */
+/** Reserves the next free start for a line that is woken. @param earliest Unix milliseconds */
 export function reserveStart(
   { clock, nextStartAt }: CallPace,
   perSecond: number,
-  now: number,
+  earliest: number,
 ): { at: number; pace: CallPace } {
-  const start = Math.max(now, clock, nextStartAt);
+  const start = Math.max(earliest, clock, nextStartAt);
   return { at: Math.ceil(start), pace: { clock: start + 1_000 / perSecond, nextStartAt } };
 }
 

@@ -20,7 +20,7 @@ import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./
 import { Pings } from "./pings.ts";
 import type { Replays } from "./replays.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
-import { afterTime, disable, disablesAtOf, enable, nextChangeAt, type WebhookState } from "./state.ts";
+import { afterTime, disable, disablesAtOf, enable, nextChangeAt, retry, type WebhookState } from "./state.ts";
 import type { WaitingLines } from "./waiting-lines.ts";
 import { Waker } from "./waker.ts";
 
@@ -147,7 +147,17 @@ export class WebhookPermits implements DuePart {
   async enable(from: "pending" | "now"): Promise<void> {
     if (!(await this.#configure())) return;
     this.#webhook.set(enable(this.#webhook.current, from, this.#ports.clock.now()));
+    this.#waker.reset();
     await this.#finish();
+  }
+
+  /** Tries all events that wait, whatever they wait for. */
+  async retry(): Promise<"retried" | "webhook_disabled"> {
+    if (!(await this.#configure()) || this.#webhook.state.name === "disabled") return "webhook_disabled";
+    this.#webhook.set(retry(this.#webhook.current, this.#ports.clock.now()));
+    this.#waker.reset();
+    await this.#finish();
+    return "retried";
   }
 
   /** @param act the row of somebody who disables it, for the audit log: stored in the commit of the change */
@@ -218,8 +228,10 @@ export class WebhookPermits implements DuePart {
 
   async #configure(version = 0): Promise<WebhookConfig | null> {
     const config = await this.#ports.configuration(version);
+    const before = this.#config;
     this.#config = config ?? undefined;
     if (config) this.#webhook.useUrl(config.url);
+    if (before && config && config.perSecond > before.perSecond) this.#freeReservations();
     return config;
   }
 
@@ -318,8 +330,14 @@ export class WebhookPermits implements DuePart {
 
   #stateChanged(before: WebhookState, { name, pausedUntil }: WebhookState): void {
     // Starts that were reserved before a pause or a failure are no longer valid.
-    if (name !== before.name || pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
+    if (name !== before.name || pausedUntil !== before.pausedUntil) this.#freeReservations();
     this.#changed.announce();
+  }
+
+  /** Lines that would come back at their starts, up to a minute later, are woken as soon as they can start. */
+  #freeReservations(): void {
+    const { clock, waiting } = this.#ports;
+    for (const lineId of this.#slots.dropReservations(clock.now())) waiting.add(lineId);
   }
 
   #release(lineId: string, permit: string): void {

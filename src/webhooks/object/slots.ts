@@ -75,9 +75,9 @@ export class Slots {
     this.#reserved.set(lineId, at);
   }
 
-  /** Keeps a slot and the next start for a line that is woken. */
-  reserveForWoken(lineId: string, perSecond: number, now: number): void {
-    const { at, pace } = reserveStart(this.pace, perSecond, now);
+  /** Keeps a slot and the next start for a line that is woken. @param earliest Unix milliseconds */
+  reserveForWoken(lineId: string, perSecond: number, earliest: number): void {
+    const { at, pace } = reserveStart(this.pace, perSecond, earliest);
     this.pace = pace;
     this.#reserved.set(lineId, at);
     this.#woken.set(lineId, at + WOKEN_MS);
@@ -97,10 +97,12 @@ export class Slots {
     return true;
   }
 
-  /** No reserved start is valid now. */
-  dropReservations(): void {
+  /** No reserved start is valid now. @returns the lines that would ask again only at a later start */
+  dropReservations(now: number): string[] {
+    const later = [...this.#reserved].filter(([lineId, at]) => at > now && !this.#woken.has(lineId));
     this.#reserved.clear();
     this.pace = { ...this.pace, clock: 0 };
+    return later.map(([lineId]) => lineId);
   }
 
   clear(): void {

@@ -237,12 +237,17 @@ export function disable({ state, tally }: Webhook, reason: DisabledReason, now: 
 export function enable(webhook: Webhook, from: "pending" | "now", now: number): Change {
   const { state, tally } = webhook;
   if (state.name !== "failing" && state.name !== "disabled") {
-    if (state.pausedUntil <= now) return { state, tally, notices: [] };
     // A request that is repeated must not drop the events that happened in between.
-    return { state: { ...state, pausedUntil: 0, askedPause: null, startedAt: now }, tally, notices: [] };
+    return state.pausedUntil <= now ? { state, tally, notices: [] } : freshStart(webhook, now);
   }
   const trial = startTrial(webhook, now);
   return from === "now" ? { ...trial, state: { ...trial.state, skipBefore: now } } : trial;
+}
+
+/** Sends all that waits now: also events that wait for their next try. A disabled webhook stays disabled. */
+export function retry(webhook: Webhook, now: number): Change {
+  if (webhook.state.name === "disabled") return { ...webhook, notices: [] };
+  return webhook.state.name === "failing" ? startTrial(webhook, now) : freshStart(webhook, now);
 }
 
 /** The webhook has another URL. Someone who disabled it must enable it. */
@@ -250,6 +255,10 @@ export function afterNewUrl(webhook: Webhook, now: number): Change {
   const { reason } = webhook.state;
   if (reason === "customer" || reason === "operator") return { ...webhook, notices: [] };
   return startTrial(webhook, now);
+}
+
+function freshStart({ state, tally }: Webhook, now: number): Change {
+  return { state: { ...state, pausedUntil: 0, askedPause: null, startedAt: now }, tally, notices: [] };
 }
 
 function startTrial({ state, tally }: Webhook, now: number): Change {

@@ -60,7 +60,7 @@ export class Waker {
       this.#isNoneLeft = !line;
       if (!line) return;
       this.#underWay.add(line.lineId);
-      slots.reserveForWoken(line.lineId, limits.perSecond, clock.now());
+      slots.reserveForWoken(line.lineId, limits.perSecond, Math.max(clock.now(), this.#ports.state().pausedUntil));
       this.#ports.background(this.#wake(line.lineId, line.number));
     }
   }
@@ -88,7 +88,7 @@ export class Waker {
     return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
   }
 
-  /** Call after all storage was deleted. */
+  /** Lines that did not answer are woken again now. Call also after all storage was deleted. */
   reset(): void {
     this.#unreachable.clear();
   }

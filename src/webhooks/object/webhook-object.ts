@@ -90,6 +90,11 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.enable(from);
   }
 
+  /** Tries all events that wait now. */
+  retry(webhookId: string): Promise<"retried" | "webhook_disabled"> {
+    return this.#of(webhookId).permits.retry();
+  }
+
   /** @param act see `WebhookPermits.disable` */
   disable(webhookId: string, reason: DisabledReason, act?: EndedAct): Promise<void> {
     return this.#of(webhookId).permits.disable(reason, act);

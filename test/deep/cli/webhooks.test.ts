@@ -42,6 +42,8 @@ test.for([
   [["enable", "whk_g1", "--from", "now"], "POST", "/webhooks/whk_g1/enable", { from: "now" }],
   [["disable", "whk_g1"], "POST", "/webhooks/whk_g1/disable", {}],
   [["chat", "whk_g1", "cht_g1"], "GET", "/webhooks/whk_g1/chats/cht_g1", {}],
+  [["retry", "whk_g1"], "POST", "/webhooks/whk_g1/retry", {}],
+  [["retry", "whk_g1", "cht_g1"], "POST", "/webhooks/whk_g1/chats/cht_g1/retry", {}],
   [["skip", "whk_g1", "cht_g1", EVENT], "POST", "/webhooks/whk_g1/chats/cht_g1/skip", { eventId: EVENT }],
   [["replay", "whk_g1", "--event", EVENT], "POST", "/webhooks/whk_g1/replays", { eventId: EVENT }],
   [["replay", "whk_g1", "--failed"], "POST", "/webhooks/whk_g1/replays", { failed: true }],

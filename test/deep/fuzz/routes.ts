@@ -74,6 +74,7 @@ function webhookShapes(prefix: string, list: string, ids: string[]): Record<stri
     [`POST ${one}/ping`]: { ids: webhook, body: pingBody },
     [`POST ${one}/enable`]: { ids: webhook, body: enableBody },
     [`POST ${one}/disable`]: { ids: webhook },
+    [`POST ${one}/retry`]: { ids: webhook },
     [`GET ${one}/attempts`]: { ids: webhook, query: attemptsQuery },
     [`GET ${one}/chats/:chatId`]: { ids: webhookChat },
     [`POST ${one}/chats/:chatId/retry`]: { ids: webhookChat },

@@ -86,6 +86,7 @@ const NEEDS: Record<string, Need | null> = {
   "POST /api/v1/webhooks/:id/ping": "webhooks:write",
   "POST /api/v1/webhooks/:id/enable": "webhooks:write",
   "POST /api/v1/webhooks/:id/disable": "webhooks:write",
+  "POST /api/v1/webhooks/:id/retry": "webhooks:write",
   "GET /api/v1/webhooks/:id/attempts": "webhooks:read",
   "GET /api/v1/webhooks/:id/chats/:chatId": "webhooks:read",
   "POST /api/v1/webhooks/:id/chats/:chatId/retry": "webhooks:write",

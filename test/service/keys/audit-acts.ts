@@ -172,6 +172,7 @@ export const ACTS: Act[] = [
   act("webhook.enable", "POST /webhooks/:webhookId/enable"),
   act("webhook.disable", "POST /webhooks/:webhookId/disable"),
   act("webhook.replay", "POST /webhooks/:webhookId/replays", { body: { failed: true } }),
+  act("webhook.retry", "POST /webhooks/:webhookId/retry"),
   act("webhook.retry", "POST /webhooks/:webhookId/chats/:chatId/retry"),
   act("webhook.skip", "POST /webhooks/:webhookId/chats/:chatId/skip", { body: stuckEvent }),
   act("webhook.delete", "DELETE /webhooks/:webhookId"),

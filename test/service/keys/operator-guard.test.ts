@@ -61,6 +61,7 @@ const CONTRACT = [
   "POST /webhooks/:id/ping",
   "POST /webhooks/:id/enable",
   "POST /webhooks/:id/disable",
+  "POST /webhooks/:id/retry",
   "GET /webhooks/:id/attempts",
   "GET /webhooks/:id/chats/:chatId",
   "POST /webhooks/:id/chats/:chatId/retry",

@@ -1,6 +1,7 @@
 import type { StoredLine } from "../../../src/webhooks/line/line.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
+import { checkHurry } from "./end-hurry.ts";
 import { checkReplay } from "./end-replay.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { BookedLine } from "./lines-book.ts";
@@ -62,7 +63,9 @@ export async function checkEnd(parts: Parts): Promise<void> {
   const works = [...webhooks.values()].filter(({ name }) => {
     return !(isDead && name === ill) && judge.book.webhooks.get(name)?.isBeingDeleted === false;
   });
-  if (works.length > 0) await checkReplay(parts, world.pick(works));
+  if (works.length === 0) return;
+  await checkHurry(parts, world.pick(works));
+  await checkReplay(parts, world.pick(works));
 }
 
 /** The lines of a chat, and when nothing makes them wait. */

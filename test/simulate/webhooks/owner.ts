@@ -91,6 +91,12 @@ export class Owner {
     this.#change(id, () => this.#call(this.#webhook(id), "enable", [id, from]));
   }
 
+  /** Tries all events that wait now. */
+  retry(id: string): void {
+    this.#world.count("retry");
+    this.#change(id, () => this.#call(this.#webhook(id), "retry", [id]));
+  }
+
   replay(id: string, request: object): void {
     this.#world.count("replay");
     this.#change(id, () => this.#call(this.#webhook(id), "replay", [id, request]));

@@ -37,6 +37,8 @@ export class Receivers {
   readonly sick = new Map<string, number>();
   /** Events that are not accepted, and with which status. */
   readonly poisoned = new Map<string, number>();
+  /** Chats whose events are answered with a 429, and for how many seconds it asks to wait. */
+  readonly pausing = new Map<string, number>();
   readonly #world: WebhookWorld;
 
   constructor(world: WebhookWorld) {
@@ -96,8 +98,10 @@ export class Receivers {
     } else world.after(ms, () => reply(answer));
   }
 
-  #decide({ webhookId, eventId }: Call): Answer {
+  #decide({ webhookId, lineId, eventId }: Call): Answer {
     const world = this.#world;
+    const retryAfterS = this.pausing.get(lineId);
+    if (retryAfterS !== undefined) return { status: 429, retryAfterS };
     const sick = this.sick.get(webhookId);
     if (sick !== undefined) return { status: sick };
     const poison = this.poisoned.get(eventId);

@@ -49,6 +49,7 @@ export const WEBHOOK_INVARIANTS = {
   disabled: "7: no call starts once a webhook is disabled or deleted",
   tries: "8: an event is given up after all its tries, or after 30 days, and is not sent after that",
   schedule: "8: the tries of an event keep their waits and the receiver's Retry-After",
+  hurried: "8: a retry of the webhook sends all events that wait, within seconds",
   redacted: "9: no attempt begins with a redacted text, and no answer is kept that quotes it",
   erased: "9: no attempt begins after the chat's deletion",
   previous: "11: each call names the event before it that was accepted or given up",
@@ -57,6 +58,7 @@ export const WEBHOOK_INVARIANTS = {
   concurrency: "13: no more calls are under way than the webhook allows, and one on trial",
   pace: "13: starts lie apart as the webhook's pace wants",
   pause: "13: no call starts before the end of a pause that the receiver asked for",
+  ended: "13: once somebody ends a pause, no line waits for it any longer",
 } as const;
 type WebhookInvariant = keyof typeof WEBHOOK_INVARIANTS;
 

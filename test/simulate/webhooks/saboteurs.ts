@@ -175,6 +175,26 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo);",
     wrong: "return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo + 1_000);",
   },
+  "a line that asks during a pause comes back at its end, whoever ends it before": {
+    file: pace,
+    right: `  if (state.pausedUntil - now > MAX_HOLD_MS) return decided({ outcome: "blocked" });\n`,
+    wrong: "",
+  },
+  "enabling does not end a pause": {
+    file: state,
+    right: "return state.pausedUntil <= now ? { state, tally, notices: [] } : freshStart(webhook, now);",
+    wrong: "return { state, tally, notices: [] };",
+  },
+  "a retry of the webhook leaves events that wait for their next try": {
+    file: state,
+    right: `return webhook.state.name === "failing" ? startTrial(webhook, now) : freshStart(webhook, now);`,
+    wrong: 'return enable(webhook, "pending", now);',
+  },
+  "a retry of the webhook leaves the breaker open": {
+    file: state,
+    right: `return webhook.state.name === "failing" ? startTrial(webhook, now) : freshStart(webhook, now);`,
+    wrong: "return freshStart(webhook, now);",
+  },
   "a webhook begins in a chat after its newest event": {
     file: "src/chats/object/chat-report.ts",
     right: "lines.configure(answer.webhooks, answer.webhooks.startAfter);",

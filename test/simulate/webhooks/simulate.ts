@@ -122,6 +122,7 @@ class Simulation {
       [1, () => this.#owner.changeFilter(id)],
       [1, () => this.#owner.disable(id)],
       [2, () => this.#owner.enable(id, world.random() < 0.2 ? "now" : "pending")],
+      [1, () => this.#owner.retry(id)],
       [0.5, () => this.#owner.changeUrl(id)],
       [1, () => this.#send(chat, "skip", [id])],
       [1.5, () => this.#replay(chat, id)],

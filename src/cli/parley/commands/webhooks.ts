@@ -98,11 +98,13 @@ export const webhookCommands = [
   }),
   command({
     name: "webhooks retry",
-    about: "Retry the event that blocks a chat now, without waiting",
-    operands: ["webhook", "chat"],
+    about: "Try all events that wait for a webhook now, or only those of a chat",
+    operands: ["webhook", "[chat]"],
     async run({ operands: { webhook, chat }, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/retry`);
-      showLine(body, out);
+      const one = chat ? `/webhooks/${webhook}/chats/${chat}` : `/webhooks/${webhook}`;
+      const { body } = await service.asOperatorOrClient("POST", `${one}/retry`);
+      if (chat) showLine(body, out);
+      else out.record(body, body.webhook);
     },
   }),
   command({

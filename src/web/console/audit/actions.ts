@@ -35,7 +35,7 @@ export const ACTION_WORDS: Record<AuditAction, string> = {
   "webhook.ping": "Tested a webhook",
   "webhook.enable": "Enabled a webhook",
   "webhook.disable": "Disabled a webhook",
-  "webhook.retry": "Retried an event",
+  "webhook.retry": "Retried events",
   "webhook.skip": "Skipped an event",
   "webhook.replay": "Replayed events",
   "chat.create": "Created a chat",

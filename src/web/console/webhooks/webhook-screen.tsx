@@ -98,6 +98,14 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
       sayError(error);
     }
   };
+  const retry = async () => {
+    try {
+      onWebhook(await api.POST("/webhooks/{id}/retry", { path }));
+      onChanged();
+    } catch (error) {
+      sayError(error);
+    }
+  };
   const disable = (
     <Confirm
       title="Disable this webhook?"
@@ -156,6 +164,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
   return (
     <>
       <Button onClick={() => void ping()}>Ping</Button>
+      {shown.waitingChats > 0 && !isDisabled && <Button onClick={() => void retry()}>Retry now</Button>}
       <Button disabled={isDisabled} opens={<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />}>
         Send again
       </Button>

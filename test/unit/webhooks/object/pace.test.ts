@@ -52,10 +52,11 @@ test.each([
   ["a line whose call may be under way", { heldUntil: NOW + 1 }, { outcome: "held", until: NOW + 1 }],
   ["a line whose call must have ended", { heldUntil: NOW }, started],
   ["paused for an hour", { state: { ...ok, pausedUntil: NOW + HOUR } }, { outcome: "blocked" }],
+  ["paused for half a minute", { state: { ...ok, pausedUntil: NOW + 30 * SECOND } }, { outcome: "blocked" }],
   [
-    "paused for half a minute",
-    { state: { ...ok, pausedUntil: NOW + 30 * SECOND } },
-    { outcome: "reserved", at: NOW + 30 * SECOND },
+    "paused for a second",
+    { state: { ...ok, pausedUntil: NOW + SECOND } },
+    { outcome: "granted", at: NOW + SECOND, isProbe: false },
   ],
   ["paused until now", { state: { ...ok, pausedUntil: NOW } }, started],
 ] as const)("%s", (_title, given, expected) => {
