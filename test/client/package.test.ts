@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installedProject } from "./package.ts";
+import { checkTypes, installedProject } from "./package.ts";
 
 let project: Awaited<ReturnType<typeof installedProject>>;
 
@@ -30,9 +30,30 @@ test("the package depends on what the client imports, and on nothing of the serv
   expect([bin, Object.keys(exports)]).toEqual([{ parley: "dist/cli/parley/bin.js" }, ["./client"]]);
 });
 
-test("the package has its license", async () => {
+test("a CommonJS project can require the client, with correct types", async () => {
+  const path = join(project.folder, "requires.cts");
+  await writeFile(
+    path,
+    `import { Parley, ParleyError } from "parley/client";
+const parley: Parley = new Parley({ url: "http://127.0.0.1:9", apiKey: "ply_test", retries: 0 });
+parley.send("cht_1", { content: "Hi" }).catch((error) => console.log(error instanceof ParleyError && error.code));
+`,
+  );
+  await checkTypes(path);
+  const code = (await readFile(path, "utf8")).replace(/import (.*) from (".*")/, "const $1 = require($2)");
+  const script = join(project.folder, "requires.cjs");
+  await writeFile(script, code.replace(": Parley =", " ="));
+  // Newer versions of Node can also require an ES module: the old ones can't.
+  const { stdout, stderr } = spawnSync(process.execPath, ["--no-experimental-require-module", script], {
+    encoding: "utf8",
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: "unreachable\n", stderr: "" });
+});
+
+test("the package has its license and a README", async () => {
   const folder = join(project.folder, "node_modules/parley");
-  expect((await readdir(folder)).sort()).toEqual(["LICENSE", "dist", "package.json"]);
+  expect((await readdir(folder)).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
+  expect(await readFile(join(folder, "README.md"), "utf8")).toContain('from "parley/client"');
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8")).license).toBe("MIT");
   expect(await readFile(join(folder, "LICENSE"), "utf8")).toMatch(
     /^MIT License\n\nCopyright \(c\) \d{4} the Parley authors\n\nPermission is hereby granted/,

@@ -14,15 +14,19 @@ interface Manifest {
 }
 
 /**
- * Builds the package for other projects: the client, and the `parley` command in one file. It depends on what the client
+ * Builds the package for other projects: the client, as ES modules and as CommonJS, and the `parley` command in one file. It depends on what the client
  * imports, and on nothing of the service.
  * @param folder where the package is written; it must be empty
  */
 export async function buildPackage(folder: string): Promise<void> {
   const command = join(folder, "dist/cli/parley");
-  await mkdir(command, { recursive: true });
+  const commonJs = join(folder, "dist/commonjs");
+  for (const made of [command, commonJs]) await mkdir(made, { recursive: true });
   await Promise.all([
     compileClient(join(folder, "dist")),
+    compileClient(commonJs, "--module", "commonjs", "--moduleResolution", "bundler", "--verbatimModuleSyntax", "false"),
+    // For Node, the type of a file is that of the nearest package.json.
+    writeFile(join(commonJs, "package.json"), '{ "type": "commonjs" }\n'),
     // As deep below the package's root as it is in the repository, because it looks for files there.
     build({
       entryPoints: [join(root, "src/cli/parley/main.ts")],
@@ -34,6 +38,7 @@ export async function buildPackage(folder: string): Promise<void> {
       logLevel: "warning",
     }),
     cp(join(import.meta.dirname, "bin.js"), join(command, "bin.js")),
+    cp(join(import.meta.dirname, "readme.md"), join(folder, "README.md")),
     writeFile(join(folder, "LICENSE"), await license()),
     writeFile(join(folder, "package.json"), JSON.stringify(await manifest(), null, 2)),
   ]);
@@ -55,16 +60,21 @@ async function manifest() {
     type,
     engines,
     bin: { parley: "dist/cli/parley/bin.js" },
-    exports: { "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" } },
+    exports: { "./client": { import: filesOf("./dist"), require: filesOf("./dist/commonjs") } },
     dependencies: { "openapi-fetch": dependencies["openapi-fetch"] },
   };
 }
 
+/** The client's types and code in a folder of the package. */
+function filesOf(folder: string) {
+  return { types: `${folder}/client/index.d.ts`, default: `${folder}/client/index.js` };
+}
+
 /** @throws Error with the compiler's output */
-async function compileClient(outDir: string): Promise<void> {
+async function compileClient(outDir: string, ...options: string[]): Promise<void> {
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
   const settings = join(root, "src/client/tsconfig.build.json");
-  await run(process.execPath, [compiler, "-p", settings, "--outDir", outDir]).catch(
+  await run(process.execPath, [compiler, "-p", settings, "--outDir", outDir, ...options]).catch(
     ({ stdout }: { stdout: string }) => {
       throw new Error(stdout);
     },
