@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newWebhookSecret, signatureHeaders } from "../../src/model/webhook-signature.ts";
 import { lastingPort } from "../support/world/lasting-port.ts";
-import { checkTypes, installedProject } from "./package.ts";
+import { checkTypes, codeBelow, codeOf, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";
 
 // The service signs in the Workers runtime, which has these two. Node has them in later versions.
@@ -18,7 +18,6 @@ Object.assign(Uint8Array.prototype, {
   },
 });
 
-const docs = new URL("../../src/docs/", import.meta.url).pathname;
 const BODY = JSON.stringify({ id: "evt_g1", data: { message: { text: "Grüße 👋" } } });
 const [SECRET, OTHER] = [newWebhookSecret(), newWebhookSecret()];
 
@@ -35,15 +34,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => project?.remove());
-
-/** The code block with a label, such as `python Python`, below a heading of a guide. */
-async function codeOf(guide: string, heading: string, label: string): Promise<string> {
-  const [, after = ""] = (await readFile(join(docs, `${guide}.md`), "utf8")).split(`\n## ${heading}\n`);
-  const [section = ""] = after.split("\n## ");
-  const [, code] = new RegExp(`^\`\`\`${label}\\n(.*?)^\`\`\`$`, "ms").exec(section) ?? [];
-  if (code === undefined) throw new Error(`${guide}.md has no code with the label ${label} below ${heading}`);
-  return code;
-}
 
 /** Runs a program of the project to its end, or until the test is over. */
 async function start(name: string, code: string, env: Record<string, string> = {}): Promise<ChildProcess> {
@@ -129,6 +119,8 @@ test("the guides' TypeScript has correct types", async () => {
     "verify.ts": await codeOf("webhooks", "Verify a call", "ts Client"),
     "by-hand.ts": await codeOf("webhooks", "Verify a call", "ts WebCrypto"),
     "stream.ts": await codeOf("events", "Read the live stream", "ts Client"),
+    "pages.ts": `export {};\n${await codeOf("using-the-api", "Pages", "ts fetch")}`,
+    "lists.ts": `${await codeBelow("Install")}\n${await codeOf("using-the-api", "Pages", "ts Client")}`,
     "poll.ts": `${await codeOf("events", "Move from polling", "ts fetch")}\nexport { follow };`,
   };
   const paths = Object.keys(blocks).map((name) => join(project.folder, name));
@@ -189,4 +181,22 @@ test("the guide's loop that replaces polling reads page after page", async () =>
   const child = await start("poll.ts", `${code}\n${shown}`);
   expect(await text(child.stdout as NodeJS.ReadableStream)).toBe("evt_5\nevt_6\n");
   expect(after).toEqual(["4", "5"]);
+});
+
+test("the guide's loops over all pages print each message once", async () => {
+  const rows = ["msg_3", "msg_2", "msg_1"].map((id, at) => ({ id, seq: 3 - at, text: `No. ${3 - at}` }));
+  const { url } = await clientOf([
+    (response, { query }: Asked) => {
+      const from = rows.findIndex(({ id }) => id === query.before) + 1;
+      const messages = rows.slice(from, from + 1);
+      const pagination = { limit: 1, total: 3, hasMore: from + 1 < rows.length };
+      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ messages, pagination }));
+    },
+  ]);
+  const byHand = await codeOf("using-the-api", "Pages", "ts fetch");
+  const byClient = `${await codeBelow("Install")}\n${await codeOf("using-the-api", "Pages", "ts Client")}`;
+  for (const [name, code] of Object.entries({ "by-hand.ts": byHand, "by-client.ts": byClient })) {
+    const child = await start(name, code.replace("https://parley.example", url), { PARLEY_API_KEY: "ply_test" });
+    expect(await text(child.stdout as NodeJS.ReadableStream), name).toBe("3 No. 3\n2 No. 2\n1 No. 1\n");
+  }
 });

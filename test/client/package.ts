@@ -34,6 +34,15 @@ export async function codeBelow(heading: string): Promise<string> {
   return Array.from(own.matchAll(/^```ts(?: Client)?\n(.*?)^```$/gms), ([, code = ""]) => code).join("\n");
 }
 
+/** The code block with a label, such as `python Python`, below a heading of a guide. */
+export async function codeOf(guide: string, heading: string, label: string): Promise<string> {
+  const [, after = ""] = (await readFile(join(root, "src/docs", `${guide}.md`), "utf8")).split(`\n## ${heading}\n`);
+  const [section = ""] = after.split("\n## ");
+  const [, code] = new RegExp(`^\`\`\`${label}\\n(.*?)^\`\`\`$`, "ms").exec(section) ?? [];
+  if (code === undefined) throw new Error(`${guide}.md has no code with the label ${label} below ${heading}`);
+  return code;
+}
+
 async function tsc(...args: string[]): Promise<void> {
   await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...args]).catch(
     ({ stdout }: { stdout: string }) => {
