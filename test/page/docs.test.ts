@@ -7,13 +7,11 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { matchingSecret } from "../../src/channels/web/identity.ts";
-import { findEntries, queryWords } from "../../src/web/docs/client/find.ts";
 import { type OpenApi, routesOf } from "../../src/web/docs/document.ts";
 import { readIndex } from "../../src/web/docs/guide.ts";
 import { openHighlighter } from "../../src/web/docs/highlight.ts";
 import { slugOf } from "../../src/web/docs/markup.ts";
 import { samplesOf, secretOf } from "../../src/web/docs/samples.ts";
-import type { SearchEntry } from "../../src/web/docs/search-index.ts";
 import { writeDocs } from "../../src/web/docs/write.ts";
 
 const run = promisify(execFile);
@@ -159,16 +157,6 @@ test("numbers of a table are not shown as statuses", () => {
   expect(page).toMatch(/<td>[2-5]\d\d<\/td>/);
   expect(page).not.toContain('class="status');
   expect(pages.get("/docs/errors-and-limits")).toContain('<td><span class="status s4xx">409</span></td>');
-});
-
-test("the search ranks headings before text, and needs every word", async () => {
-  const entries = JSON.parse(await readFile(join(out, "docs/search.json"), "utf8")) as SearchEntry[];
-  const found = (query: string) => findEntries(entries, queryWords(query)).map(({ entry: [, , href] }) => href);
-  expect(found("rate limit")[0]).toBe("/docs/errors-and-limits#rate-limit");
-  expect(found("  Idempotency ").slice(0, 3)).toContain("/docs/reference/errors#idempotency_mismatch");
-  expect(found("hmac python user")[0]).toBe("/docs/web-chat#sign-in-your-own-users");
-  expect(found("rate limit zzz")).toEqual([]);
-  expect(found("   ").length).toBeLessThanOrEqual(10);
 });
 
 test("highlighted code is the same from the cache, escapes markup, and leaves unknown languages plain", async () => {

@@ -1,5 +1,6 @@
 import type { SearchEntry } from "../search-index.ts";
-import { findEntries, type Hit, queryWords } from "./find.ts";
+import { type Hit, openIndex } from "./find.ts";
+import { queryWords } from "./words.ts";
 
 /** Adds the search to the header: an input with a list of results, usable with the keyboard. */
 export function startSearch(): void {
@@ -27,7 +28,7 @@ export function startSearch(): void {
   status.setAttribute("role", "status");
   place.append(input, list, status);
 
-  let index: Promise<SearchEntry[]> | undefined;
+  let index: Promise<ReturnType<typeof openIndex>> | undefined;
   let chosen = -1;
   const options = () => [...list.querySelectorAll<HTMLAnchorElement>("a")];
   const choose = (next: number) => {
@@ -44,16 +45,14 @@ export function startSearch(): void {
     choose(-1);
     chosen = -1;
   };
-  const show = (entries: SearchEntry[]) => {
+  const show = (find: ReturnType<typeof openIndex>) => {
     const words = queryWords(input.value);
     if (words.length === 0) {
       status.textContent = "";
       return close();
     }
-    const hits = findEntries(entries, words);
-    list.replaceChildren(
-      ...(hits.length > 0 ? hits.map((hit, at) => optionOf(hit, at, words)) : [nothing(input.value)]),
-    );
+    const hits = find(words);
+    list.replaceChildren(...(hits.length > 0 ? hits.map(optionOf) : [nothing(input.value)]));
     status.textContent = hits.length === 1 ? "1 result" : `${hits.length || "No"} results`;
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
@@ -62,7 +61,9 @@ export function startSearch(): void {
 
   // The index is fetched once, when the input first gets the focus.
   const load = () =>
-    (index ??= fetch("/docs/search.json").then((response) => response.json() as Promise<SearchEntry[]>));
+    (index ??= fetch("/docs/search.json")
+      .then((response) => response.json() as Promise<SearchEntry[]>)
+      .then(openIndex));
   const refresh = () =>
     load().then(show, () => {
       index = undefined;
@@ -93,15 +94,15 @@ export function startSearch(): void {
 }
 
 /** A result. The link itself is the option, because an option can't contain a link. */
-function optionOf({ entry: [page, heading, href], excerpt }: Hit, at: number, words: readonly string[]): HTMLLIElement {
+function optionOf({ entry: [page, heading, href], excerpt, marks }: Hit, at: number): HTMLLIElement {
   const line = document.createElement("li");
   const link = document.createElement("a");
   const title = document.createElement("span");
   const text = document.createElement("small");
   attributes(line, { role: "none" });
   attributes(link, { role: "option", id: `result-${at}`, href, tabindex: "-1", "aria-selected": "false" });
-  title.append(...marked(heading ? `${page} › ${heading}` : page, words));
-  text.append(...marked(excerpt, words));
+  title.append(...marked(heading ? `${page} › ${heading}` : page, marks));
+  text.append(...marked(excerpt, marks));
   link.append(title, text);
   line.append(link);
   return line;
