@@ -185,6 +185,29 @@ test("the page shows a user's id, and nothing for an anonymous visitor", async (
   await expect.poll(() => anonymous.getByText("Writing as").count()).toBe(0);
 });
 
+test("a link gives its user no name, and tells nobody which chat its reader had before", async () => {
+  const user = newUser();
+  const page = await open(browser);
+  await page.goto(`${place.base}/web/${place.channelId}`);
+  await write(page, "who am I");
+  await page.getByText("Sent", { exact: true }).waitFor();
+  await place.say(user, "Hello, user");
+  await page.goto("about:blank");
+  // The last one is what a widget's frame has. Outside of a frame it says nothing.
+  for (const more of [{ name: "Maria Victim" }, { name: "Maria Victim", host: place.base }]) {
+    await page.goto(pageUrl(place, user, more));
+    await page.reload();
+    await page.getByText(`Writing as ${user}`).waitFor();
+    await page.getByText("Hello, user").waitFor();
+    await expect.poll(() => page.getByText("Maria Victim").count()).toBe(0);
+    // Frames keep their order, so the company knows the chat before this message, or never.
+    await write(page, `with ${Object.keys(more).length}`);
+    await page.getByText("Sent", { exact: true }).waitFor();
+  }
+  const chat = (await place.chats()).find(({ contact }) => contact.address === user);
+  expect(chat?.metadata).toEqual({});
+});
+
 test("an expiring link works until it expires", async () => {
   const at = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
   const linkUntil = (user: string, expires: string) =>

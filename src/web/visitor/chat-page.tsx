@@ -31,7 +31,7 @@ function start(root: HTMLElement, channelId: string): void {
   followScheme(fragment.get("scheme"), (scheme) => showAccent(color, scheme));
   followKeyboard();
 
-  const visitor = pageVisitor(fragment, channelId);
+  const visitor = pageVisitor(fragment, channelId, host !== null);
   const { user, storage, asked } = visitor;
   const tellNews = newsFor(host);
   const session = new ChatSession({
@@ -57,7 +57,8 @@ function start(root: HTMLElement, channelId: string): void {
   let words: Words | null = null;
   // The socket opens while the texts load.
   const drawn = wordsOf(fragment.get("locale"), facts).then((found) => {
-    words = { ...found, user: user && (fragment.get("name") || user) };
+    // Nobody vouches for the name in a link.
+    words = { ...found, user: user && ((host && fragment.get("name")) || user) };
     draw();
   });
   let drawing: ReturnType<typeof setTimeout> | undefined;
@@ -92,10 +93,10 @@ function start(root: HTMLElement, channelId: string): void {
 function followView(session: ChatSession, host: HostFrame | null, onSeen: () => void, focusBox: () => void): void {
   let opened = host === null;
   const look = () => session.setVisible(opened && document.visibilityState === "visible");
-  host?.onMessage((message) => {
-    opened = message.parley === "opened";
+  host?.onOpened((isOpened, takesFocus) => {
+    opened = isOpened;
     look();
-    if (message.parley === "opened" && message.focus) focusBox();
+    if (takesFocus) focusBox();
   });
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) host?.post({ parley: "close" });

@@ -106,5 +106,5 @@ export function connect(url: () => string, protocols: () => string[], events: Co
 
 /** Whether a close code means that no further attempt can succeed. */
 export function isFinal(code: number): code is FinalCode {
-  return FINAL_CODES.some((final) => final === code);
+  return FINAL_CODES.includes(code as FinalCode);
 }

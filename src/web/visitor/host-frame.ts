@@ -10,7 +10,8 @@ export type ToHost =
 /** The frame's connection to its widget. */
 export interface HostFrame {
   post(message: ToHost): void;
-  onMessage(listener: (message: ToFrame) => void): void;
+  /** Hears when the site's visitor opens or closes the chat. @param listener is told whether it takes the focus, too */
+  onOpened(listener: (isOpened: boolean, takesFocus: boolean) => void): void;
 }
 
 /**
@@ -22,11 +23,11 @@ export function hostFrame(fragment: URLSearchParams, self: Window): HostFrame | 
   if (!origin || self.parent === self) return null;
   return {
     post: (message) => self.parent.postMessage(message, origin),
-    onMessage: (listener) =>
+    onOpened: (listener) =>
       self.addEventListener("message", ({ data, source, origin: from }) => {
         if (source !== self.parent || from !== origin) return;
-        if (data?.parley === "opened") listener({ parley: "opened", focus: data.focus === true });
-        if (data?.parley === "closed") listener({ parley: "closed" });
+        const isOpened = data?.parley === "opened";
+        if (isOpened || data?.parley === "closed") listener(isOpened, isOpened && data.focus === true);
       }),
   };
 }

@@ -1,4 +1,5 @@
 import { base64url, randomToken } from "../shared/random-token.ts";
+import { keep, readKept, type Store } from "./stored.ts";
 
 /**
  * The visitor: a user of the embedding site, with the site's hash, or the owner of this browser's token. `expires` is in
@@ -8,17 +9,14 @@ export type Identity =
   | { kind: "user"; user: string; hash: string; expires: string | null }
   | { kind: "token"; token: string };
 
-/** The used part of `localStorage`. Each call can throw if the browser blocks storage. */
-type Store = Pick<Storage, "getItem" | "setItem">;
-
-const UNDATED = /^[0-9a-f]{64}$/i;
-const DATED = /^[0-9a-f]{128}\.[1-9]\d{0,10}$/i;
+/** A hash that never expires, or a longer one and its expiry. */
+const PROOF = /^[0-9a-f]{64}([0-9a-f]{64}\.[1-9]\d{0,10})?$/i;
 const TOKEN = /^[\w-]{22}$/;
 /** Tokens that are not kept. */
 const memory = new Map<string, string>();
 
 /** The visitor of this page. A user without a hash stays a user, so that the server refuses the user. */
-export function identify(fragment: URLSearchParams, channelId: string, store: () => Store): Identity {
+export function identify(fragment: URLSearchParams, channelId: string, store: Store): Identity {
   return userIn(fragment) ?? { kind: "token", token: keptToken(channelId, store) ?? newToken(channelId) };
 }
 
@@ -33,33 +31,24 @@ export function userIn(fragment: URLSearchParams): Extract<Identity, { kind: "us
  * The token that this browser keeps for a channel; null without one. Each channel has its own, so that two companies can't
  * recognize the same visitor.
  */
-export function keptToken(channelId: string, store: () => Store): string | null {
-  try {
-    const kept = store().getItem(tokenKey(channelId));
-    return kept && TOKEN.test(kept) ? kept : null;
-  } catch {
-    return null;
-  }
+export function keptToken(channelId: string, store: Store): string | null {
+  const kept = readKept(store, tokenName(channelId));
+  return kept && TOKEN.test(kept) ? kept : null;
 }
 
 /**
  * Keeps an anonymous visitor's token, with their first message.
  * @returns the token that is kept. It is another one if another tab was first
  */
-export function keepToken(channelId: string, token: string, store: () => Store): string {
+export function keepToken(channelId: string, token: string, store: Store): string {
   const kept = keptToken(channelId, store);
-  if (kept !== null) return kept;
-  try {
-    store().setItem(tokenKey(channelId), token);
-  } catch {
-    // Storage is blocked: the visitor is new after each load.
-  }
-  return token;
+  if (kept === null) keep(store, tokenName(channelId), token);
+  return kept ?? token;
 }
 
-/** Where a channel's token is kept. */
-export function tokenKey(channelId: string): string {
-  return `parley.token.${channelId}`;
+/** The name under which a channel's token is kept. */
+export function tokenName(channelId: string): string {
+  return `token.${channelId}`;
 }
 
 /** Forgets everything that a storage keeps for a channel. */
@@ -82,7 +71,7 @@ export function subprotocols(identity: Identity): string[] | null {
   if (identity.kind === "token") return ["parley.v1", `token.${identity.token}`];
   const { user, hash, expires } = identity;
   const proof = expires === null ? hash : `${hash}.${expires}`;
-  if (!(expires === null ? UNDATED : DATED).test(proof)) return null;
+  if (!PROOF.test(proof)) return null;
   return ["parley.v1", `user.${base64url(new TextEncoder().encode(user))}.${proof}`];
 }
 

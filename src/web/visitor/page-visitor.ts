@@ -1,4 +1,4 @@
-import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenKey, userIn } from "./identity.ts";
+import { forgetChannel, identify, keepToken, keptToken, subprotocols, tokenName, userIn } from "./identity.ts";
 import type { ChatSession } from "./session.ts";
 import { browserFlag, tabStorage } from "./stored.ts";
 
@@ -10,13 +10,17 @@ export function forgetVisitors(channelId: string): void {
   for (const store of [local, tab]) forgetChannel(channelId, store);
 }
 
-/** The visitor of this page. Other tabs and the site may change who that is. */
-export function pageVisitor(fragment: URLSearchParams, channelId: string) {
+/**
+ * The visitor of this page. Other tabs and the site may change who that is.
+ * @param isInWidget whether a site's widget shows the page. Whoever sends a link must not get the chat that its reader
+ *   had before
+ */
+export function pageVisitor(fragment: URLSearchParams, channelId: string, isInWidget: boolean) {
   let identity = identify(fragment, channelId, local);
   const user = identity.kind === "user" ? identity.user : null;
   const owner = user === null ? channelId : `${channelId}.${user}`;
   /** The token of the anonymous visitor that the site's user was in this browser, until the server has it. */
-  let former = user === null ? null : keptToken(channelId, local);
+  let former = isInWidget && user !== null ? keptToken(channelId, local) : null;
 
   /** The visitor's token from now on. Another tab may have kept it first: this one goes on in its chat. */
   function takeToken(token: string, session: ChatSession): void {
@@ -47,7 +51,7 @@ export function pageVisitor(fragment: URLSearchParams, channelId: string) {
     /** Follows what other tabs and the site do. */
     follow(session: ChatSession): void {
       addEventListener("storage", ({ key, newValue }) => {
-        if (key !== tokenKey(channelId) || user) return;
+        if (key !== `parley.${tokenName(channelId)}` || user) return;
         const kept = keptToken(channelId, local);
         if (kept) return takeToken(kept, session);
         if (newValue !== null) return;

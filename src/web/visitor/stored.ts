@@ -14,25 +14,32 @@ export interface TabStorage {
   saveAnswered(id: string): void;
 }
 
-type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+/** Opens a storage. It and each call can throw if the browser blocks storage. */
+export type Store = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+/** What a storage keeps under a name of ours; null if nothing, or if storage is blocked. */
+export function readKept(store: Store, name: string): string | null {
+  try {
+    return store().getItem(`parley.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a text, or nothing if it is empty. */
+export function keep(store: Store, name: string, text: string): void {
+  try {
+    if (text) store().setItem(`parley.${name}`, text);
+    else store().removeItem(`parley.${name}`);
+  } catch {
+    // Storage is blocked or full: the next load finds nothing.
+  }
+}
 
 /** The storage of one visitor of one channel. `owner` names both, so that no visitor sends another's messages. */
-export function tabStorage(owner: string, store: () => Store): TabStorage {
-  const read = (name: string) => {
-    try {
-      return store().getItem(`parley.${name}.${owner}`);
-    } catch {
-      return null;
-    }
-  };
-  const write = (name: string, text: string) => {
-    try {
-      if (text) store().setItem(`parley.${name}.${owner}`, text);
-      else store().removeItem(`parley.${name}.${owner}`);
-    } catch {
-      // Storage is blocked or full: a reload loses the unsent messages.
-    }
-  };
+export function tabStorage(owner: string, store: Store): TabStorage {
+  const read = (name: string) => readKept(store, `${name}.${owner}`);
+  const write = (name: string, text: string) => keep(store, `${name}.${owner}`, text);
   return {
     outbox: () => readOutbox(read("outbox")),
     saveOutbox: (outbox) => write("outbox", outbox.length > 0 ? JSON.stringify(outbox) : ""),
@@ -50,23 +57,8 @@ export interface AskedFlag {
 }
 
 /** A flag that this browser keeps for one visitor of one channel. It is never set if storage is blocked. */
-export function browserFlag(name: string, store: () => Pick<Storage, "getItem" | "setItem">): AskedFlag {
-  return {
-    get: (): boolean => {
-      try {
-        return store().getItem(`parley.${name}`) !== null;
-      } catch {
-        return false;
-      }
-    },
-    set: (): void => {
-      try {
-        store().setItem(`parley.${name}`, "1");
-      } catch {
-        // Storage is blocked.
-      }
-    },
-  };
+export function browserFlag(name: string, store: Store): AskedFlag {
+  return { get: () => readKept(store, name) !== null, set: () => keep(store, name, "1") };
 }
 
 function readOutbox(text: string | null): OwnMessage[] {
