@@ -1,6 +1,7 @@
 import { type ChatStub, callChat, nullIfNotFound } from "../calls/call-chat.ts";
 import { type ChannelRecord, channelRecord } from "../calls/channel-record.ts";
 import { bucketOf, fileKey } from "../calls/file-bucket.ts";
+import { safeContentType } from "../channels/network/network-response.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { LinkedFile } from "../channels/web/file-link.ts";
 import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
@@ -9,6 +10,8 @@ import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-answers.ts"
 import { ApiError, unavailable } from "../model/error.ts";
 
 const DAY_MS = 86_400_000;
+/** The type of a response whose file's type is unknown, or one that browsers would run. */
+const ANY_TYPE = "application/octet-stream";
 
 interface MessageIds {
   chatId: string;
@@ -33,15 +36,14 @@ export async function readMedia(env: Env, caller: Caller, ids: MessageIds, reque
 }
 
 /**
- * Streams the file of a message to its visitor, who has a link to it. The link ends when the message is blanked.
- * @param leftSeconds how long the link is still good
+ * Streams the file of a message to its visitor, who has a link to it. The link ends when the message is blanked, and a
+ * browser that has kept the file asks before each use, so its copy ends too.
  * @throws ApiError `media_not_found`, also if there is no such message; `unavailable`
  */
 export async function readLinkedMedia(
   env: Env,
   channel: ChannelRecord,
   { chatId, messageId }: LinkedFile,
-  leftSeconds: number,
   request: Request,
 ): Promise<Response> {
   const find = (chat: ChatStub, as: AsOwner) => chat.media(as, messageId);
@@ -50,7 +52,6 @@ export async function readLinkedMedia(
     throw new ApiError("media_not_found");
   }
   const response = await ourFile(env, answer.media, { chatId, life: answer.life }, request);
-  if (response.status < 400) response.headers.set("Cache-Control", `private, max-age=${leftSeconds}, immutable`);
   // Pages of other sites can show it, where the company made a page of its own.
   response.headers.set("Cross-Origin-Resource-Policy", "cross-origin");
   return response;
@@ -82,7 +83,7 @@ async function networkFile(
   const channel = await channelRecord(env, channelId);
   if (!channel || channel.kind === "web") throw new ApiError("media_not_found");
   const headersAs = (type: string | null) =>
-    fileHeaders(contentType ?? type ?? "application/octet-stream", fileName, messageId);
+    fileHeaders((contentType === null ? type : safeContentType(contentType)) ?? ANY_TYPE, fileName, messageId);
   if (isKnown(request, messageId)) return notModified(headersAs(null));
   const isHead = request.method === "HEAD";
   const asked = askedRange(request, messageId);

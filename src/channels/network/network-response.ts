@@ -65,8 +65,14 @@ export function plainType(text: string | null | undefined): string {
   return (text ?? "").replace(/;.*/s, "").trim().toLowerCase();
 }
 
-/** A content type without its parameters; null if it is malformed, unspecific, or may contain scripts. */
-export function safeContentType(text: string | null | undefined): string | null {
+/** What a network says that a file is, without parameters; null if that is malformed or says nothing. */
+export function receivedContentType(text: string | null | undefined): string | null {
   const type = plainType(text);
-  return CONTENT_TYPE.test(type) && !ACTIVE.test(type) && type !== "application/octet-stream" ? type : null;
+  return CONTENT_TYPE.test(type) && type !== "application/octet-stream" ? type : null;
+}
+
+/** The type of a response with a network's file; null as in `receivedContentType`, and if it may contain scripts. */
+export function safeContentType(text: string | null | undefined): string | null {
+  const type = receivedContentType(text);
+  return type !== null && ACTIVE.test(type) ? null : type;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { InboundMessage, ReceivedMedia } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
-import { safeContentType } from "../network/network-response.ts";
+import { receivedContentType } from "../network/network-response.ts";
 import { receivedCards, receivedEmoji, receivedFileName, receivedLocation } from "../network/received.ts";
 import { fields } from "./fields.ts";
 
@@ -97,7 +97,7 @@ function mediaOf(message: z.output<typeof content>): Pick<Content, "type" | "med
     const fileName = receivedFileName(file.file_name);
     const { length } = file;
     const measured = length ? { ...file, width: length, height: length } : file;
-    return { type, media: mediaOfFile(measured, safeContentType(file.mime_type) ?? defaultType, fileName) };
+    return { type, media: mediaOfFile(measured, receivedContentType(file.mime_type) ?? defaultType, fileName) };
   }
   return null;
 }

@@ -11,7 +11,7 @@ export interface LinkedFile {
 
 /**
  * A link by which a browser without a key reads the file of one message, and nothing else. It is the same all day, so that
- * browsers keep what they have read, and good until the end of the next day, UTC.
+ * browsers find what they have kept, and good until the end of the next day, UTC.
  * @param key `KEY_SECRET`
  * @param origin the service's own, as the visitor calls it
  * @param now Unix milliseconds
@@ -24,25 +24,25 @@ export function fileLink(key: Uint8Array, origin: string, file: LinkedFile, now:
 }
 
 /**
- * How long a link stays valid, in seconds; null if it has expired or the service did not make it.
+ * Whether the service made a link, and it has not expired.
  * @param keys those that may have signed it
  * @param query of the link's URL
+ * @param now Unix milliseconds
  */
-export function linkLeft(
+export function isGoodLink(
   keys: readonly Uint8Array[],
   file: LinkedFile,
   query: URLSearchParams,
   now: number,
-): number | null {
+): boolean {
   const until = query.get("until") ?? "";
-  if (!/^\d{1,11}$/.test(until)) return null;
-  const left = Number(until) - Math.floor(now / 1_000);
+  if (!/^\d{1,11}$/.test(until)) return false;
   const given = new TextEncoder().encode(query.get("signature") ?? "");
   const isOurs = keys.some((key) => {
     const expected = new TextEncoder().encode(signatureOf(key, file, Number(until)));
     return expected.length === given.length && crypto.subtle.timingSafeEqual(expected, given);
   });
-  return isOurs && left > 0 ? left : null;
+  return isOurs && Number(until) > Math.floor(now / 1_000);
 }
 
 // Synchronous, as a chat's frames are made in one turn.

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { MessageType } from "../../model/content.ts";
 import type { AddressChange, InboundItem, InboundMessage } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
-import { safeContentType } from "../network/network-response.ts";
+import { receivedContentType } from "../network/network-response.ts";
 import {
   receivedAt,
   receivedCards,
@@ -88,7 +88,7 @@ function contentOf(type: string, part: unknown): Content {
   const file = mediaType && mediaBody.safeParse(part).data;
   if (file) {
     const { id, caption, mime_type, filename } = file;
-    const media = { id, contentType: safeContentType(mime_type), fileName: receivedFileName(filename) };
+    const media = { id, contentType: receivedContentType(mime_type), fileName: receivedFileName(filename) };
     return { type: mediaType, content: caption ?? "", media };
   }
   return { type: "TEXT", content: describe(type, part), media: null, ...moreThanText(type, part) };

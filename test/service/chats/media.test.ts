@@ -269,12 +269,17 @@ test.each([
   },
 );
 
-test.each(KINDS)("a type that a browser would run is given to %s's media by nobody", async (kind) => {
-  fakeNetworks(found(() => file("image/svg+xml")));
-  const { get } = await withDocument(kind, { type: "image/svg+xml", name: "a.svg" });
-  const answer = await get();
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("Content-Type")).not.toMatch(/svg|html|script|xml/);
+test.each(
+  KINDS.flatMap((kind) => ["text/html", "image/svg+xml", "text/javascript"].map((type) => [kind, type] as const)),
+)("%s's file of the type %s is said to be that, and no response has this type", async (kind, type) => {
+  fakeNetworks(found());
+  const { get, api, path, message } = await withDocument(kind, { type, name: "a.file" });
+  expect(message?.media).toMatchObject({ contentType: type, fileName: "a.file" });
+  for (const answer of [await get(), await api("HEAD", path)]) {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("Content-Type")).toBe("application/octet-stream");
+    expect(answer.headers.get("Content-Disposition")).toMatch(/^attachment/);
+  }
 });
 
 test.each(KINDS)("media of a channel of %s's that is being erased is not found", async (kind) => {

@@ -6,6 +6,7 @@ import {
   parseJson,
   plainType,
   readText,
+  receivedContentType,
   safeContentType,
 } from "../../../../src/channels/network/network-response.ts";
 
@@ -163,4 +164,18 @@ test.each([
   [undefined, null],
 ])("the content type %j is passed on as %j", (text, type) => {
   expect(safeContentType(text)).toBe(type);
+});
+
+test.each([
+  ["text/html; charset=utf-8", "text/html"],
+  ["image/SVG+xml", "image/svg+xml"],
+  ["text/javascript", "text/javascript"],
+  ["application/octet-stream", null],
+  ["multipart/x-mixed-replace", null],
+  ["image/png, text/html", null],
+  [`image/${"x".repeat(101)}`, null],
+  ["text/html\r\nSet-Cookie: a=b", null],
+  [undefined, null],
+])("the content type %j that a network says is told as %j", (text, type) => {
+  expect(receivedContentType(text)).toBe(type);
 });

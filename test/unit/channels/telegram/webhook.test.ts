@@ -141,7 +141,7 @@ test.each([
     "a document that a browser would run",
     { document: { ...file, file_name: "a.html", mime_type: "text/html" } },
     "DOCUMENT",
-    { id: "F1", contentType: null, fileName: "a.html" },
+    { id: "F1", contentType: "text/html", fileName: "a.html" },
   ],
   [
     "audio",
