@@ -6,6 +6,7 @@ import { noQuery, validQuery } from "../http/validation.ts";
 import { daily, keyAccess } from "../keys/access.ts";
 import { auditedSearch } from "../keys/audited.ts";
 import { requirePermission } from "../keys/guard.ts";
+import { refusalNow } from "../keys/key-watch.ts";
 import { shownTo } from "../model/chat.ts";
 import { ApiError } from "../model/error.ts";
 import { resendBody, sendBody } from "../model/message.ts";
@@ -127,7 +128,8 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .post("/chats/:id/media", daily("messages:send", null, { query: uploadQuery }), async (c) => {
     const { fileName = null } = c.req.valid("query");
     const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
-    const { doc, replayed } = await uploadMedia(c.env, c.var.caller, c.req.param("id"), c.req.raw, given);
+    const refusal = () => refusalNow(c, "messages:send");
+    const { doc, replayed } = await uploadMedia(c.env, c.var.caller, c.req.param("id"), c.req.raw, given, refusal);
     return json(c, `{"media":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
   })
   .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {

@@ -32,6 +32,8 @@ export interface UploadTarget {
   /** Called once for each upload that was admitted, when it has ended. @param isStored by this call, or by an earlier one */
   end?(upload: { id: string; size: number }, isStored: boolean): void;
   reserve(file: FileRequest): Promise<Exclude<ReserveAnswer, Unknown>>;
+  /** Asked when all bytes are stored: why the uploader may no longer upload; null if it may. */
+  refusal(): Promise<ApiError | null>;
   confirm(confirmation: ConfirmRequest): Promise<Exclude<ConfirmAnswer, Unknown>>;
 }
 
@@ -41,18 +43,24 @@ interface StoredUpload {
   replayed: boolean;
 }
 
-/** Stores a file that a message of the chat can name; see `storeUpload`. @throws ApiError also `chat_not_found` */
+/**
+ * Stores a file that a message of the chat can name; see `storeUpload`.
+ * @param refusal why the key or session may not upload by now; null if it may
+ * @throws ApiError also `chat_not_found`
+ */
 export function uploadMedia(
   env: Env,
   caller: Caller,
   chatId: string,
   request: Request,
   given: UploadRequest,
+  refusal: UploadTarget["refusal"],
 ): Promise<StoredUpload> {
   const target: UploadTarget = {
     chatId,
     maxBytes: MAX_FILE_BYTES,
     idempotencyHashOf,
+    refusal,
     reserve: (file) => callChat(env, caller, chatId, (chat, as) => chat.reserveFile(as, file)),
     confirm: (confirmation) => callChat(env, caller, chatId, (chat, as) => chat.confirmFile(as, confirmation)),
   };
@@ -61,7 +69,8 @@ export function uploadMedia(
 
 /**
  * Stores a file that a message of the chat can name. The chat reserves it before its bytes are written, and confirms it
- * after, so nothing is left behind wherever this is cut off.
+ * after, so nothing is left behind wherever this is cut off. A key that was revoked, and a visitor who was shut out, during
+ * the upload gets no file.
  * @throws ApiError `length_required`, `body_too_large`, `media_type`, `validation_failed`, `chat_full`, `upload_limit`,
  *   `idempotency_mismatch`; `unavailable` if R2 does not answer, or no bucket is bound
  */
@@ -112,6 +121,9 @@ async function storeAdmitted(
   if (reserved.outcome === "stored") return { doc: reserved.doc, replayed: true };
   const { life } = reserved;
   await upload.store(bucket, fileKey({ chatId, life, mediaId: reserved.id }), reserved.id !== id);
+  // An upload takes minutes. What its uploader lost meanwhile counts: the bytes go with their reservation.
+  const refusal = await target.refusal();
+  if (refusal) throw refusal;
   const confirmation = { id: reserved.id, life, info: { ...upload.info, fileName }, idempotencyHash };
   const confirmed = await target.confirm(confirmation);
   if (confirmed.outcome === "gone") throw unavailable("media: the reservation is over");

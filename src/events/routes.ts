@@ -3,7 +3,7 @@ import { json } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { fault, noQuery, validQuery } from "../http/validation.ts";
 import { type KeyVariables, requirePermission } from "../keys/guard.ts";
-import { KeyWatch, watchKey } from "../keys/key-watch.ts";
+import { KeyWatch, refusalNow } from "../keys/key-watch.ts";
 import { unavailable } from "../model/error.ts";
 import type { FeedFilter } from "../model/event-filter.ts";
 import { MAX_STREAM_MS } from "../model/organization.ts";
@@ -163,11 +163,7 @@ async function* continued(first: IteratorResult<EventPage, void>, rest: AsyncGen
 }
 
 function watchedKey(c: EventsContext): KeyWatch {
-  const { key, session } = c.var;
-  if (session) return new KeyWatch(() => session.check(PERMISSION), SYSTEM_CLOCK);
-  if (!key) throw new Error("a route of events has no guard");
-  const address = c.req.header("CF-Connecting-IP") ?? null;
-  return watchKey(c.env, { ...key, address, permission: PERMISSION }, SYSTEM_CLOCK);
+  return new KeyWatch(() => refusalNow(c, PERMISSION), SYSTEM_CLOCK);
 }
 
 function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, listener: Listener): FollowPorts {

@@ -19,7 +19,8 @@ export interface IncomingFile {
   info: Pick<FileInfo, "contentType" | "size" | "width" | "height">;
   /**
    * @param isRepeated whether an earlier try may have stored the same bytes
-   * @throws ApiError `validation_failed` if the body is not as long as it said; `unavailable` if R2 does not take it
+   * @throws ApiError `validation_failed` if the body is not as long as it said; `idempotency_mismatch` if an earlier try
+   *   stored another file; `unavailable` if R2 does not take it
    */
   store(bucket: R2Bucket, key: string, isRepeated: boolean): Promise<void>;
   /** Reads the rest and drops it: a client that is still sending may not hear an answer before. Never throws. */
@@ -56,12 +57,18 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
     }
     const { width, height } = sides === "more" || sides === null ? { width: null, height: null } : sides;
     const info = { contentType, size, width, height };
-    const rest: Rest = { body, reader, stop, late, head: head.bytes, isOnItsWay: false, ...info };
+    const mark = markOf(head.bytes, info);
+    const rest: Rest = { body, reader, stop, late, head: head.bytes, isOnItsWay: false, mark, ...info };
     return {
       info,
       drop,
       async store(bucket, key, isRepeated) {
-        if (isRepeated && (await answerOfR2(() => bucket.head(key)))?.size === size) return drop();
+        const earlier = isRepeated ? await answerOfR2(() => bucket.head(key)) : null;
+        if (earlier) {
+          await drop();
+          if (!isSame(earlier, rest)) throw new ApiError("idempotency_mismatch");
+          return;
+        }
         await store(bucket, key, rest).finally(() => clearTimeout(deadline));
       },
     };
@@ -92,21 +99,44 @@ interface Rest {
   isOnItsWay: boolean;
   contentType: string;
   size: number;
+  /** See `markOf`. */
+  mark: string;
+}
+
+/**
+ * Tells files apart: the first bytes, and the sides, which may come later in the file. It is stored beside the bytes. So
+ * what a repeated upload says of itself is never taken for what an earlier try has stored.
+ */
+function markOf(head: Uint8Array, { width, height }: IncomingFile["info"]): string {
+  return `${head.subarray(0, SNIFFED_BYTES).toHex()} ${width}x${height}`;
+}
+
+/** Whether R2 holds this file. Bytes that an earlier version stored have no mark. */
+function isSame(stored: R2Object, { contentType, size, mark }: Pick<Rest, "contentType" | "size" | "mark">): boolean {
+  const { httpMetadata, customMetadata } = stored;
+  const knownMark = customMetadata?.mark ?? mark;
+  return stored.size === size && httpMetadata?.contentType === contentType && knownMark === mark;
 }
 
 /** Never overwrites bytes: those of an earlier try of the same upload stay. */
 async function store(bucket: R2Bucket, key: string, rest: Rest): Promise<void> {
-  const { stop, late, contentType, size } = rest;
+  const { stop, late, contentType, size, mark } = rest;
   const { readable, writable } = new FixedLengthStream(size);
   const passed = pass(rest, writable);
   // The put fails too.
   passed.catch(() => {});
   try {
-    const put = bucket.put(key, readable, { onlyIf: { etagDoesNotMatch: "*" }, httpMetadata: { contentType } });
+    const put = bucket.put(key, readable, {
+      onlyIf: { etagDoesNotMatch: "*" },
+      httpMetadata: { contentType },
+      customMetadata: { mark },
+    });
     const stored = await Promise.race([put, late]);
     if (stored) return;
     stop.abort();
-    if ((await answerOfR2(() => bucket.head(key)))?.size !== size) throw new Error("Other bytes are stored");
+    const earlier = await answerOfR2(() => bucket.head(key));
+    if (!earlier) throw new Error("The earlier bytes are gone");
+    if (!isSame(earlier, rest)) throw new ApiError("idempotency_mismatch");
   } catch (error) {
     const fault = await faultOf(error, rest);
     stop.abort();

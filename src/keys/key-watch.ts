@@ -1,8 +1,9 @@
+import type { Context } from "hono";
 import { callObject } from "../calls/call-object.ts";
 import { ApiError, unavailable } from "../model/error.ts";
+import type { Need } from "../model/permission.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { AdmissionQuery } from "./admit.ts";
-import { refusal } from "./guard.ts";
+import { type KeyVariables, refusal } from "./guard.ts";
 
 /** The two together are less than the ten seconds after which a revoked key must get nothing more. */
 const CHECK_EVERY_MS = 5_000;
@@ -53,10 +54,20 @@ export class KeyWatch {
   }
 }
 
-/** Watches the key of an admitted request. */
-export function watchKey(env: Env, { id, hash, address, permission }: AdmissionQuery, clock: Clock): KeyWatch {
-  return new KeyWatch(async () => {
-    const reason = await callObject(env.KEYS, id, (key) => key.check(id, { hash, address, permission }));
-    return reason && new ApiError(reason, refusal({ reason, window: null }, permission, address));
-  }, clock);
+/**
+ * Reads again why the key or session of an admitted request may no longer make it; null if it may. Counts nothing.
+ * @param permission the route's
+ */
+export async function refusalNow<E extends { Bindings: Env; Variables: KeyVariables }>(
+  c: Context<E>,
+  permission: Need,
+): Promise<ApiError | null> {
+  const session = c.get("session");
+  if (session) return session.check(permission);
+  const key = c.get("key");
+  if (!key) throw new Error("The route has no guard");
+  const { id, hash } = key;
+  const address = c.req.header("CF-Connecting-IP") ?? null;
+  const reason = await callObject(c.env.KEYS, id, (object) => object.check(id, { hash, address, permission }));
+  return reason && new ApiError(reason, refusal({ reason, window: null }, permission, address));
 }

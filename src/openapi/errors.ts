@@ -81,7 +81,7 @@ const MEANINGS: Record<ErrorCode, string> = {
     "The network rejected the reaction, the read mark, the typing indicator or the sync of templates. The text has its reason.",
   chat_limit: "The organization or the channel has reached its limit of chats.",
   member_limit: `The organization has reached its limit of members: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
-  upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. Each is deleted after 24 hours.`,
+  upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. Those of the company and of the visitor are counted apart. Each is deleted after 24 hours.`,
   media_used: "`mediaId` is a file that another message sends or has sent.",
   template_limit: `The organization has reached its limit of templates: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
   template_synced:

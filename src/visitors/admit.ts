@@ -18,7 +18,7 @@ export async function webChannel(env: Env, channelId: string): Promise<ChannelRe
 export type VisitorRefusal = Extract<SocketRefusal, "no_channel" | "wrong_origin" | "wrong_identity">;
 
 /** A visitor who was let in, and the region of the channel's organization. */
-interface Admitted {
+export interface Admitted {
   visitor: Visitor;
   region: Region | null;
 }
@@ -55,6 +55,18 @@ export async function admitVisitor(
       hasUploads: mayUpload(allowing.settings, fingerprint !== null),
     },
   };
+}
+
+/** Decides again, by the channel as it is now; while the directory is down, as it was last known. See `admitVisitor`. */
+export async function admitVisitorAgain(
+  env: Env,
+  channelId: string,
+  request: Request,
+  claim: Claim,
+): Promise<Admitted | VisitorRefusal> {
+  // The cached record is this one from now on.
+  await channelRecord(env, channelId, { fresh: "now" }).catch(() => null);
+  return admitVisitor(env, channelId, request, claim);
 }
 
 /** Decides whether to accept a visitor's socket; see `admitVisitor`. */

@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
 import { callObject } from "../calls/call-object.ts";
-import { linkLeft } from "../channels/web/file-link.ts";
+import { isGoodLink } from "../channels/web/file-link.ts";
 import { PROTOCOL, parseClaim } from "../channels/web/identity.ts";
 import { isAllowedOrigin } from "../channels/web/origin.ts";
 import { SOCKET_REFUSALS, type SocketRefusal } from "../channels/web/socket-policy.ts";
@@ -19,7 +19,14 @@ import { visitorHeaders } from "../model/visitor.ts";
 import { configured } from "../platform/config.ts";
 import { PLAIN_PAGE_HEADERS } from "../platform/html.ts";
 import { causeOf } from "../platform/log.ts";
-import { admitSocket, admitVisitor, type VisitorRefusal, webChannel } from "./admit.ts";
+import {
+  type Admitted,
+  admitSocket,
+  admitVisitor,
+  admitVisitorAgain,
+  type VisitorRefusal,
+  webChannel,
+} from "./admit.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE } from "./page.ts";
 import { uploadOfVisitor } from "./upload.ts";
 
@@ -90,26 +97,36 @@ export const webRoutes = new Hono<WebEnv>()
     if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const file = c.req.param();
     const keys = [configured(c.env, "KEY_SECRET"), configured(c.env, "KEY_SECRET_PREVIOUS") ?? []].flat();
-    const left = linkLeft(keys, file, new URL(c.req.url).searchParams, Date.now());
-    const record = left === null ? null : await webChannel(c.env, file.channelId);
-    if (left === null || !record) throw new ApiError("media_not_found");
-    return readLinkedMedia(c.env, record, file, left, c.req.raw);
+    const isGood = isGoodLink(keys, file, new URL(c.req.url).searchParams, Date.now());
+    const record = isGood ? await webChannel(c.env, file.channelId) : null;
+    if (!record) throw new ApiError("media_not_found");
+    return readLinkedMedia(c.env, record, file, c.req.raw);
   })
   .options("/:channelId/media", readableAnywhere, (c) => c.body(null, 204, UPLOAD_PREFLIGHT))
   .post("/:channelId/media", readableAnywhere, async (c) => {
     if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const claim = parseClaim(bearerToken(c));
     if (!claim) throw new ApiError("wrong_identity");
-    const admitted = await admitVisitor(c.env, c.req.param("channelId"), c.req.raw, claim);
-    if (typeof admitted === "string") throw new ApiError(UPLOAD_REFUSALS[admitted]);
+    const channelId = c.req.param("channelId");
+    const admitted = uploader(await admitVisitor(c.env, channelId, c.req.raw, claim));
+    if (admitted instanceof ApiError) throw admitted;
     const { fileName = null } = readQuery(c, uploadQuery);
     const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
-    const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given, (work) =>
-      c.executionCtx.waitUntil(work),
-    );
+    const refusal = async () => {
+      const again = uploader(await admitVisitorAgain(c.env, channelId, c.req.raw, claim));
+      return again instanceof ApiError ? again : null;
+    };
+    const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given, refusal, waitUntil);
     const headers: Record<string, string> = replayed ? { "Idempotent-Replayed": "true" } : {};
     return createJsonResponse(`{"media":${doc}}`, 201, c.get("responseHeaders"), headers);
   });
+
+/** Who uploads, or why nobody does. */
+function uploader(admitted: Admitted | VisitorRefusal): Admitted | ApiError {
+  if (typeof admitted === "string") return new ApiError(UPLOAD_REFUSALS[admitted]);
+  return admitted.visitor.hasUploads ? admitted : new ApiError("uploads_off");
+}
 
 /** A 404: a page for browsers, a JSON error for programs. */
 function noChannel(c: WebContext): Response {

@@ -2,7 +2,7 @@ import { callChat } from "../calls/call-chat.ts";
 import { callObject } from "../calls/call-object.ts";
 import { openVisitorChat } from "../calls/open-visitor-chat.ts";
 import { visitorUploadHashOf } from "../chats/idempotency.ts";
-import { storeUpload, type UploadRequest } from "../chats/upload-media.ts";
+import { storeUpload, type UploadRequest, type UploadTarget } from "../chats/upload-media.ts";
 import type { ChatIdentity, FileRequest, ReserveAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { Region } from "../model/region.ts";
@@ -12,6 +12,7 @@ import { causeOf } from "../platform/log.ts";
 /**
  * Stores a file that the visitor's next message can name. It may begin the visitor's chat. A chat that gets no message
  * is deleted with its last file.
+ * @param refusal why the visitor may not upload by now; null if that is as before
  * @param waitUntil keeps the Worker until the upload is counted
  * @returns the file's JSON; `replayed` if the idempotency key was used before
  * @throws ApiError as `storeUpload`, and `uploads_off`, `rate_limited`, `chat_limit`
@@ -21,9 +22,9 @@ export function uploadOfVisitor(
   { visitor, region }: { visitor: Visitor; region: Region | null },
   request: Request,
   given: UploadRequest,
+  refusal: UploadTarget["refusal"],
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<{ doc: string; replayed: boolean }> {
-  if (!visitor.hasUploads) throw new ApiError("uploads_off");
   const { chatId, organizationId } = visitor;
   const storing = storeUpload(
     env,
@@ -31,6 +32,7 @@ export function uploadOfVisitor(
       chatId,
       maxBytes: MAX_VISITOR_FILE_BYTES,
       idempotencyHashOf: visitorUploadHashOf,
+      refusal,
       admit: (upload) => admit(env, visitor, upload),
       end: (upload, isStored) => waitUntil(end(env, visitor, upload, isStored)),
       reserve: (file) => reserve(env, { visitor, region }, file),

@@ -200,7 +200,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Makes room for a file; see `ChatFiles.reserve`. */
   reserveFile(as: AsOwner, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
     return this.#forOwner(as, async (identity) => {
-      const answer = this.parts.files.reserve(identity, request);
+      const answer = this.parts.files.reserve(identity, request, "company");
       if (answer.outcome === "reserved") await this.parts.due.standBy();
       return answer;
     });
@@ -213,7 +213,7 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.adoption.forOwner(as, async (identity) => {
       if (!isOwner(visitor, identity)) return UNKNOWN;
       if (isBegun) this.parts.files.begin();
-      const answer = this.parts.files.reserve(identity, request);
+      const answer = this.parts.files.reserve(identity, request, "visitor");
       if (isBegun) await this.parts.announce();
       await this.parts.due.standBy();
       return answer;

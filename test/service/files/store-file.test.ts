@@ -5,6 +5,7 @@ import { hurryDeadlines } from "../../support/deadlines.ts";
 
 const SIZE = 300;
 const KEY = "a-chat/1/a-file";
+const BYTES = { httpMetadata: { contentType: "application/octet-stream" } };
 
 afterEach(() => env.MEDIA.delete(KEY));
 
@@ -119,7 +120,7 @@ test("a repeated upload is read to its end, and a refused one too, so that its c
       }),
     };
   };
-  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1));
+  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1), BYTES);
   const repeated = read([100, 100, 50, 50]);
   const upload = await beginUpload(repeated.body, SIZE, "application/octet-stream");
   await upload.store(env.MEDIA, KEY, true);
@@ -141,9 +142,14 @@ test("a bucket that fails amid the bytes is unavailable, and the body is read no
 });
 
 test("bytes that are stored stay, and an upload of the same length needs no other ones", async () => {
-  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1));
+  await env.MEDIA.put(KEY, new Uint8Array(SIZE).fill(1), BYTES);
   await storeIn(env.MEDIA, bodyOf([100, 200]));
   expect((await (await env.MEDIA.get(KEY))?.bytes())?.at(-1)).toBe(1);
-  await env.MEDIA.put(KEY, new Uint8Array(2));
-  await expect(storeIn(env.MEDIA, bodyOf([100, 200]))).rejects.toMatchObject({ code: "unavailable" });
+  for (const [length, type] of [
+    [2, "application/octet-stream"],
+    [SIZE, "text/html"],
+  ] as const) {
+    await env.MEDIA.put(KEY, new Uint8Array(length), { httpMetadata: { contentType: type } });
+    await expect(storeIn(env.MEDIA, bodyOf([100, 200]))).rejects.toMatchObject({ code: "idempotency_mismatch" });
+  }
 });

@@ -220,7 +220,7 @@ test("a visitor sends a file, the company reads it by its key, and another tab b
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cache-control": `private, max-age=${42 * 3_600}, immutable`,
+    "cache-control": "private, no-cache",
   });
   const [shown] = (await api("GET", `/chats/${message.chatId}/messages`)).body.messages;
   expect(shown).toMatchObject({ type: "IMAGE", text: "dot.png", content: media.id, media: what, direction: "INBOUND" });
@@ -293,6 +293,11 @@ test("the company's file reaches the visitor by a link, on the host that its pag
   );
   const ranged = { headers: { Range: "bytes=1-3" } };
   expect((await exports.default.fetch(message.mediaUrl, { ...ranged, method: "HEAD" })).status).toBe(200);
+  // A copy in the visitor's cache must not outlive a redaction.
+  const { headers } = await exports.default.fetch(message.mediaUrl);
+  expect(headers.get("Cache-Control")).toBe("private, no-cache");
+  const known = { headers: { "If-None-Match": headers.get("ETag") as string } };
+  expect((await exports.default.fetch(message.mediaUrl, known)).status).toBe(304);
   const part = await exports.default.fetch(message.mediaUrl, ranged);
   expect([part.status, await part.text()]).toEqual([206, "PNG"]);
   // A page that connects later gets the same link.
@@ -312,10 +317,14 @@ test.for<[what: string, end: (place: { chatId: string; id: string; channelId: st
   const { page: other } = await visit(channelId, { token });
   await page.ask({ type: "message", id: "a", content: "Look", mediaId: media.id });
   const { message } = await other.next();
-  expect((await exports.default.fetch(message.mediaUrl)).status).toBe(200);
+  const served = await exports.default.fetch(message.mediaUrl);
+  expect(served.status).toBe(200);
+  const known = { "If-None-Match": served.headers.get("ETag") as string };
   await end({ chatId: message.chatId, id: message.id, channelId });
   const answer = await call("GET", message.mediaUrl.slice("https://parley.test".length));
   expectError(answer, 404, "media_not_found");
+  const fromCache = await call("GET", message.mediaUrl.slice("https://parley.test".length), { headers: known });
+  expectError(fromCache, 404, "media_not_found");
   const { pathname, search } = new URL(message.mediaUrl);
   expectError(await call("GET", `${pathname}${search}0`), 404, "media_not_found");
 });

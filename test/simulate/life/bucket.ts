@@ -6,10 +6,14 @@ interface Whole {
   whole: Promise<string>;
 }
 
+interface Stored extends Pick<R2PutOptions, "httpMetadata" | "customMetadata"> {
+  bytes: string;
+}
+
 /** The bucket of files. Its calls fail, are done late, or are done and never answered; some keys can't be deleted. */
 export class Bucket {
   readonly #world: LifeWorld;
-  readonly #objects = new Map<string, string>();
+  readonly #objects = new Map<string, Stored>();
   /** The first bytes that each key ever had. */
   readonly first = new Map<string, string>();
   /** The keys whose bytes came again after they were deleted. */
@@ -31,30 +35,35 @@ export class Bucket {
   }
 
   bytes(key: string): string | undefined {
-    return this.#objects.get(key);
+    return this.#objects.get(key)?.bytes;
   }
 
   /** The binding, as the code of a place has it. */
   binding(party: Party) {
-    const sizeOf = (key: string) => ({ key, size: this.#objects.get(key)?.length ?? 0 });
+    const shown = (key: string) => {
+      const { bytes = "", httpMetadata, customMetadata } = this.#objects.get(key) ?? {};
+      return { key, size: bytes.length, httpMetadata, customMetadata };
+    };
     return {
-      put: async (key: string, { whole }: Whole, { onlyIf }: { onlyIf?: { etagDoesNotMatch?: string } }) => {
+      put: async (key: string, { whole }: Whole, { onlyIf, httpMetadata, customMetadata }: R2PutOptions) => {
         const bytes = await whole;
-        return this.#ask(party, () => this.#put(key, bytes, onlyIf?.etagDoesNotMatch === "*"));
+        const isOnlyNew = (onlyIf as R2Conditional | undefined)?.etagDoesNotMatch === "*";
+        const stored = { bytes, httpMetadata, customMetadata } as Stored;
+        return this.#ask(party, () => this.#put(key, stored, isOnlyNew));
       },
-      head: (key: string) => this.#ask(party, () => (this.#objects.has(key) ? sizeOf(key) : null)),
+      head: (key: string) => this.#ask(party, () => (this.#objects.has(key) ? shown(key) : null)),
       get: (key: string) =>
-        this.#ask(party, () => (this.#objects.has(key) ? { ...sizeOf(key), body: this.#objects.get(key) } : null)),
+        this.#ask(party, () => (this.#objects.has(key) ? { ...shown(key), body: this.bytes(key) } : null)),
       list: ({ prefix, limit, startAfter = "" }: { prefix: string; limit: number; startAfter?: string }) =>
         this.#ask(party, () => {
           const keys = this.keys.filter((key) => key.startsWith(prefix) && key > startAfter);
-          return { objects: keys.slice(0, limit).map(sizeOf), truncated: keys.length > limit };
+          return { objects: keys.slice(0, limit).map(shown), truncated: keys.length > limit };
         }),
       delete: (keys: string | string[]) => this.#ask(party, () => this.#delete([keys].flat())),
     };
   }
 
-  #put(key: string, bytes: string, onlyIfNew: boolean): { size: number } | null {
+  #put(key: string, stored: Stored, onlyIfNew: boolean): { size: number } | null {
     const world = this.#world;
     const isThere = this.#objects.has(key);
     if (isThere && onlyIfNew) {
@@ -65,10 +74,10 @@ export class Bucket {
     if (this.first.has(key)) {
       world.count("bytes come late");
       this.late.add(key);
-    } else this.first.set(key, bytes);
+    } else this.first.set(key, stored.bytes);
     world.note(() => `R2 stores ${key}`);
-    this.#objects.set(key, bytes);
-    return { size: bytes.length };
+    this.#objects.set(key, stored);
+    return { size: stored.bytes.length };
   }
 
   #delete(keys: string[]): void {

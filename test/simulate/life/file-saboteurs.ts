@@ -74,8 +74,8 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "an unused file never ends": {
     file: files,
-    right: `this.rows.put({ id, meta: { state: "unused", size: info.size, info: file }, deleteAt });`,
-    wrong: `this.rows.put({ id, meta: { state: "unused", size: info.size, info: file }, deleteAt: NEVER });`,
+    right: `this.rows.put({ id, meta: { state: "unused", size: info.size, info: file, uploader }, deleteAt });`,
+    wrong: `this.rows.put({ id, meta: { state: "unused", size: info.size, info: file, uploader }, deleteAt: NEVER });`,
   },
   "a file that a message shows ends after a day": {
     file: files,
@@ -84,7 +84,7 @@ export const FILE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "bytes are overwritten": {
     file: store,
-    right: `onlyIf: { etagDoesNotMatch: "*" }, `,
+    right: `onlyIf: { etagDoesNotMatch: "*" },`,
     wrong: "",
   },
   "the end of a tombstone deletes no late bytes": {

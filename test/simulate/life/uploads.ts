@@ -122,7 +122,7 @@ export class Uploads extends Requests {
       async ({ env, party }) => {
         const request = { headers, body: this.#body(party, bytes, lateMs) } as unknown as Request;
         const named = { fileName, idempotencyKey };
-        const answer = await this.#service.uploadMedia(env, CALLER, chatId, request, named);
+        const answer = await this.#service.uploadMedia(env, CALLER, chatId, request, named, async () => null);
         const { id } = JSON.parse(answer.doc) as { id: string };
         this.#world.count(answer.replayed ? "an upload is replayed" : "an upload is stored");
         this.#judge.uploaded(upload, answer.doc);

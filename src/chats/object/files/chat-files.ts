@@ -16,7 +16,7 @@ import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import { type FileRow, FileRows, NEVER } from "./file-rows.ts";
+import { type FileRow, FileRows, NEVER, type Uploader } from "./file-rows.ts";
 import { MAX_UNUSED_BYTES, MAX_UNUSED_FILES, RESERVED_MS, UNUSED_MS } from "./limits.ts";
 
 /** How many files R2 deletes in one call. */
@@ -79,10 +79,11 @@ export class ChatFiles implements DuePart {
     this.#isBegun = undefined;
   }
 
-  /** Makes room for a file. Its bytes may be written from now on, for some minutes. */
+  /** Makes room for a file of this uploader. Its bytes may be written from now on, for some minutes. */
   reserve(
     { life }: ChatIdentity,
     { id, size, fileName, idempotencyHash }: FileRequest,
+    uploader: Uploader,
   ): Exclude<ReserveAnswer, Unknown> {
     const { storage, log } = this.#parts;
     const now = Date.now();
@@ -99,12 +100,12 @@ export class ChatFiles implements DuePart {
     // A call that arrives after its own repeat: by now the file may be confirmed, or a message shows it.
     if (this.rows.byId(id) || this.#isUsed(id)) return { outcome: "reserved", id, life };
     if (isFull(log)) return { outcome: "refused", code: "chat_full" };
-    const { count, bytes } = this.rows.waiting(now);
+    const { count, bytes } = this.rows.waiting(uploader, now);
     if (count >= MAX_UNUSED_FILES || bytes + size > MAX_UNUSED_BYTES)
       return { outcome: "refused", code: "upload_limit" };
     storage.transactionSync(() => {
       if (!storage.kv.get(HAS_FILES)) storage.kv.put(HAS_FILES, true);
-      this.rows.put({ id, meta: { state: "reserved", size, fileName }, deleteAt: now + RESERVED_MS });
+      this.rows.put({ id, meta: { state: "reserved", size, fileName, uploader }, deleteAt: now + RESERVED_MS });
       if (idempotencyHash !== null) this.rows.putUpload(idempotencyHash, { id, size });
     });
     return { outcome: "reserved", id, life };
@@ -124,8 +125,9 @@ export class ChatFiles implements DuePart {
     const deleteAt = now + UNUSED_MS;
     const doc = shownUpload(id, info, deleteAt);
     const file = idempotencyHash === null ? info : { ...info, openUntil: row.deleteAt };
+    const { uploader = "company" } = meta;
     this.#parts.storage.transactionSync(() => {
-      this.rows.put({ id, meta: { state: "unused", size: info.size, info: file }, deleteAt });
+      this.rows.put({ id, meta: { state: "unused", size: info.size, info: file, uploader }, deleteAt });
       if (idempotencyHash !== null) this.rows.answered(id, idempotencyHash, doc);
     });
     return { outcome: "ok", doc };

@@ -1,13 +1,16 @@
 import type { FileMedia } from "../../../model/chat-answers.ts";
 
+/** Who uploaded a file. The unused files of each have limits of their own, so that neither takes the other's room. */
+export type Uploader = "company" | "visitor";
+
 /**
  * `reserved`: its bytes may be on their way. `unused`: no message names it yet. `ended`: no message shows it now,
  * `messageId` was the last one. `shared`: the number of messages that show it, as some repeat others. `life`: all files
  * of the chat's lives up to that one.
  */
 export type FileState =
-  | { state: "reserved"; size: number; fileName: string | null }
-  | { state: "unused"; size: number; info: Omit<FileMedia, "fileId"> }
+  | { state: "reserved"; size: number; fileName: string | null; uploader?: Uploader }
+  | { state: "unused"; size: number; info: Omit<FileMedia, "fileId">; uploader?: Uploader }
   | { state: "ended"; size: number; messageId: string; openUntil?: number | undefined }
   | { state: "shared"; messages: number }
   | { state: "life"; life: number };
@@ -57,13 +60,15 @@ export class FileRows {
     return row ? fileRow(row) : null;
   }
 
-  /** The files that wait for a message, and how many bytes they have. */
-  waiting(now: number): { count: number; bytes: number } {
+  /** The files of an uploader that wait for a message, and how many bytes they have. */
+  waiting(uploader: Uploader, now: number): { count: number; bytes: number } {
     const [row] = this.#sql
       .exec<{ count: number; bytes: number | null }>(
         `select count(*) as count, sum(meta ->> '$.size') as bytes from files
-         where delete_at > ? and meta ->> '$.state' in ('reserved', 'unused')`,
+         where delete_at > ? and meta ->> '$.state' in ('reserved', 'unused')
+           and coalesce(meta ->> '$.uploader', 'company') = ?`,
         now,
+        uploader,
       )
       .toArray();
     return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };

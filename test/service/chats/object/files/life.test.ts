@@ -1,7 +1,10 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { addressOfToken } from "../../../../../src/channels/web/identity.ts";
+import { newId } from "../../../../../src/model/id.ts";
 import { admin, newOrganization, send } from "../../../../support/harness.ts";
 import { objectWrites } from "../../../../support/object-writes.ts";
+import { newPlace } from "../../../visitors/uploading.ts";
 import { conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { retain } from "../retention/fixtures.ts";
 import { DAY, filesOf, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
@@ -75,6 +78,29 @@ test("a chat has at most 100 unused files, and 256 MiB of them", async () => {
   const large = 16 * 1_024 * 1_024;
   for (let count = 0; count < 16; count++) await chat.reserved({ size: large });
   expect(await chat.reserve({ size: 1 })).toMatchObject({ outcome: "refused", code: "upload_limit" });
+});
+
+test("a visitor's unused files take none of the company's room, nor the company's of the visitor's", async () => {
+  const site = await newPlace();
+  await site.upload();
+  const [{ id }] = await site.chats();
+  const { reserve, reserved, object, as } = filesOf(site.organizationId, id);
+  const visitor = { ...site, chatId: id, address: await addressOfToken(site.token) };
+  const reserveAsVisitor = () =>
+    object().reserveVisitorFile(as, visitor as never, {
+      id: newId("med", null),
+      size: 1,
+      fileName: null,
+      idempotencyHash: null,
+    });
+  for (let count = 1; count < 100; count++) expect((await reserveAsVisitor()).outcome).toBe("reserved");
+  expect(await reserveAsVisitor()).toMatchObject({ outcome: "refused", code: "upload_limit" });
+  for (let count = 0; count < 16; count++) await reserved({ size: 16 * 1_024 * 1_024 });
+  expect(await reserve({ size: 1 })).toMatchObject({ outcome: "refused", code: "upload_limit" });
+  pass(10 * MINUTE);
+  // The visitor's file that is confirmed is still the visitor's.
+  for (let count = 1; count < 100; count++) expect((await reserveAsVisitor()).outcome).toBe("reserved");
+  expect(await reserveAsVisitor()).toMatchObject({ outcome: "refused", code: "upload_limit" });
 });
 
 test("the same key gets the same file, however late, and never with another size", async () => {
