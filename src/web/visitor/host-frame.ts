@@ -10,7 +10,7 @@ export type ToHost =
 /** The frame's connection to its widget. */
 export interface HostFrame {
   post(message: ToHost): void;
-  /** Hears when the site's visitor opens or closes the chat. @param listener is told whether it takes the focus, too */
+  /** Reports when the site's visitor opens or closes the chat. @param listener also gets whether the chat takes the focus */
   onOpened(listener: (isOpened: boolean, takesFocus: boolean) => void): void;
 }
 

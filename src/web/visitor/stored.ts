@@ -17,7 +17,7 @@ export interface TabStorage {
 /** Opens a storage. It and each call can throw if the browser blocks storage. */
 export type Store = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-/** What a storage keeps under a name of ours; null if nothing, or if storage is blocked. */
+/** What a storage keeps for the page under this name; null if nothing, or if storage is blocked. */
 export function readKept(store: Store, name: string): string | null {
   try {
     return store().getItem(`parley.${name}`);
