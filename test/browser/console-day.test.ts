@@ -53,7 +53,7 @@ async function work(page: Page, person: string, done: Entry[]): Promise<void> {
       .waitForFunction(
         (ids) => {
           const links = [...document.querySelectorAll<HTMLAnchorElement>(".chats a.chat-row")];
-          const others = links.map(({ href }) => href.split("/").at(-1) ?? "").filter((id) => !ids.includes(id));
+          const others = links.map(({ pathname }) => pathname.split("/").at(-1) ?? "").filter((id) => !ids.includes(id));
           return others.length > 0 && others;
         },
         seen,
@@ -68,14 +68,14 @@ async function work(page: Page, person: string, done: Entry[]): Promise<void> {
     const chatId = left[Math.min(PEOPLE.indexOf(person) * 2, left.length - 1)] ?? "";
     seen.push(chatId);
     const isOpen = await page
-      .locator(`.chats a[href$="${chatId}"]`)
+      .locator(`.chats a[href*="${chatId}"]`)
       .click({ timeout: 1_000 })
       .then(
         () => true,
         () => false,
       );
     // Somebody else took it, so it left the list, unless the page was only slow.
-    if (!isOpen && (await page.locator(`.chats a[href$="${chatId}"]`).count()) > 0) seen.pop();
+    if (!isOpen && (await page.locator(`.chats a[href*="${chatId}"]`).count()) > 0) seen.pop();
     if (!isOpen) continue;
     await page.waitForURL(new RegExp(chatId));
     await whose(page).waitFor();

@@ -7,8 +7,11 @@ import {
   afterMessage,
   belongs,
   changes,
+  type Filter,
+  filterOf,
   inOrder,
   NOBODY,
+  queryOf,
   type View,
   withChat,
 } from "../../src/web/console/inbox/chat-rows.ts";
@@ -144,4 +147,16 @@ test("an event that a row shows already changes nothing: the chat's creation, or
   const received = about({ type: "message.received", data: { message: message(3) } });
   expect(changes(before, received)).toBe(true);
   expect(changes(before, { ...received, chatId: "b" })).toBe(false);
+});
+
+test("an address names a filter, and none that is unknown", () => {
+  const part = fc.constantFrom(null, NOBODY, "mbr_1", "chn_a&b=c#d");
+  const view = fc.constantFrom<View>("unanswered", "all", "scheduled");
+  const filter: fc.Arbitrary<Filter> = fc.record({ view, channel: part, assignee: part, search: fc.string() });
+  fc.assert(
+    fc.property(filter, (one) => {
+      expect(filterOf(queryOf(one))).toEqual(one);
+    }),
+  );
+  expect(queryOf(filterOf("?view=other&x=1"))).toBe("");
 });

@@ -3,6 +3,7 @@ import type { EventSource } from "../../client/follow-events.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
 import { retryingFetch, unreachable } from "../../client/retry.ts";
 import { type Api, type ApiRequest, createApi } from "./api-client.ts";
+import { heard } from "./repeat-later.ts";
 import { bodyOf, markAsScript } from "./request.ts";
 import { learnClock } from "./service-clock.ts";
 import { sessionLost } from "./session.ts";
@@ -99,7 +100,12 @@ async function send({ method, path, body, headers = {}, signal }: ApiRequest): P
 async function watchedFetch(request: Request): Promise<Response> {
   markAsScript(request);
   const sentAt = Date.now();
-  const response = await fetch(request);
+  const response = await fetch(request).catch((cause: unknown) => {
+    // A screen that was left ends its requests.
+    if (!request.signal.aborted) heard(false);
+    throw cause;
+  });
+  heard(response.status < 500);
   learnClock(response, sentAt);
   if (response.status === 401) sessionLost();
   return response;

@@ -6,7 +6,7 @@ import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts
 import { fetchScreens, Lazy, LazyDialog, LazyExtra } from "./lazy.tsx";
 import { currentPath, route } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
-import { addressIn, type Place, PlaceContext } from "./organization.ts";
+import { addressBeside, addressIn, type Place, PlaceContext } from "./organization.ts";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
@@ -40,7 +40,7 @@ export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }
     set,
     refresh,
     api: apiOf(id),
-    to: (path) => addressIn(id, path),
+    to: (path) => addressBeside(id, path),
   };
   return (
     <PlaceContext.Provider value={place}>
@@ -51,7 +51,8 @@ export function OrganizationFrame({ id, parts }: { id: string; parts: string[] }
 
 function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
-  const refused = MENU.find((entry) => !entries.includes(entry) && currentPath.value.startsWith(place.to(entry.path)));
+  const isOpen = ({ path }: MenuEntry) => currentPath.value.startsWith(addressIn(place.organization.id, path));
+  const refused = MENU.find((entry) => !entries.includes(entry) && isOpen(entry));
   const find = () => {
     // It would take the place of a dialog, and what was entered there would be lost.
     if (!document.querySelector("dialog[open]"))
@@ -79,7 +80,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Sidebar place={place} entries={entries} onFind={find} onKeys={showKeys} />
+      <Sidebar place={place} entries={entries} isOpen={isOpen} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
           <p class="banner tone-warn" role="status">
@@ -109,11 +110,12 @@ const notifications = <LazyDialog>{({ NotificationsDialog }) => <NotificationsDi
 interface SidebarProps {
   place: Place;
   entries: MenuEntry[];
+  isOpen: (entry: MenuEntry) => boolean;
   onFind: () => void;
   onKeys: () => void;
 }
 
-function Sidebar({ place, entries, onFind, onKeys }: SidebarProps) {
+function Sidebar({ place, entries, isOpen, onFind, onKeys }: SidebarProps) {
   const { organization, to } = place;
   const { type, member } = currentSession();
   return (
@@ -131,7 +133,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps) {
       </Button>
       <ul class="sidebar-menu">
         {entries.map((entry) => {
-          const isCurrent = currentPath.value.startsWith(to(entry.path));
+          const isCurrent = isOpen(entry);
           return (
             <li key={entry.path}>
               <a

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { laterComesFrom } from "../shared/fetch-later.ts";
+import { fetchLater, laterComesFrom } from "../shared/fetch-later.ts";
 import { MainButton } from "./parts/button.tsx";
 import { Dialog } from "./parts/dialog.tsx";
 import { Empty, Skeleton } from "./parts/states.tsx";
+import { repeatLater } from "./repeat-later.ts";
 
 type Screens = typeof import("./screens.ts");
 
@@ -15,13 +16,17 @@ const found = signal<Screens | "loading" | "missing">("loading");
 
 /**
  * Fetches `screens.ts`, so that it is there when it is wanted. A deploy removes the files of the version before it, so a
- * page that was left open may no longer find it: then it asks to be loaded again.
+ * page that was left open may no longer find it: then it asks to be loaded again. Without a connection, it is fetched
+ * once there is one.
  */
 export function fetchScreens(): void {
   if (typeof found.peek() !== "string") return;
-  void load().then(
+  (fetchLater() as Promise<Screens>).then(
     (loaded) => (found.value = loaded),
-    () => (found.value = "missing"),
+    () => {
+      found.value = "missing";
+      repeatLater(fetchScreens);
+    },
   );
 }
 

@@ -1,8 +1,14 @@
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 
 /** The path of the open screen. */
 export const currentPath = signal(location.pathname);
+
+/** Its query, with the `?`; empty if it has none. */
+export const currentQuery = signal(location.search);
+
+/** The person followed a link to the open screen, or chose it by its name, rather than stepping to it by a key. */
+export const isFollowed = signal(false);
 
 /** The part of an address after the name of its screen, such as a channel's id and `set-up`. */
 export interface ScreenParts {
@@ -15,6 +21,12 @@ export function route(to: string, replaces = false): void {
   if (replaces) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
   readPath();
+}
+
+/** Opens a screen as a click on a link to it does. */
+export function follow(to: string): void {
+  route(to);
+  isFollowed.value = true;
 }
 
 /** Follows the browser's history, and opens links between screens without loading the page again. */
@@ -30,7 +42,11 @@ export function useLinks(): void {
 }
 
 function readPath(): void {
-  currentPath.value = location.pathname;
+  batch(() => {
+    isFollowed.value = false;
+    currentPath.value = location.pathname;
+    currentQuery.value = location.search;
+  });
 }
 
 function openLink(event: MouseEvent): void {
@@ -40,5 +56,5 @@ function openLink(event: MouseEvent): void {
   const isScreen = link.getAttribute("href")?.startsWith("/console");
   if (!isScreen || link.target !== "" || link.hasAttribute("download")) return;
   event.preventDefault();
-  route(link.pathname);
+  follow(link.pathname + link.search);
 }

@@ -1,7 +1,9 @@
+import { effect, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Channel, Member, Organization } from "./api.ts";
 import type { AnswerOf, Api, OptionsOf, Routes } from "./api-client.ts";
+import { currentPath, currentQuery } from "./location.ts";
 import { type Resource, useResource } from "./resource.ts";
 
 /** The organization whose screens are open. */
@@ -25,9 +27,22 @@ export function usePlace(): Place {
   return place;
 }
 
+/** The query of each organization's inbox as it was last open, which is its filter. */
+const inboxQueries = signal<Readonly<Record<string, string>>>({});
+effect(() => {
+  const [, id] = /^\/console\/o\/([^/]+)\/inbox/.exec(currentPath.value) ?? [];
+  const query = currentQuery.value;
+  if (id !== undefined) inboxQueries.value = { ...inboxQueries.peek(), [id]: query };
+});
+
 /** The address of an organization's screen. */
 export function addressIn(organizationId: string, path: string): string {
   return `/console/o/${organizationId}/${path}`;
+}
+
+/** The address of another screen of the open organization. The inbox keeps its filter meanwhile. */
+export function addressBeside(organizationId: string, path: string): string {
+  return addressIn(organizationId, path) + (path.startsWith("inbox") ? (inboxQueries.value[organizationId] ?? "") : "");
 }
 
 /** The most rows that a list answers at once. */

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { Chat } from "./api.ts";
-import { route } from "./location.ts";
+import { takeKeys } from "./held-keys.ts";
+import { follow, route } from "./location.ts";
 import type { MenuEntry } from "./menu-entries.ts";
 import { contactName } from "./names.ts";
 import { useGet, usePlace } from "./organization.ts";
@@ -27,7 +28,8 @@ interface Found {
 export function Palette({ entries }: { entries: MenuEntry[] }) {
   const { to } = usePlace();
   const id = useId();
-  const text = useSignal("");
+  // It begins with what was typed before it was drawn.
+  const text = useSignal(useMemo(takeKeys, []) ?? "");
   const settled = useSignal("");
   const at = useSignal(0);
   useEffect(() => {
@@ -117,6 +119,6 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
 }
 
 function asFound(chat: Chat, href: string): Found {
-  const run = () => route(href);
+  const run = () => follow(href);
   return { id: chat.id, icon: "person", title: contactName(chat), detail: chat.channel.name, run };
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { asParleyError, type ParleyError } from "./api.ts";
 import { sayError } from "./parts/toast.tsx";
+import { isPassing, repeatLater } from "./repeat-later.ts";
 
 /** What was loaded last by this key, so that a screen that is opened again shows it while it loads. */
 const known = new Map<string, unknown>();
@@ -31,7 +32,8 @@ interface LoadState {
 }
 
 /**
- * Loads what a screen shows, and loads it again if `key` or `version` changes.
+ * Loads what a screen shows, and loads it again if `key` or `version` changes, and once a connection works again after
+ * it failed.
  * @param key names what is loaded; null loads nothing
  * @param version of what is loaded. What the screen shows stays until the new one is there
  */
@@ -54,6 +56,7 @@ export function useResource<T>(
   useEffect(() => {
     if (key === null) return;
     const controller = new AbortController();
+    let forget = () => {};
     loading.current(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return;
@@ -61,10 +64,15 @@ export function useResource<T>(
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        state.value = { key, turn: turn.peek(), error: asParleyError(error), loadedAt: state.peek().loadedAt };
+        const cause = asParleyError(error);
+        state.value = { key, turn: turn.peek(), error: cause, loadedAt: state.peek().loadedAt };
+        if (isPassing(cause)) forget = repeatLater(() => void turn.value++);
       },
     );
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      forget();
+    };
   }, [key, turn.value, version]);
 
   const isCurrent = () => state.value.key === key;

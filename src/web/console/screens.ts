@@ -3,6 +3,7 @@
 export { Organizations } from "./screens/organizations.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
 export { OrganizationScreen } from "./screens/organization-screen.tsx";
+export { ContactPanel } from "./inbox/contact-panel.tsx";
 export { MessagePanel } from "./inbox/message-panel.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";
 export { ShortcutList } from "./shortcut-list.tsx";
@@ -12,6 +13,7 @@ export { ChoicesDialog } from "./inbox/choices-dialog.tsx";
 export { TemplateDialog } from "./inbox/template-dialog.tsx";
 export { Palette } from "./palette.tsx";
 export { NotificationsDialog } from "./notifications/notifications-dialog.tsx";
+export { DropTargets } from "./inbox/drop-targets.tsx";
 export { SearchBar } from "./inbox/search-bar.tsx";
 export * from "../shared/later.ts";
 export { NoteComposer } from "./notes/note-composer.tsx";

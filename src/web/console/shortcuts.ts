@@ -1,5 +1,7 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { keepKey, takeKeys } from "./held-keys.ts";
+import { currentPath } from "./location.ts";
 
 /** A key, or two keys one after the other, and what they do. */
 export interface Shortcut {
@@ -7,6 +9,8 @@ export interface Shortcut {
   keys: string;
   label: string;
   run: () => void;
+  /** Runs again and again while the key is held down. What acts on data must not. */
+  repeats?: boolean;
 }
 
 const STORED = "parley.console.shortcuts";
@@ -22,11 +26,22 @@ export const shortcuts = signal<Shortcut[]>([]);
 let first = "";
 let firstAt = 0;
 
+addEventListener("pointerdown", takeKeys, { capture: true });
+effect(() => {
+  if (currentPath.value) takeKeys();
+});
+
 addEventListener("keydown", (event) => {
   const name = nameOf(event);
   if (event.defaultPrevented || event.isComposing || name === "") return;
   const needsModifier = name.startsWith("Ctrl ");
-  const isOff = !areKeysOn.value || isEditing(event.target) || document.querySelector("dialog[open]") !== null;
+  const isElsewhere = isEditing(event.target);
+  if (isElsewhere) takeKeys();
+  if (!needsModifier && keepKey(name)) {
+    event.preventDefault();
+    return;
+  }
+  const isOff = !areKeysOn.value || isElsewhere || document.querySelector("dialog[open]") !== null;
   if (!needsModifier && isOff) return;
   const sequence = Date.now() - firstAt < SEQUENCE_MS ? `${first} ${name}` : "";
   const found = shortcuts.value.findLast(({ keys }) => keys === sequence || keys === name);
@@ -34,6 +49,7 @@ addEventListener("keydown", (event) => {
   if (!found) return;
   event.preventDefault();
   first = "";
+  if (event.repeat && !found.repeats) return;
   found.run();
 });
 
@@ -43,7 +59,7 @@ export function useShortcuts(own: Shortcut[]): void {
   latest.current = own;
   // A key works as soon as the part is seen.
   useLayoutEffect(() => {
-    const mine = latest.current.map(({ keys, label }, n) => ({ keys, label, run: () => latest.current[n]?.run() }));
+    const mine = latest.current.map((one, n) => ({ ...one, run: () => latest.current[n]?.run() }));
     shortcuts.value = [...shortcuts.value, ...mine];
     return () => {
       shortcuts.value = shortcuts.value.filter((each) => !mine.includes(each));
@@ -59,8 +75,8 @@ export function setKeys(on: boolean): void {
 
 function nameOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
   if (altKey || ["Control", "Meta", "Shift"].includes(key)) return "";
-  const name = key.length === 1 && key !== key.toUpperCase() ? key : key.length === 1 ? key.toLowerCase() : key;
-  return ctrlKey || metaKey ? `Ctrl ${name.length === 1 ? name.toUpperCase() : name}` : name;
+  if (!ctrlKey && !metaKey) return key;
+  return `Ctrl ${key.length === 1 ? key.toUpperCase() : key}`;
 }
 
 function isEditing(target: EventTarget | null): boolean {

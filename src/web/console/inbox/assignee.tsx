@@ -4,7 +4,6 @@ import { byName } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
-import { say } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
 
 interface AssigneeProps {
@@ -18,11 +17,6 @@ interface AssigneeProps {
 /** A member's name. The page may not know a new one, and knows only the person if the person may not see members. */
 export function memberName(id: string, members: readonly Pick<Member, "id" | "name">[]): string {
   return members.find((one) => one.id === id)?.name ?? "A colleague";
-}
-
-/** Says whose the chat is now. @param name null for nobody */
-export function sayAssigned(name: string | null): void {
-  say(assignedText(name));
 }
 
 /** Whose the chat is now, as a sentence. @param name null for nobody */

@@ -1,7 +1,7 @@
 import type { Member } from "../api.ts";
-import { say, sayError, sayFailure } from "../parts/toast.tsx";
+import { say, sayError, sayFailure, sayUndoable } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
-import { assignedText, memberName, sayAssigned } from "./assignee.tsx";
+import { assignedText, memberName } from "./assignee.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 /** What assigns the chat that the person sees. */
@@ -12,15 +12,17 @@ export function assigning(store: ConversationStore, members: readonly Member[]) 
 
   /** @param before the assignee that the chat must have */
   const assign = (memberId: string | null, before = seen) => {
-    store.assign(memberId, before).then((isGiven) => {
-      if (isGiven) sayAssigned(nameOf(memberId));
+    const work = async () => {
+      const isGiven = await store.assign(memberId, before);
+      if (isGiven) sayUndoable(assignedText(nameOf(memberId)), async () => assign(before, memberId));
       else sayFailure(`Somebody was faster: ${assignedText(nameOf(store.chat.value?.assigneeId ?? null))}`);
-    }, sayError);
+    };
+    store.once("assign", work).catch(sayError);
   };
 
   /** Assigns the chat to the person, or to nobody if it is theirs. */
   const takeOrFree = () => {
-    if (!member) return;
+    if (!member || !store.chat.value) return;
     if (seen === null || seen === member.id) return assign(seen === null ? member.id : null);
     // It may be theirs since a moment ago, and the person has not seen that. So the key alone takes it from nobody.
     const remove = say(assignedText(nameOf(seen)), {

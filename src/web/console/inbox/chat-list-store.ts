@@ -225,8 +225,9 @@ export class ChatListStore {
     try {
       this.put((await this.#api.GET("/chats/{id}", { path: { id: chatId } })).chat);
     } catch (error) {
-      // It is gone again, or the next event asks again.
+      // It is gone again, or the list is loaded in its place.
       if (asParleyError(error).status === 404) this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
+      else this.#loadSoon();
     } finally {
       const hasChanged = this.#asked.get(chatId);
       this.#asked.delete(chatId);

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Chat, Message } from "../api.ts";
+import { LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
 import { unread } from "../notifications/unread.ts";
 import { byName, useMembers } from "../organization.ts";
@@ -15,7 +16,6 @@ import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
-import { DropTargets } from "./drop-targets.tsx";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
@@ -104,7 +104,11 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
         onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
         nameOf={(id) => (id === member?.id ? "You" : memberName(id, others))}
       />
-      {dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}
+      <LazyExtra>
+        {({ DropTargets }) => (
+          <>{dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}</>
+        )}
+      </LazyExtra>
     </section>
   );
 }
@@ -269,12 +273,18 @@ function StatusMark({ status }: { status: Message["status"] }) {
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => void (typed.value = text), [text]);
+  // Not what the person has just typed: a space at its end, or letters that came since.
+  useEffect(() => {
+    if (timer.current === undefined && typed.value.trim() !== text) typed.value = text;
+  }, [text]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const change = (next: string) => {
     typed.value = next;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => onChange(next.trim()), TYPING_MS);
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      onChange(next.trim());
+    }, TYPING_MS);
   };
   return (
     <label class="search">

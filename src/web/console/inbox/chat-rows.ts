@@ -2,7 +2,8 @@ import type { FollowedEvent } from "../../../client/event.ts";
 import type { Chat, Message } from "../api.ts";
 
 /** Which chats the list shows, and in which order. */
-export type View = "unanswered" | "all" | "scheduled";
+export type View = (typeof VIEWS)[number];
+const VIEWS = ["unanswered", "all", "scheduled"] as const;
 
 export interface Filter {
   view: View;
@@ -19,6 +20,21 @@ export const NOBODY = "none";
 
 /** The inbox as it is first. */
 export const ALL_CHATS: Filter = { view: "all", channel: null, assignee: null, search: "" };
+
+/** The filter that an address names. What it does not name is as in `ALL_CHATS`. */
+export function filterOf(query: string): Filter {
+  const given = new URLSearchParams(query);
+  const view = VIEWS.find((one) => one === given.get("view")) ?? ALL_CHATS.view;
+  const { channel = null, assignee = null, search = "" } = Object.fromEntries(given);
+  return { view, channel, assignee, search };
+}
+
+/** The query of an address that names a filter, with its `?`; empty for `ALL_CHATS`. */
+export function queryOf(filter: Filter): string {
+  const named = Object.entries(filter).filter(([name, value]) => value && value !== ALL_CHATS[name as keyof Filter]);
+  const query = String(new URLSearchParams(Object.fromEntries(named)));
+  return query && `?${query}`;
+}
 
 /** What decides whether a chat is in the list. */
 type Shown = Pick<Filter, "view" | "assignee">;

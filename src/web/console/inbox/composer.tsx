@@ -1,4 +1,5 @@
-import { useMemo, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
@@ -31,6 +32,8 @@ interface ComposerProps {
   onNote: (() => void) | null;
 }
 
+const SEEN_AFTER_MS = 2_000;
+
 const STAGE: StageTexts = {
   attach: "Attach files",
   attached: "Attached files",
@@ -50,10 +53,22 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
   const isOver = useStage(stage, !isAside);
   const text = sending.text.value;
   const answered = store.answered.value;
+  const hasBegun = !sending.isEmpty();
+  const isReady = store.state.value === "ready";
+  const newest = store.newestSeq();
+  useLayoutEffect(() => {
+    if (isReady) sending.saw(newest);
+  }, [sending, isReady]);
+  useLayoutEffect(() => {
+    if (isReady) sending.begins(hasBegun);
+  }, [sending, isReady, hasBegun]);
+  useEffect(() => whenSeen(() => sending.saw(newest)), [sending, newest]);
   const choose = (
     <LazyDialog>
       {({ TemplateDialog }) => (
-        <TemplateDialog chat={chat} upload={sending.upload} onSend={(draft) => sending.deliver(draft)} />
+        <Begun sending={sending}>
+          <TemplateDialog chat={chat} upload={sending.upload} onSend={(draft) => sending.deliver(draft)} />
+        </Begun>
       )}
     </LazyDialog>
   );
@@ -66,7 +81,7 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
         id="composer"
         box={box}
         value={text}
-        begins={store.writing.value.begins}
+        begins={isAside ? 0 : store.writing.value.begins}
         isEmpty={sending.isEmpty()}
         isBusy={sending.isBusy.value}
         onSubmit={() => void sending.sendWaiting()}
@@ -113,6 +128,30 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
   );
 }
 
+/** A dialog in which a message is begun. It covers what others write meanwhile. */
+function Begun({ sending, children }: { sending: Sending; children: ComponentChildren }) {
+  useLayoutEffect(() => {
+    sending.begins(true);
+    return () => sending.begins(!sending.isEmpty());
+  }, []);
+  return <>{children}</>;
+}
+
+/** Calls back once the page was visible for a moment, long enough to read a line. @returns a function that ends it */
+function whenSeen(seen: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === "visible") timer = setTimeout(seen, SEEN_AFTER_MS);
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
+}
+
 /** The message that the next one answers. */
 function Answered({ store, message }: { store: ConversationStore; message: Message }) {
   const { organization } = usePlace();
@@ -140,12 +179,14 @@ function SendMenu({ chat, sending }: { chat: Chat; sending: Sending }) {
   const choices = (
     <LazyDialog>
       {({ ChoicesDialog }) => (
-        <ChoicesDialog
-          chat={chat}
-          text={text}
-          onText={(next) => sending.write(next)}
-          onSend={(draft) => sending.deliver(draft)}
-        />
+        <Begun sending={sending}>
+          <ChoicesDialog
+            chat={chat}
+            text={text}
+            onText={(next) => sending.write(next)}
+            onSend={(draft) => sending.deliver(draft)}
+          />
+        </Begun>
       )}
     </LazyDialog>
   );

@@ -14,12 +14,13 @@ interface ConversationHeadProps {
   isSearching: Signal<boolean>;
   hasPanel: Signal<boolean>;
   onAnswered: () => void;
+  onUnanswered: () => void;
   onAssign: (memberId: string | null) => void;
 }
 
 /** Who a chat is with, whose it is, and what opens beside its messages. */
 export function ConversationHead(props: ConversationHeadProps) {
-  const { chat, members, isSearching, hasPanel, onAnswered, onAssign } = props;
+  const { chat, members, isSearching, hasPanel, onAnswered, onUnanswered, onAssign } = props;
   return (
     <header class="conversation-head">
       <a class="plain conversation-back" href={usePlace().to("inbox")} aria-label="Back to the list">
@@ -38,6 +39,12 @@ export function ConversationHead(props: ConversationHeadProps) {
         <Button onClick={onAnswered} title="Mark as answered (e)">
           <Icon name="check" />
           <span class="wide-only">Mark as answered</span>
+        </Button>
+      )}
+      {!chat.unansweredSince && chat.lastMessage?.direction === "INBOUND" && may("chats:write") && (
+        <Button onClick={onUnanswered} title="Mark as unanswered">
+          <Icon name="again" />
+          <span class="wide-only">Mark as unanswered</span>
         </Button>
       )}
       <Assignee id={chat.assigneeId} members={members} onAssign={may("chats:write") ? onAssign : null} />

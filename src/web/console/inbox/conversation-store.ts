@@ -2,6 +2,7 @@ import { computed, type Signal, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
+import { holdKeys } from "../held-keys.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { answeredIn, type Draft } from "./drafts.ts";
@@ -30,11 +31,14 @@ export class ConversationStore {
   readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
   readonly sends = signal(0);
+  /** The messages that the person sent from here, or did something with. */
+  readonly acted = new Set<string>();
   /** The channel has said that it can't show what was read. */
   hasNoReadMarks = false;
   readonly #api: Api;
   readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;
+  readonly #underWay = new Set<string>();
   /** When all pages were loaded again, Unix milliseconds. */
   #refreshedAt = 0;
   /** What changed the chat while a load is under way, for each load. Its answer need not show it. */
@@ -179,6 +183,8 @@ export class ConversationStore {
   }
 
   #begin(isNote: boolean): void {
+    if (!isNote && !may("messages:send")) return;
+    holdKeys();
     this.writing.value = { isNote, begins: this.writing.value.begins + 1 };
   }
 
@@ -246,9 +252,21 @@ export class ConversationStore {
     await this.#api.POST("/chats/{id}/read", { path: this.#path, body: { messageId } });
   }
 
+  /** Does an act of a key, unless the same act is under way: a key that is pressed twice acts once. */
+  async once(act: string, work: () => Promise<void>): Promise<void> {
+    if (this.#underWay.has(act)) return;
+    this.#underWay.add(act);
+    await work().finally(() => this.#underWay.delete(act));
+  }
+
   /** Marks the chat as answered without an answer. */
   async markAnswered(): Promise<void> {
     this.#setChanged(await this.#api.POST("/chats/{id}/answered", { path: this.#path }));
+  }
+
+  /** Takes `markAnswered` back. @throws ParleyError `nothing_unanswered` if somebody has written to the contact since */
+  async markUnanswered(): Promise<void> {
+    this.#setChanged(await this.#api.DELETE("/chats/{id}/answered", { path: this.#path }));
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
@@ -313,6 +331,7 @@ export class ConversationStore {
   }
 
   #took({ message }: { message: Message }): Message {
+    this.acted.add(message.id);
     this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.#setChat({ chat: afterMessage(this.chat.value, message) });
     return message;

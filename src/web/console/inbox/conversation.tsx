@@ -1,20 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { Chat, Member } from "../api.ts";
+import { holdKeys, takeKeys } from "../held-keys.ts";
 import { Lazy } from "../lazy.tsx";
-import { route } from "../location.ts";
+import { isFollowed, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayError } from "../parts/toast.tsx";
+import { say, sayError, sayUndoable } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { assigning } from "./assigning.ts";
 import { canAct } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
-import { ContactPanel } from "./contact-panel.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { Messages } from "./messages.tsx";
@@ -34,7 +35,7 @@ const NARROW = "(max-width: 1350px)";
 /** One chat: its messages, what the person writes, and what is known about the contact or a message. */
 export function Conversation({ id, known, onChat }: ConversationProps) {
   const { to } = usePlace();
-  const { store, notes } = useStores(id, known, onChat);
+  const { store, notes, load } = useStores(id, known, onChat);
   const { data: members = [], isLoading } = useAll("members");
   const chosen = useSignal<string | null>(null);
   const isSearching = useSignal(false);
@@ -46,9 +47,37 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const { assign, takeOrFree } = assigning(store, everybody);
   const chat = store.chat.value;
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
+  const unanswered = () => {
+    store
+      .once("unanswered", async () => {
+        await store.markUnanswered();
+        say("Marked as unanswered");
+      })
+      .catch(sayError);
+  };
   const answered = () => {
     if (!chat?.unansweredSince) return;
-    store.markAnswered().then(() => say("Marked as answered"), sayError);
+    store
+      .once("answered", async () => {
+        await store.markAnswered();
+        sayUndoable("Marked as answered", () => store.markUnanswered());
+      })
+      .catch(sayError);
+  };
+  useLayoutEffect(() => {
+    if (!isFollowed.value) return;
+    isFollowed.value = false;
+    // On a phone the keyboard would cover the chat.
+    if (!matchMedia("(pointer: coarse)").matches) store.goOn();
+  }, [isFollowed.value, store]);
+  const closeSearch = () => (isSearching.value = false);
+  /** Closes what is open: the search, the details, or the chat. */
+  const leave = () => {
+    if (isSearching.value) closeSearch();
+    else if (hasPanel.value) {
+      chosen.value = null;
+      hasPanel.value = false;
+    } else route(to("inbox"));
   };
   const writeNote = may("notes:write") ? () => store.writeNote() : null;
   useShortcuts([
@@ -57,42 +86,67 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       label: "Reply, to the selected message if there is one",
       run: () => store.write(message && canAct(message) ? message : null),
     },
-    { keys: "f", label: "Find in this conversation", run: () => (isSearching.value = may("messages:read")) },
-    { keys: "e", label: "Mark the chat as answered", run: answered },
+    {
+      keys: "f",
+      label: "Find in this conversation",
+      run: () => {
+        if (!may("messages:read")) return;
+        if (!isSearching.value) holdKeys(closeSearch);
+        isSearching.value = true;
+        document.getElementById("conversation-search")?.focus();
+      },
+    },
+    ...(may("chats:write") ? [{ keys: "e", label: "Mark the chat as answered", run: answered }] : []),
     ...(member && may("chats:write")
       ? [{ keys: "a", label: "Assign the chat to yourself, or unassign it", run: takeOrFree }]
       : []),
     ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
-    { keys: "Escape", label: "Undo the last message, or close the chat", run: () => route(to("inbox")) },
+    { keys: "Escape", label: "Undo the last message, or close the search, the details or the chat", run: leave },
   ]);
 
   const error = store.error.value;
+  const isClosed = store.state.value === "gone" || (!chat && error !== null);
+  // There is nothing to write in.
+  useEffect(() => {
+    if (isClosed) takeKeys();
+  }, [isClosed]);
   if (store.state.value === "gone") {
     return <NoConversation title="There is no such chat">It may have been deleted.</NoConversation>;
   }
   if (!chat) {
     return (
       <section class="conversation" aria-label="Conversation">
-        {error ? <Failure error={error} onRetry={() => void store.load()} /> : <Skeleton rows={8} />}
+        {error ? <Failure error={error} onRetry={() => void load()} /> : <Skeleton rows={8} />}
       </section>
     );
   }
   return (
     <>
-      <section class="conversation" aria-label={`Conversation with ${contactName(chat)}`}>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the key r does the same */}
+      <section
+        class="conversation"
+        aria-label={`Conversation with ${contactName(chat)}`}
+        onClick={({ target }) => meansToWrite(target) && store.goOn()}
+      >
         <ConversationHead
           chat={chat}
           members={everybody}
           isSearching={isSearching}
           hasPanel={hasPanel}
-          onAnswered={answered}
+          // The button goes, and the keys are the text's.
+          onAnswered={() => {
+            answered();
+            store.goOn();
+          }}
+          onUnanswered={() => {
+            unanswered();
+            store.goOn();
+          }}
           onAssign={assign}
         />
-        {isSearching.value && (
-          <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={() => (isSearching.value = false)} />}</Lazy>
-        )}
-        {error && <Failure error={error} onRetry={() => void store.load()} />}
+        {isSearching.value && <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={closeSearch} />}</Lazy>}
+        {error && <Failure error={error} onRetry={() => void load()} />}
         <Messages
           store={store}
           notes={notes}
@@ -115,9 +169,9 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       </section>
       {hasPanel.value && (
         <aside class="panel" aria-label="Details">
-          {message ? (
-            <Lazy>
-              {({ MessagePanel }) => (
+          <Lazy>
+            {({ ContactPanel, MessagePanel }) =>
+              message ? (
                 <MessagePanel
                   key={message.id}
                   store={store}
@@ -125,15 +179,24 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
                   members={members}
                   onClose={() => (chosen.value = null)}
                 />
-              )}
-            </Lazy>
-          ) : (
-            <ContactPanel store={store} chat={chat} onClose={() => (hasPanel.value = false)} />
-          )}
+              ) : (
+                <ContactPanel store={store} chat={chat} onClose={() => (hasPanel.value = false)} />
+              )
+            }
+          </Lazy>
         </aside>
       )}
     </>
   );
+}
+
+/** Whether a click means the conversation itself: no control of it, and no text that is being selected. */
+function meansToWrite(target: EventTarget | null): boolean {
+  if (!(target instanceof Element) || matchMedia("(pointer: coarse)").matches) return false;
+  const control = target.closest(
+    "a, button, input, select, textarea, label, summary, video, audio, [role=menu], dialog",
+  );
+  return control === null && getSelection()?.isCollapsed !== false;
 }
 
 /** Who is typing in a chat. */

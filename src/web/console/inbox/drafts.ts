@@ -42,6 +42,9 @@ function inTab<T>(prefix: string) {
 /** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
 export const drafts = inTab<string>("parley.text.");
 
+/** The newest `seq` that was known in a chat when what waits there was begun. */
+export const begunAt = inTab<{ seq: number }>("parley.begun.");
+
 /** The settings of channels that were changed and not saved. */
 export const settingsDrafts = inTab<SettingsChange>("parley.settings.");
 

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Chat } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { sayError } from "../parts/toast.tsx";
+import { say, sayError } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
-import { sayAssigned } from "./assignee.tsx";
+import { assignedText } from "./assignee.tsx";
 import { NOBODY } from "./chat-rows.ts";
 
 interface DropTargetsProps {
@@ -22,7 +22,7 @@ export function DropTargets({ chat, whose, onChat }: DropTargetsProps) {
   const give = async (assigneeId: string | null, name: string) => {
     const body = { assigneeId, ifAssigneeId: chat.assigneeId };
     onChat((await api.PATCH("/chats/{id}", { path: { id: chat.id }, body })).chat);
-    sayAssigned(assigneeId && (assigneeId === member?.id ? member.name : name));
+    say(assignedText(assigneeId && (assigneeId === member?.id ? member.name : name)));
   };
   return (
     <ul class="drop-targets" aria-hidden="true">

@@ -1,34 +1,33 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { LazyDialog } from "../lazy.tsx";
-import { route } from "../location.ts";
+import { currentQuery, follow, route } from "../location.ts";
 import { pageTitle } from "../notifications/unread.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
-import { ALL_CHATS, type Filter, inOrder } from "./chat-rows.ts";
+import { ALL_CHATS, type Filter, filterOf, inOrder, queryOf } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
 import { useChats } from "./use-chats.ts";
-
-/** The filter stays while other screens are open. */
-const filters = new Map<string, Filter>();
 
 /** How many rows before the end of the list the next page is loaded. */
 const AHEAD = 10;
 
 /** All chats, and the open one beside them. */
 export function Inbox({ id: openId = null }: { id: string | null | undefined }) {
-  const { organization, to } = usePlace();
+  const { to } = usePlace();
   const channels = useChannels();
   const { member } = currentSession();
   const mayBegin = may("chats:write");
-  const filter = useSignal<Filter>(filters.get(organization.id) ?? ALL_CHATS);
-  const { view } = filter.value;
-  const store = useChats(filter.value);
+  const filter = filterOf(currentQuery.value);
+  const { view } = filter;
+  const store = useChats(filter);
   store.openId = openId;
+  // A conversation that stays open under another filter tells the list that is shown.
+  const shown = useRef(store);
+  shown.current = store;
 
   useEffect(() => void (pageTitle.value = "Inbox"), []);
 
@@ -36,10 +35,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     document.querySelector(".chat-row[aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }, [openId]);
 
-  const changeFilter = (next: Filter) => {
-    filters.set(organization.id, next);
-    filter.value = next;
-  };
+  // A search replaces its address with each letter. The browser goes back over all of it.
+  const changeFilter = (next: Filter) => route(location.pathname + queryOf(next), next.search !== filter.search);
   const addressOf = (id: string) => to(`inbox/${id}`);
   const step = (by: number) => {
     const rows = store.rows.value;
@@ -51,14 +48,14 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   const openNew = () => {
     const show = (chat: Chat) => {
       store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
-      route(addressOf(chat.id));
+      follow(addressOf(chat.id));
     };
     openDialog(<LazyDialog>{({ NewChat }) => <NewChat onChat={show} />}</LazyDialog>);
   };
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
-    { keys: "j", label: "Next chat", run: () => step(1) },
-    { keys: "k", label: "Previous chat", run: () => step(-1) },
+    { keys: "j", label: "Next chat", repeats: true, run: () => step(1) },
+    { keys: "k", label: "Previous chat", repeats: true, run: () => step(-1) },
     { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...ALL_CHATS, view: "unanswered" }) },
     ...(member
       ? [{ keys: "m", label: "Show my chats", run: () => changeFilter({ ...ALL_CHATS, assignee: member.id }) }]
@@ -72,7 +69,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     <div class={openId ? "inbox inbox-open" : "inbox"}>
       <ChatList
         store={store}
-        filter={filter.value}
+        filter={filter}
         channels={channels}
         openId={openId}
         addressOf={addressOf}
@@ -80,7 +77,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
         onNew={mayBegin ? openNew : null}
       />
       {openId ? (
-        <Conversation key={openId} id={openId} known={known} onChat={(chat) => store.put(chat)} />
+        <Conversation key={openId} id={openId} known={known} onChat={(chat) => shown.current.put(chat)} />
       ) : (
         <NoConversation title="Choose a chat">
           <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.

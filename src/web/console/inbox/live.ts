@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { FollowedEvent, TypingEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
+import { repeatLater, repeatNow } from "../repeat-later.ts";
 import { currentSession, isSessionLost, may } from "../session.ts";
 import { shareStream } from "./shared-stream.ts";
 import { showTyping } from "./typing.ts";
@@ -33,6 +34,10 @@ export const unansweredCount = signal("");
 
 /** How many streams this tab leads: one, or none. For a moment it can be two. */
 export let leading = 0;
+
+effect(() => {
+  if (connection.value === "live") repeatNow();
+});
 
 const listeners = new Set<Listener>();
 
@@ -215,6 +220,7 @@ class Line {
       unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
     } catch {
       // The count is a hint. The list itself shows what is wrong.
+      repeatLater(() => this.#ended.signal.aborted || void this.count());
     }
   }
 }

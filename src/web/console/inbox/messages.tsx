@@ -89,7 +89,7 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
         // Another link was followed in the meantime.
         if (location.hash !== hash) return;
         leadTo(hash.slice(1));
-        history.replaceState(null, "", location.pathname);
+        history.replaceState(null, "", location.pathname + location.search);
       });
     };
     jump();

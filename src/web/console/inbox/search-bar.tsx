@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import type { Message } from "../api.ts";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { asParleyError, type Message } from "../api.ts";
+import { takeKeys } from "../held-keys.ts";
 import { Button } from "../parts/button.tsx";
 import { sayError } from "../parts/toast.tsx";
+import { isPassing, repeatLater } from "../repeat-later.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { leadTo } from "./lead-to.ts";
 
@@ -25,6 +27,12 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
   const at = useSignal(0);
   const isBusy = useSignal(false);
   const wanted = words.value.trim();
+  const field = useRef<HTMLInputElement>(null);
+  // Once: what is found later must not take the keys from a text that the person writes meanwhile.
+  useLayoutEffect(() => {
+    words.value = takeKeys() ?? "";
+    field.current?.focus();
+  }, []);
 
   const show = async (index: number, { messages }: Found) => {
     const hit = messages[index];
@@ -42,18 +50,25 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
     found.value = wanted.length < MIN_LENGTH ? NOTHING : null;
     if (wanted.length < MIN_LENGTH) return;
     const ended = new AbortController();
-    const timer = setTimeout(() => {
+    let forget = () => {};
+    const find = () => {
       store.search(wanted, null, ended.signal).then(
         (first) => {
           found.value = first;
           void run(() => show(0, first));
         },
-        (error) => !ended.signal.aborted && sayError(error),
+        (error: unknown) => {
+          if (ended.signal.aborted) return;
+          sayError(error);
+          if (isPassing(asParleyError(error))) forget = repeatLater(find);
+        },
       );
-    }, WAIT_MS);
+    };
+    const timer = setTimeout(find, WAIT_MS);
     return () => {
       clearTimeout(timer);
       ended.abort();
+      forget();
     };
   }, [wanted]);
 
@@ -75,7 +90,8 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
         type="search"
         aria-label="Find in this conversation"
         placeholder="Find in this conversation"
-        ref={(field) => field?.focus()}
+        id="conversation-search"
+        ref={field}
         value={words.value}
         maxLength={100}
         onInput={({ currentTarget }) => (words.value = currentTarget.value)}

@@ -7,7 +7,7 @@ import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { currentSession, may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { type Draft, drafts, stageOf, textIn, type Undecided, undecidedSends } from "./drafts.ts";
+import { begunAt, type Draft, drafts, stageOf, textIn, type Undecided, undecidedSends } from "./drafts.ts";
 import { undoMs } from "./undo.ts";
 import { type UndoPart, undosOf } from "./undos.ts";
 import { uploadStaged, uploadTo } from "./upload-staged.ts";
@@ -48,8 +48,8 @@ export class Sending {
   readonly #senderKnown = Promise.withResolvers<void>();
   /** Whether the next message belongs to the send of the one before it. */
   #isSameSend = false;
-  /** The messages that were sent from here. */
-  readonly #ownIds = new Set<string>();
+  /** The newest `seq` that the person has had in front of them for a moment. */
+  #seen = 0;
   /** Two sends that can both be undone stay in their order, whatever the clock says meanwhile. */
   #lastDueAt = 0;
 
@@ -77,6 +77,35 @@ export class Sending {
     drafts.save(this.#chat.id, text);
     const { draft } = this.conflict.value ?? {};
     if (draft && !draft.templateId && !draft.interactive) this.conflict.value = null;
+  }
+
+  /** @param hasBegun whether something waits. What others write from its beginning on may be unknown to the person */
+  begins(hasBegun: boolean): void {
+    if (!hasBegun) begunAt.save(this.#chat.id, null);
+    else if (begunAt.read(this.#chat.id) === null) this.#knows();
+  }
+
+  /** The person has had the messages up to this one in front of them for a moment. */
+  saw(seq: number): void {
+    this.#seen = Math.max(this.#seen, seq);
+  }
+
+  /** The person knows all that is on the page, and goes on with what waits. */
+  #knows(): void {
+    begunAt.save(this.#chat.id, { seq: this.#store.newestSeq() });
+  }
+
+  /**
+   * What the person may not know of: what others of the company sent since the message was begun, and what anybody wrote
+   * so lately that it can't have been read. Else two people answer the same question.
+   */
+  #unknown(): Message[] {
+    const begun = begunAt.read(this.#chat.id);
+    if (!may("messages:read")) return [];
+    return this.#store.messages.value.filter(({ id, seq, direction }) => {
+      if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.acted.has(id)) return false;
+      return seq > this.#seen || (begun !== null && direction === "OUTBOUND");
+    });
   }
 
   /** Whether no text and no file waits. */
@@ -119,6 +148,8 @@ export class Sending {
 
   async #deliver(draft: Draft, isAnyway: boolean): Promise<void> {
     if (this.isBusy.value) throw STILL_SENDING;
+    const ahead = isAnyway || this.#isRepeat(draft) ? [] : this.#unknown();
+    if (ahead.length > 0) return this.#ask({ draft, ahead });
     this.isBusy.value = true;
     await this.#senderKnown.promise;
     const undecided = this.#decided(draft, isAnyway);
@@ -167,11 +198,21 @@ export class Sending {
     this.#isSameSend = false;
   }
 
+  /** Whether the service may have the draft already. */
+  #isRepeat(draft: Draft): boolean {
+    return JSON.stringify(undecidedSends.read(this.#chat.id)?.draft) === JSON.stringify(draft);
+  }
+
+  #ask(conflict: Conflict): void {
+    this.conflict.value = conflict;
+    this.#knows();
+  }
+
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
   #decided(draft: Draft, isAnyway: boolean): Undecided {
     const { id, channel } = this.#chat;
     const before = undecidedSends.read(id);
-    if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
+    if (before && this.#isRepeat(draft)) return before;
     const dueAt = Math.max(serviceNow() + undoMs(channel.kind), this.#lastDueAt + 1);
     const waits = draft.scheduledAt === undefined && dueAt > serviceNow();
     const body: Draft = {
@@ -187,7 +228,6 @@ export class Sending {
 
   /** What was sent leaves the composer, unless the composer has something else by now. */
   #sent(draft: Draft, { id: messageId, status, scheduledAt = "" }: Message): void {
-    this.#ownIds.add(messageId);
     this.#store.takeIfFree(() => this.#takesFor()).catch(sayError);
     const text = draft.templateId || draft.content === draft.mediaId ? "" : draft.content;
     const file = draft.mediaId == null ? null : this.stage.sent(draft.mediaId);
@@ -228,10 +268,10 @@ export class Sending {
     const isAhead = ({ seq, status, scheduledAt }: Message) =>
       status === "SCHEDULED" ? Date.parse(scheduledAt ?? "") <= soon : (seq ?? 0) > before;
     const ahead = this.#store.messages.value.filter(isAhead);
-    const isOwn = ahead.length > 0 && ahead.every(({ id }) => this.#ownIds.has(id));
+    const isOwn = ahead.length > 0 && ahead.every(({ id }) => this.#store.acted.has(id));
     if (isOwn) {
       const hasScheduled = ahead.some(({ status }) => status === "SCHEDULED");
       await this.#send(draft, hasScheduled);
-    } else this.conflict.value = { draft, ahead };
+    } else this.#ask({ draft, ahead });
   }
 }

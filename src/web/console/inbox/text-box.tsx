@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX, RefObject, TargetedKeyboardEvent } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { plural } from "../format.ts";
+import { takeKeys } from "../held-keys.ts";
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = JSX.IntrinsicElements[Tag];
 
@@ -9,7 +10,7 @@ interface TextBoxProps extends Attributes<"textarea"> {
   class?: string;
   value: string;
   box: RefObject<HTMLTextAreaElement | null>;
-  /** Each time that it counts up, the text takes the keys. */
+  /** Each time that it counts up, the text takes the keys, and those that `holdKeys` kept for it. */
   begins: number;
   /** Whether there is nothing to submit. */
   isEmpty: boolean;
@@ -47,7 +48,14 @@ export function TextBox(props: TextBoxProps) {
   }, [value]);
   // Before the next key, which is the text's.
   useLayoutEffect(() => {
-    if (begins > 0) box.current?.focus();
+    const typed = begins > 0 ? takeKeys() : null;
+    // If no keys wait for it, the person went on elsewhere before it was there.
+    if (typed === null || !box.current) return;
+    box.current.focus();
+    if (typed === "") return;
+    const { length } = box.current.value;
+    box.current.setRangeText(typed, length, length, "end");
+    box.current.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }, [begins]);
   return (
     <form class={`composer-box ${look}`} onSubmit={submit}>

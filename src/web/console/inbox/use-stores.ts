@@ -2,6 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { NotesStore } from "../notes/notes-store.ts";
 import { usePlace } from "../organization.ts";
+import { isPassing, repeatLater } from "../repeat-later.ts";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
 import { endTyping } from "./typing.ts";
@@ -11,14 +12,16 @@ export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) =
   const { api } = usePlace();
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
   const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
+  const load = async () => {
+    const loadingNotes = notes.load().then(() => notes.older());
+    await store.load();
+    // Else the messages that came would hide that the notes did not.
+    await loadingNotes.catch(store.failed);
+  };
   useEffect(() => {
-    const load = () => {
-      void store.load();
-      notes.load().catch(store.failed);
-    };
-    load();
+    void load();
     return listen((event) => {
-      if (!event) return load();
+      if (!event) return void load();
       if (event.chatId === id && /^message\.(received|created)$/.test(event.type)) endTyping(id);
       store.take(event);
       notes.take(event);
@@ -29,5 +32,7 @@ export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) =
   useEffect(() => {
     if (isReady) notes.older().catch(store.failed);
   }, [notes, isReady, shownFrom]);
-  return { store, notes };
+  const error = store.error.value;
+  useEffect(() => (error && isPassing(error) ? repeatLater(() => void load()) : undefined), [error]);
+  return { store, notes, load };
 }

@@ -2,7 +2,7 @@ import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat } from "../api.ts";
 import { leading } from "../inbox/live.ts";
-import { route } from "../location.ts";
+import { follow } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
 import { currentSession } from "../session.ts";
@@ -111,7 +111,7 @@ export function show(id: string, title: string, body: string, path: string): voi
     const notification = new Notification(title, options);
     notification.onclick = () => {
       focus();
-      route(path);
+      follow(path);
       notification.close();
     };
     shown.set(id, notification);

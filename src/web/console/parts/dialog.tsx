@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { takeKeys } from "../held-keys.ts";
 import { Button } from "./button.tsx";
 import { Input } from "./field.tsx";
 import { Form, type FormProps } from "./form.tsx";
@@ -33,6 +34,7 @@ export function Dialog({
     const opener = document.activeElement;
     dialog.current?.showModal();
     focusFirstField(dialog.current);
+    takeKeys();
     // What the dialog shows may be loaded first, or follow a choice.
     const observer = new MutationObserver(() => {
       const { activeElement } = document;

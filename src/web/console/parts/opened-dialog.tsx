@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
+import { holdKeys } from "../held-keys.ts";
 import { currentPath } from "../location.ts";
 
 /** The dialog that a screen opened. The key makes each a new one. */
@@ -10,6 +11,8 @@ let count = 0;
 /** Shows a dialog, in place of the one before. What it shows does not follow the screen that opened it. */
 export function openDialog(dialog: JSX.Element): void {
   opened.value = { key: ++count, dialog };
+  // Its code may have to be fetched first.
+  holdKeys(closeDialog);
 }
 
 export function closeDialog(): void {
@@ -25,6 +28,7 @@ export async function leavesOpen(work: () => Promise<unknown>): Promise<boolean>
 
 /** The dialog that is open. It belongs to its screen, and closes with it. */
 export function OpenedDialog() {
-  useEffect(() => closeDialog, [currentPath.value]);
+  // Before the next key, which may open another one.
+  useLayoutEffect(() => closeDialog, [currentPath.value]);
   return opened.value && <Fragment key={opened.value.key}>{opened.value.dialog}</Fragment>;
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
+import { useShortcuts } from "../shortcuts.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -8,11 +9,12 @@ interface Toast {
   id: number;
   text: string;
   isError: boolean;
-  /** `isByEscape`: Escape does it too, wherever the focus is. */
-  action: { label: string; run: () => void; isByEscape?: boolean } | null;
+  /** `isByEscape`: Escape does it too, wherever the focus is. `isByKey`: the key `z` does it. */
+  action: { label: string; run: () => void; isByEscape?: boolean; isByKey?: boolean } | null;
 }
 
 const SHOWN_MS = 5_000;
+const UNDO_SHOWN_MS = 10_000;
 const ERROR_SHOWN_MS = 12_000;
 
 const toasts = signal<Toast[]>([]);
@@ -21,6 +23,15 @@ let count = 0;
 /** Says briefly what was done. @returns a function that removes it */
 export function say(text: string, action: Toast["action"] = null, shownMs = SHOWN_MS): () => void {
   return show({ text, action, isError: false }, shownMs);
+}
+
+/** Says briefly what an act did, and offers to take it back. */
+export function sayUndoable(text: string, undo: () => Promise<unknown>): void {
+  const run = () => {
+    remove();
+    undo().catch(sayError);
+  };
+  const remove = say(text, { label: "Undo (z)", run, isByKey: true }, UNDO_SHOWN_MS);
 }
 
 /** Says briefly that something failed. */
@@ -44,6 +55,8 @@ function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
 
 /** The short messages, at the top: the buttons of a screen stand at its right and at its bottom. */
 export function Toasts() {
+  const undo = () => toasts.value.findLast(({ action }) => action?.isByKey)?.action?.run();
+  useShortcuts([{ keys: "z", label: "Undo what a key just did", run: () => undo() }]);
   const byEscape = toasts.value.findLast(({ action }) => action?.isByEscape)?.action;
   // Before the browser can take the next key.
   useLayoutEffect(() => {

@@ -1,0 +1,107 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { type Desk, openDesk, screenOf } from "./console.ts";
+import { log, messageBox, messagesOf, openChat } from "./console-conversation.ts";
+import { base } from "./running-server.ts";
+
+/** Two people must not answer the same question, also if the page shows the other one's answer already. */
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+const answers = (chatId: string, content: string) =>
+  desk.api("POST", `/chats/${chatId}/messages`, { content, senderId: desk.organization.memberId });
+
+const textsOf = async (chatId: string) => (await messagesOf(desk, chatId)).map(({ text }: { text: string }) => text);
+
+const asks = (page: Page, who = "Ann answered meanwhile.") =>
+  page.getByRole("alert").filter({ hasText: who }).waitFor();
+
+test("a colleague’s answer that is on the page since the text was begun asks first, and the next try sends", async () => {
+  const chat = await desk.chat("Cara Collides");
+  const page = await openChat(desk, chat.id);
+  await messageBox(page).fill("We close at six.");
+  await answers(chat.id, "We close at five.");
+  await log(page).getByText("We close at five.").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await asks(page);
+  expect(await textsOf(chat.id)).toEqual(["We close at five."]);
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("We close at six.").waitFor();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  expect((await textsOf(chat.id)).toSorted()).toEqual(["We close at five.", "We close at six."]);
+});
+
+test("a text that waited while another chat was open, and the page was loaded again, asks too", async () => {
+  const [chat, other] = [await desk.chat("Wim Waits"), await desk.chat("Olaf Other")];
+  const page = await openChat(desk, chat.id);
+  await messageBox(page).fill("We close at six.");
+  await page.goto(`${base}${screenOf(desk, `inbox/${other.id}`)}`);
+  await page.getByRole("heading", { level: 1, name: "Olaf Other" }).waitFor();
+  await answers(chat.id, "We close at five.");
+  await page.goto(`${base}${screenOf(desk, `inbox/${chat.id}`)}`);
+  await log(page).getByText("We close at five.").waitFor();
+  await messageBox(page).press("Control+Enter");
+  await asks(page);
+  expect(await textsOf(chat.id)).toEqual(["We close at five."]);
+});
+
+test("a template asks for what a colleague answered behind its dialog", async () => {
+  const chat = await desk.chat("Tess Template");
+  const template = { name: "hours", language: "en", body: "We close at six." };
+  await desk.operator("POST", `/organizations/${desk.organization.id}/templates`, template);
+  const page = await openChat(desk, chat.id);
+  await page.keyboard.press("t");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: /hours/ }).click();
+  await dialog.getByText("We close at six.").waitFor();
+  await answers(chat.id, "We close at five.");
+  await log(page).getByText("We close at five.").waitFor();
+  await dialog.getByRole("button", { name: "Send", exact: true }).click();
+  await asks(page);
+  expect(await textsOf(chat.id)).toEqual(["We close at five."]);
+});
+
+test("what the contact wrote a moment before the send asks first", async () => {
+  const chat = await desk.chat("Mo Moment");
+  const page = await openChat(desk, chat.id);
+  // The moment lasts as long as the test needs.
+  await page.clock.install();
+  await page.reload();
+  await messageBox(page).fill("You are welcome.");
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await desk.writes(chat.address, "It broke again!");
+  await log(page).getByText("It broke again!").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await asks(page, "The contact wrote meanwhile.");
+  expect(await textsOf(chat.id)).toEqual(["It broke again!"]);
+});
+
+test("what the contact wrote, and the person could read, does not ask", async () => {
+  const chat = await desk.chat("Rita Read");
+  const page = await openChat(desk, chat.id);
+  await page.clock.install();
+  await page.reload();
+  await messageBox(page).fill("You are welcome.");
+  await desk.writes(chat.address, "Thank you");
+  await log(page).getByText("Thank you").waitFor();
+  await page.clock.fastForward(5_000);
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("You are welcome.").waitFor();
+  await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+});
+
+test("what was sent from here does not ask", async () => {
+  const chat = await desk.chat("Ona Own");
+  const page = await openChat(desk, chat.id);
+  for (const text of ["One", "Two", "Three"]) {
+    await messageBox(page).fill(text);
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(() => messageBox(page).inputValue()).toBe("");
+  }
+  expect((await textsOf(chat.id)).toSorted()).toEqual(["One", "Three", "Two"]);
+  await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+});

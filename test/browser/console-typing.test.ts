@@ -1,0 +1,243 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
+import { log, messageBox } from "./console-conversation.ts";
+import { browser } from "./file-browser.ts";
+import { base } from "./running-server.ts";
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await openDesk();
+});
+
+const AGENT = [
+  "chats:read",
+  "chats:write",
+  "messages:read",
+  "messages:send",
+  "notes:read",
+  "notes:write",
+  "events:read",
+  "members:read",
+  "channels:read",
+];
+
+/** Each letter is a key of the console, and some act on the chat. */
+const WORDS = "He is again an enemy of Muzak";
+
+const chatOf = async (id: string) => (await desk.api("GET", `/chats/${id}`)).chat;
+
+/** A chat whose contact wrote, and a page of a member who may answer. */
+async function openAgent(name: string, path: (chatId: string) => string = (id) => `inbox/${id}`) {
+  const chat = await desk.chat(name);
+  await desk.writes(chat.address, "Hello?");
+  const page = await openAsMember(browser, desk, AGENT, screenOf(desk, path(chat.id)));
+  onTestFinished(() => page.context().close());
+  return { page, id: chat.id, row: page.getByRole("link", { name: new RegExp(name) }) };
+}
+
+/** The chat is as its contact left it, and nothing opened over it. */
+async function expectUntouched(page: Page, id: string): Promise<void> {
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  const { assigneeId, unansweredSince } = await chatOf(id);
+  expect({ assigneeId, isUnanswered: unansweredSince !== null }).toEqual({ assigneeId: null, isUnanswered: true });
+}
+
+const findField = (page: Page) => page.getByLabel("Find a screen, a contact or an action");
+
+/** Holds up requests. @returns what lets them through */
+async function holdUp(page: Page, address: RegExp): Promise<() => void> {
+  const gate = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  return gate.resolve;
+}
+
+test("what is typed after a click on a row is a message, and acts on nothing", async () => {
+  const { page, id, row } = await openAgent("Cleo Clicked", () => "inbox");
+  await row.click();
+  await page.keyboard.type(WORDS);
+  await expect.poll(() => messageBox(page).inputValue()).toBe(WORDS);
+  await expectUntouched(page, id);
+});
+
+test("a click on the open chat's row gives its text the keys again", async () => {
+  const { page, id, row } = await openAgent("Ria Row");
+  await messageBox(page).waitFor();
+  await row.click();
+  await page.keyboard.type(WORDS);
+  await expect.poll(() => messageBox(page).inputValue()).toBe(WORDS);
+  await expectUntouched(page, id);
+});
+
+test("what is typed after a click on the conversation is a message", async () => {
+  const { page, id } = await openAgent("Cora Conversation");
+  await log(page).getByText("Hello?").click();
+  await page.keyboard.type(WORDS);
+  await expect.poll(() => messageBox(page).inputValue()).toBe(WORDS);
+  await expectUntouched(page, id);
+});
+
+test("what is typed after a click on “Mark as answered” is a message", async () => {
+  const { page, id } = await openAgent("Ben Button");
+  await page.getByRole("button", { name: "Mark as answered" }).click();
+  await page.getByText("Marked as answered").waitFor();
+  await page.keyboard.type(WORDS);
+  await expect.poll(() => messageBox(page).inputValue()).toBe(WORDS);
+  expect((await chatOf(id)).assigneeId).toBeNull();
+});
+
+test("what is typed while a chat that was chosen is loaded waits for its text", async () => {
+  const { page, id } = await openAgent("Sol Slow", () => "inbox?view=scheduled");
+  await page.getByRole("button", { name: "Find" }).click();
+  await page.keyboard.type("Sol Slow");
+  await page.getByRole("option", { name: /Sol Slow/ }).waitFor();
+  const release = await holdUp(page, new RegExp(`/chats/${id}$`));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(id));
+  await page.keyboard.type(WORDS);
+  release();
+  await expect.poll(() => messageBox(page).inputValue()).toBe(WORDS);
+  await expectUntouched(page, id);
+});
+
+test("what is typed while the text of a note is fetched waits for it, and is no message", async () => {
+  const { page, id } = await openAgent("Nora Note");
+  const release = await holdUp(page, /\/screens-\w+\.js/);
+  await page.reload();
+  await messageBox(page).waitFor();
+  await page.keyboard.press("w");
+  await page.keyboard.type(WORDS);
+  release();
+  await expect.poll(() => page.getByLabel("Note, seen by your team only").inputValue()).toBe(WORDS);
+  await expect.poll(() => messageBox(page).inputValue()).toBe("");
+  await expectUntouched(page, id);
+});
+
+test("what is typed while “Find” is fetched waits for it", async () => {
+  const { page, id } = await openAgent("Fia Find");
+  const release = await holdUp(page, /\/screens-\w+\.js/);
+  await page.reload();
+  await messageBox(page).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("mean");
+  release();
+  await expect.poll(() => findField(page).inputValue()).toBe("mean");
+  expect((await chatOf(id)).assigneeId).toBeNull();
+});
+
+test("Escape ends the wait for what is fetched, and keys work again", async () => {
+  const { page } = await openAgent("Eda Escape");
+  const release = await holdUp(page, /\/screens-\w+\.js/);
+  await page.reload();
+  await messageBox(page).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("e");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("e");
+  await page.getByText("Marked as answered").waitFor();
+  release();
+  await page.getByText("Parley can tell you of new messages").waitFor();
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+});
+
+test("“Find” that is opened straight after Escape stays open and has the keys", async () => {
+  const { page, id } = await openAgent("Kit Quick");
+  await messageBox(page).waitFor();
+  // All code is there.
+  await page.getByText("Parley can tell you of new messages").waitFor();
+  for (const round of ["one", "two", "three"]) {
+    await page.goto(`${base}${screenOf(desk, `inbox/${id}`)}`);
+    await page.getByText("Parley can tell you of new messages").waitFor();
+    await Promise.all([page.keyboard.press("Escape"), page.keyboard.press("Control+k"), page.keyboard.type("man e")]);
+    await expect.poll(() => findField(page).inputValue(), { message: round }).toBe("man e");
+  }
+  expect((await chatOf(id)).assigneeId).toBeNull();
+});
+
+test("capitals are no shortcuts", async () => {
+  const { page, id } = await openAgent("Caro Capitals");
+  await messageBox(page).waitFor();
+  for (const key of ["E", "A", "N", "T", "J", "W"]) await page.keyboard.press(key);
+  await expectUntouched(page, id);
+  await page.keyboard.press("e");
+  await page.getByText("Marked as answered").waitFor();
+});
+
+test("the key z takes back that a chat was marked as answered", async () => {
+  const { page, id } = await openAgent("Zoe Undo");
+  await messageBox(page).waitFor();
+  const { unansweredSince } = await chatOf(id);
+  await page.keyboard.press("e");
+  await page.getByText("Marked as answered").waitFor();
+  expect((await chatOf(id)).unansweredSince).toBeNull();
+  await page.keyboard.press("z");
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+  expect((await chatOf(id)).unansweredSince).toBe(unansweredSince);
+  await expect.poll(() => page.getByRole("button", { name: "Undo (z)" }).count()).toBe(0);
+});
+
+test("the key z takes an assignment by a key back", async () => {
+  const { page, id } = await openAgent("Zac Undo");
+  await messageBox(page).waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
+  await page.keyboard.press("z");
+  await page.getByRole("button", { name: /^Nobody’s. Assign this chat/ }).waitFor();
+  expect((await chatOf(id)).assigneeId).toBeNull();
+});
+
+test("a chat that was marked as answered is marked as unanswered by its button", async () => {
+  const { page, id } = await openAgent("Una Answered");
+  await page.getByRole("button", { name: "Mark as answered" }).click();
+  await page.getByRole("button", { name: "Mark as unanswered" }).click();
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+  expect((await chatOf(id)).unansweredSince).not.toBeNull();
+});
+
+test("a key that is pressed twice, or held down, acts once", async () => {
+  const { page, id } = await openAgent("Toni Twice");
+  await messageBox(page).waitFor();
+  const asked: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  await page.route(new RegExp(`/chats/${id}(/answered)?$`), async (route) => {
+    const method = route.request().method();
+    if (method !== "GET") asked.push(method);
+    if (method !== "GET") await gate.promise;
+    await route.continue();
+  });
+  await page.keyboard.press("a");
+  await page.keyboard.press("a");
+  await page.keyboard.down("e");
+  await page.keyboard.down("e");
+  await page.keyboard.up("e");
+  await page.keyboard.press("e");
+  gate.resolve();
+  await page.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
+  await page.getByText("Marked as answered").waitFor();
+  expect(asked.toSorted()).toEqual(["PATCH", "POST"]);
+  await expect.poll(() => page.getByText("Somebody was faster").count()).toBe(0);
+});
+
+test("Escape closes the search, then the details, then the chat", async () => {
+  const { page } = await openAgent("Esme Escape");
+  await messageBox(page).waitFor();
+  const details = page.getByRole("complementary", { name: "Details" });
+  await page.keyboard.press("i");
+  await details.waitFor();
+  await page.keyboard.press("f");
+  const search = page.getByRole("searchbox", { name: "Find in this conversation" });
+  await search.waitFor();
+  await log(page).focus();
+  await page.keyboard.press("Escape");
+  await search.waitFor({ state: "detached" });
+  await details.waitFor();
+  await page.keyboard.press("Escape");
+  await details.waitFor({ state: "detached" });
+  await messageBox(page).waitFor();
+  await page.keyboard.press("Escape");
+  await messageBox(page).waitFor({ state: "detached" });
+});
