@@ -24,6 +24,8 @@ const whose = (page: Page) => head(page).getByRole("button", { name: /Nobody’s
 async function take(page: Page, person: string): Promise<boolean> {
   const label = (await whose(page).getAttribute("aria-label")) ?? "";
   if (!label.startsWith("Nobody’s")) return false;
+  // A click on the row gave the text the keys.
+  await page.getByLabel("Message", { exact: true }).press("Escape");
   await page.keyboard.press("a");
   const mine = head(page).getByRole("button", { name: `Assigned to ${person}.` });
   const others = head(page).getByRole("button", { name: new RegExp(`Assigned to (?!${person})`) });
@@ -53,7 +55,9 @@ async function work(page: Page, person: string, done: Entry[]): Promise<void> {
       .waitForFunction(
         (ids) => {
           const links = [...document.querySelectorAll<HTMLAnchorElement>(".chats a.chat-row")];
-          const others = links.map(({ pathname }) => pathname.split("/").at(-1) ?? "").filter((id) => !ids.includes(id));
+          const others = links
+            .map(({ pathname }) => pathname.split("/").at(-1) ?? "")
+            .filter((id) => !ids.includes(id));
           return others.length > 0 && others;
         },
         seen,
