@@ -6,6 +6,8 @@ declare namespace Cloudflare {
     TEST_REQUESTS: string;
     /** What the command of the models asks for, as JSON; empty in `npm test`. */
     TEST_MODELS: string;
+    /** How many seeds walk the lists of chats; empty for a few. */
+    TEST_WALKS: string;
     /** How `npm run test:jitter` disturbs time; empty in `npm test`. */
     TEST_JITTER: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];

@@ -37,6 +37,7 @@ const runtime = cloudflareTest({
       TEST_REQUESTS: process.env.REQUESTS ?? "",
       TEST_JITTER: process.env.JITTER ?? "",
       TEST_MODELS: process.env.MODELS ?? "",
+      TEST_WALKS: process.env.WALKS ?? "",
       TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
     },
   },

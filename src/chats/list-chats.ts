@@ -110,9 +110,8 @@ export async function listChats(
     ),
   );
   if (list) return list;
-  throw filter === undefined
-    ? fault("before", "is not a chat of this organization")
-    : fault(cursorOf(filter), "is not a cursor of this list");
+  const isChat = filter === undefined && isId("cht", query.before ?? "");
+  throw fault(cursorOf(filter), isChat ? "is not a chat of this organization" : "is not a cursor of this list");
 }
 
 function waitingFor({ unanswered, scheduled, search, contact, channel, assignee }: Query): Waiting | undefined {
@@ -133,16 +132,10 @@ function waitingFor({ unanswered, scheduled, search, contact, channel, assignee 
  */
 function positionIn({ page, limit, before, after }: Query): ChatPosition {
   if (after !== undefined)
-    throw fault(
-      "after",
-      "can't be used in this list; to continue, pass before with the id of the previous page's last chat",
-    );
+    throw fault("after", "can't be used in this list; to continue, pass before with the previous page's cursor");
   const position = positionOf({ page, limit, before });
   if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
-    throw fault(
-      "page",
-      `begins past ${MAX_OFFSET} chats; to continue, pass before with the id of the previous page's last chat`,
-    );
+    throw fault("page", `begins past ${MAX_OFFSET} chats; to continue, pass before with the previous page's cursor`);
   }
   return position;
 }
@@ -151,7 +144,8 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 type WalkFilter = Waiting | "search" | "assignee";
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
-const cursorOf = (filter: WalkFilter) => (filter === "assignee" ? "before" : "after");
+const cursorOf = (filter: WalkFilter | undefined) =>
+  filter === undefined || filter === "assignee" ? "before" : "after";
 
 /**
  * The position in a list that is read with a cursor only.

@@ -138,7 +138,10 @@ export class Parley {
     return mediaOf(await this.#call(path, { headers: mediaHeaders(options), signal }));
   }
 
-  /** The chats, latest activity first, each once. */
+  /**
+   * The chats, latest activity first: those that the list has when the walk begins, each once, whatever happens to chats
+   * meanwhile. A chat that moves to where the walk has been, or comes from there, is left out. `events` reports all.
+   */
   async *chats({
     unanswered = false,
     scheduled = false,
@@ -151,8 +154,8 @@ export class Parley {
       const query = { ...filter, ...waiting, limit: PAGE, ...from };
       const { chats, pagination } = dataOf(await this.api.GET("/chats", { params: { query } }));
       yield* chats;
-      cursor = cursorOf(pagination) ?? chats.at(-1)?.id;
-      if (!pagination.hasMore || cursor === undefined) return;
+      cursor = pagination.cursor ?? undefined;
+      if (cursor === undefined) return;
     }
   }
 

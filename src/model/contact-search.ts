@@ -1,6 +1,4 @@
 import { folded } from "./folding.ts";
-import { isId } from "./id.ts";
-import { readOpaque, writeOpaque } from "./opaque.ts";
 
 /** What a term is taken from. Addresses are listed before names. */
 export const TERM_KINDS = ["address", "name"] as const;
@@ -13,7 +11,7 @@ export interface Term {
 }
 
 /** A place in the results: after this term of this chat. While there are no terms to read, after this chat. */
-export interface Place {
+export interface SearchPlace {
   kind: Kind | typeof ALL_CHATS;
   text: string;
   id: string;
@@ -34,7 +32,8 @@ export interface Contact {
   addresses: string[];
 }
 
-const PLACE_KINDS = [...TERM_KINDS, ALL_CHATS] as const;
+/** What a place in the results can be behind. */
+export const PLACE_KINDS = [...TERM_KINDS, ALL_CHATS] as const;
 const MAX_WORDS = 20;
 const MAX_TERM = 40;
 /** The longest cursor, in characters. */
@@ -81,20 +80,6 @@ export function isListedAt(search: ContactSearch, contact: Contact, term: Term):
 /** The characters that are folded to compare a contact. */
 export function lengthOf({ name, addresses }: Contact): number {
   return addresses.reduce((sum, { length }) => sum + length, name?.length ?? 0);
-}
-
-/** A place as the cursor that the API shows. */
-export function printContactPlace(organizationId: string, { kind, text, id }: Place): string {
-  return writeOpaque([organizationId, kind, text, id]);
-}
-
-/** Reads a cursor; null if it is not one, or not one of this organization. */
-export function parseContactPlace(organizationId: string, cursor: string): Place | null {
-  const [owner, kind, text, id] = readOpaque(cursor, 4);
-  const known = PLACE_KINDS.find((each) => each === kind);
-  return owner === organizationId && known && typeof text === "string" && typeof id === "string" && isId("cht", id)
-    ? { kind: known, text, id }
-    : null;
 }
 
 function addressesFound({ address }: ContactSearch, { addresses }: Contact): string[] {

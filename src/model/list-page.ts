@@ -24,15 +24,19 @@ export interface CursorPagination {
 }
 
 /**
- * The metadata of a list that is read with a cursor only. `cursor` continues it; null if nothing follows. Only some of
- * these lists know their `total`.
+ * The metadata of a list that is walked with a cursor. `cursor` continues it; null if nothing follows. Only some of these
+ * lists know their `total`. `hasNewer`: rows were left out because they came or moved since the walk began.
  */
 export interface WalkPagination {
   limit: number;
   total?: number | undefined;
   hasMore: boolean;
   cursor: string | null;
+  hasNewer?: boolean | undefined;
 }
+
+/** The metadata of a page of chats. `cursor` walks on behind it; null if nothing follows. */
+export type ChatsPagination = Pagination & Pick<WalkPagination, "cursor">;
 
 /** The metadata of page `page` of `total` rows. */
 export function pagination({ page, limit, total }: { page: number; limit: number; total: number }): Pagination {

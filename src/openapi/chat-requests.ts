@@ -21,7 +21,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "A chat's id. Lists the chats that come after it in the list. With `assignee`, the `cursor` of the previous page. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:

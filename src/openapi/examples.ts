@@ -36,6 +36,8 @@ const pagination: Example<typeof resources.paginationSchema> = {
   hasMore: false,
 };
 
+const chatsPagination: Example<typeof resources.chatsPaginationSchema> = { ...pagination, cursor: null };
+
 const organization: Example<typeof operator.organizationSchema> = {
   id: "org_gB71nqYx0sKd5JtV",
   name: "Acme",
@@ -191,6 +193,7 @@ export const examples = {
   event,
   cursor,
   pagination,
+  chatsPagination,
   organization,
   member,
   leftBehind,

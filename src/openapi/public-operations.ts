@@ -7,6 +7,7 @@ import { always } from "./headers.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import {
   chatSchema,
+  chatsPaginationSchema,
   cursorPaginationSchema,
   keySchema,
   messageSchema,
@@ -41,15 +42,15 @@ const OF_CHATS = tagged("Chats", [
     id: "listChats",
     summary: "List chats",
     description:
-      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered`, `scheduled` or `search`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
+      "Lists the organization's chats, latest activity first. To see each chat once, also while chats become active or are deleted, pass the `cursor` of each response as `before` of the next request, with the same filters. Chats that came to the front since the first response are left out, and `hasNewer` is then true. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered`, `scheduled` or `search`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],
     responses: [
       jsonResponse(
         200,
         "A page of chats. It is empty past the end of the list.",
-        z.object({ chats: z.array(chatSchema), pagination: anyPagination }),
-        { chats: [chat], pagination },
+        z.object({ chats: z.array(chatSchema), pagination: z.union([chatsPaginationSchema, walkPaginationSchema]) }),
+        { chats: [chat], pagination: examples.chatsPagination },
         etagHeader,
       ),
       unchanged,

@@ -54,6 +54,15 @@ export const paginationSchema = resource<pages.Pagination>()(
   }),
 );
 
+export const chatsPaginationSchema = resource<pages.ChatsPagination>()(
+  "ChatsPagination",
+  "The position of a page of chats.",
+  z.object({
+    ...paginationSchema.shape,
+    cursor: textOrNull("Continues behind this page, as `before`, with the same filters. Null if nothing follows"),
+  }),
+);
+
 export const cursorPaginationSchema = resource<pages.CursorPagination>()(
   "CursorPagination",
   "The position of a page that was read with `before` or `after`.",

@@ -114,12 +114,18 @@ export const replaySchema = resource<ReplayProgress>()(
 
 export const walkPaginationSchema = resource<pages.WalkPagination>()(
   "WalkPagination",
-  "The position in a list that is read with a cursor only.",
+  "The position in a list that is walked with a cursor.",
   z.object({
     limit: count.describe("The maximum number of rows on a page"),
     total: count.optional().describe("How many rows the list has. Only in some lists"),
     hasMore: z.boolean().describe("Whether more rows follow"),
-    cursor: textOrNull("Continues the list. Null if nothing follows"),
+    cursor: textOrNull("Continues the list, with the same filters. Null if nothing follows"),
+    hasNewer: z
+      .boolean()
+      .optional()
+      .describe(
+        "True if the walk leaves out rows because they came or moved since it began. A new walk has them. Absent otherwise, and in lists whose rows don't move",
+      ),
   }),
 );
 

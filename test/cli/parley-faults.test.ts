@@ -37,7 +37,9 @@ test("parley audit shows how many requests an entry stands for", async () => {
 });
 
 test.each([
+  ["--before", []],
   ["--before", ["--assignee", "none"]],
+  ["--after", ["--scheduled"]],
   ["--after", ["--assignee", "none", "--unanswered"]],
   ["--after", ["--search", "ada"]],
 ])("parley chats list says once that its cursor continues with %s: %j", async (option, filters) => {

@@ -110,16 +110,14 @@ export class InboxService {
     await this.delay();
     const last = chats.at(-1);
     const place = hasMore && last ? JSON.stringify({ time: timeOf(last, view), id: last.id }) : null;
-    const hasCursor = view !== "all" || assignee !== null;
-    return { chats, pagination: { limit: PAGE, hasMore, ...(hasCursor ? { cursor: place } : { total: all.length }) } };
+    return { chats, pagination: { limit: PAGE, hasMore, cursor: place } };
   }
 }
 
-/** Where a page begins. Of all chats a cursor is a chat, wherever it is now; of other lists it is a place. */
+/** Where a page begins. A cursor is a place. */
 function beginOf(all: Chat[], query: URLSearchParams, view: View): number {
   const cursor = query.get("before") ?? query.get("after");
   if (cursor === null) return 0;
-  if (cursor.startsWith("cht_")) return all.findIndex(({ id }) => id === cursor) + 1;
   const { time, id } = JSON.parse(cursor) as { time: string; id: string };
   const place = { ...chat(0, { id }), unansweredSince: time, lastMessageAt: time };
   const rest = all.findIndex((one) => one.id !== id && inOrder([place, one], view)[0] === place);

@@ -235,21 +235,18 @@ export const RESOURCES = {
         "",
         "Only chats whose contact has an address, or a word of the name, that starts with this",
       ),
-      before: field(
-        "cht_…|cursor",
-        "",
-        "Instead of a page: the chats after this one in the list; with --assignee, the cursor of the last page",
-      ),
+      before: field("cursor", "", "Continue a list, instead of a page: the cursor of the last response"),
       unanswered: flag("Only the unanswered chats, longest wait first"),
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       after: field(
         "cursor",
         "",
-        "Continue a list of unanswered, scheduled or found chats: the cursor of its last page",
+        "Continue a list of unanswered, scheduled or found chats: the cursor of the last response",
       ),
     },
-    isNewestFirst: ({ assignee, unanswered }) => assignee !== undefined && unanswered === undefined,
+    isNewestFirst: ({ unanswered, scheduled, search }) =>
+      [unanswered, scheduled, search].every((filter) => filter === undefined),
     fields: {
       channel: field("chn_…", "channelId", "The channel"),
       address: field("address", "contact.address", "The contact's address on the channel"),

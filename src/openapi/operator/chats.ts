@@ -2,12 +2,12 @@ import * as z from "zod";
 import { chatsQueryParameters, newChat } from "../chat-requests.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
-import { chatSchema, cursorPaginationSchema, messageSchema, paginationSchema } from "../resources.ts";
+import { chatSchema, chatsPaginationSchema, messageSchema } from "../resources.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import { queueSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
-const { chat, message, pagination } = examples;
+const { chat, message, chatsPagination: pagination } = examples;
 const oneChat = z.object({ chat: chatSchema });
 
 /** Chats of all organizations, for the operator. */
@@ -36,7 +36,7 @@ export const chatOperations = tagged("Chats", [
         "A page of chats. It is empty past the end of the list.",
         z.object({
           chats: z.array(chatSchema),
-          pagination: z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]),
+          pagination: z.union([chatsPaginationSchema, walkPaginationSchema]),
         }),
         { chats: [chat], pagination },
       ),

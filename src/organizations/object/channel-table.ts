@@ -21,7 +21,10 @@ type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: numbe
 type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
 
 /** How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; the others: those in `Waiting`. */
-type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>>;
+type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>> & {
+  /** The number of a move of one of its chats; null if none moved. See `lastMove`. */
+  move?: number | null;
+};
 
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
@@ -29,6 +32,7 @@ const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 export class ChannelTable {
   readonly #sql: SqlStorage;
   #known: Map<string, KnownChannel> | undefined;
+  #lastMove: number | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -37,6 +41,22 @@ export class ChannelTable {
   /** The object's storage was deleted. */
   forget(): void {
     this.#known = undefined;
+    this.#lastMove = undefined;
+  }
+
+  /**
+   * The number of the last move: 1, 2, 3 … in the organization; 0 if no chat moved yet. A chat moves if it comes to a
+   * later place in a list whose walks begin with the earliest: to one that a walk may have yet to reach.
+   */
+  get lastMove(): number {
+    const query = "select coalesce(max(moves), 0) as last from channels";
+    this.#lastMove ??= this.#sql.exec<{ last: number }>(query).one().last;
+    return this.#lastMove;
+  }
+
+  /** A move is committed. */
+  moved(move: number): void {
+    this.#lastMove = move;
   }
 
   get(id: string): KnownChannel | undefined {
@@ -120,18 +140,18 @@ export class ChannelTable {
 
   /** Adds to a channel's sums, and to what is counted of it. Writes nothing if nothing changes. */
   count(id: string, changes: ChannelChanges, counts: ChannelCounts, now: number): void {
-    const { chats = 0, depth = 0, unanswered = 0, scheduled = 0 } = changes;
+    const { chats = 0, depth = 0, unanswered = 0, scheduled = 0, move = null } = changes;
     const { newChats: _, ...ofMessages } = counts;
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
-    if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0) return;
+    if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0 && move === null) return;
     const [row] = this.#sql
       .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
       .toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,
-         attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
-      ...[chats, depth, unanswered, scheduled],
+         moves = coalesce(?, moves), attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
+      ...[chats, depth, unanswered, scheduled, move],
       JSON.stringify(addCounts(JSON.parse(row.attempts) as ChannelCounts, counts)),
       ...[addToHistory(row.history, counts, now), hasCounts ? now : null, id],
     );

@@ -1,6 +1,7 @@
 import type { ListAnswer } from "../../model/chat-answers.ts";
-import { parseContactPlace, parseSearch, printContactPlace } from "../../model/contact-search.ts";
-import { pagination } from "../../model/list-page.ts";
+import { parseSearch } from "../../model/contact-search.ts";
+import { isId } from "../../model/id.ts";
+import { pagination, type WalkPagination } from "../../model/list-page.ts";
 import type {
   ChatFilter,
   ChatPosition,
@@ -9,19 +10,18 @@ import type {
   WaitingPosition,
 } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import { type Place, parseCursor, parseSearchCursor, printCursor, type Walk } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
-import { parsePlace, printPlace, WaitingList } from "./waiting-list.ts";
+import { WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
 const WALKED_AT_ONCE = 50;
 
 const UNKNOWN_CURSOR: ListAnswer = { outcome: "unknown_cursor" };
-
-type Cursor = { at: number; id: string };
 
 /** The lists of chats of an organization as they go to the client. */
 export class ChatList {
@@ -48,7 +48,7 @@ export class ChatList {
     position: ChatPosition | WaitingPosition,
   ): ListAnswer {
     const { limit } = position;
-    if ("page" in position) return ok([], pagination({ ...position, total: 0 }), "empty");
+    if ("page" in position) return ok([], { ...pagination({ ...position, total: 0 }), cursor: null }, "empty");
     if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
     const isAlone = [channel, contact, search, assignee].every((one) => one === undefined);
     return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
@@ -78,35 +78,36 @@ export class ChatList {
     const version = `${this.#instance} ${this.#changes}`;
     if (have === version) return { outcome: "unchanged" };
     const page =
-      "after" in position ? this.#waitingPage(organizationId, filter, position) : this.#page(filter, position);
+      "after" in position
+        ? this.#waitingPage(organizationId, filter, position)
+        : this.#page(organizationId, filter, position);
     return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
   }
 
   /** A page of the chats whose contacts a search finds; see `ContactPages.read`. */
   async search(
-    { channel, search = "" }: ChatFilter,
+    filter: ChatFilter,
     { after, limit }: WaitingPosition,
     hasLastMessage: boolean,
     organization: Pick<Existence, "id" | "isReady">,
   ): Promise<ListAnswer> {
     const { id: organizationId = "" } = organization;
-    const place = after === null ? null : parseContactPlace(organizationId, after);
-    const parsed = parseSearch(search);
-    if (!parsed || (after !== null && !place)) return UNKNOWN_CURSOR;
+    const walk = after === null ? null : parseSearchCursor(organizationId, filter, after);
+    const search = parseSearch(filter.search ?? "");
+    if (!search || (after !== null && !walk)) return UNKNOWN_CURSOR;
     const isReady = () => organization.isReady();
     await this.#contacts.run();
-    const { rows, next } = await this.#contactPages.read({
-      search: parsed,
-      channelIds: this.#selected(channel).map(({ id }) => id),
-      after: place,
+    const { rows, next, hasNewer } = await this.#contactPages.read({
+      search,
+      channelIds: this.#selected(filter.channel).map(({ id }) => id),
+      walk: walk ?? { place: null, start: this.#channels.lastMove, hasNewer: false },
       limit,
       read: (id) => this.#visible(id),
       readAfter: (id, count) => this.#visibleAfter(id, count),
       isReady,
     });
-    const cursor = next && printContactPlace(organizationId, next);
-    const pagination = { limit, hasMore: cursor !== null, cursor };
-    return ok(this.#print(rows, hasLastMessage), pagination, "");
+    const cursor = next && printCursor(organizationId, filter, next);
+    return ok(this.#print(rows, hasLastMessage), walked({ limit }, cursor, hasNewer), "");
   }
 
   /** Up to `limit` chats with greater ids than `id`, in the order of their ids. @param only only this one; null for all */
@@ -120,45 +121,77 @@ export class ChatList {
     });
   }
 
-  /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */
-  #waitingPage(
-    organizationId: string,
-    { channel, contact, assignee, ...rest }: ChatFilter,
-    { after, limit }: WaitingPosition,
-  ) {
-    const waiting = rest.waiting ?? (assignee === undefined ? "unanswered" : undefined);
-    const list = { waiting, assignee };
-    const place = after === null ? null : parsePlace(organizationId, list, after);
-    if (after !== null && !place) return null;
-    const ids = this.#selected(channel).map(({ id }) => id);
-    const { rows, next } =
+  /** A page of the chats that wait, or of those of a member or of nobody. */
+  #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
+    const { channel, contact, assignee } = filter;
+    const waiting = filter.waiting ?? (assignee === undefined ? "unanswered" : undefined);
+    const walk = after === null ? null : parseCursor(organizationId, filter, after);
+    if (after !== null && !walk) return null;
+    const channels = this.#selected(channel);
+    const ids = channels.map(({ id }) => id);
+    const { lastMove } = this.#channels;
+    const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page(list, ids, place, limit)
-        : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, place, limit);
+        ? this.#waiting.page({ waiting, assignee }, ids, walk, limit, lastMove)
+        : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, walk, limit, lastMove);
     const isAlone = channel === undefined && contact === undefined && assignee === undefined;
     const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
-    const cursor = next && printPlace(organizationId, list, next);
-    return { rows, pagination: { limit, ...total, hasMore: cursor !== null, cursor } };
+    const isNewer = hasNewer || (waiting === undefined && this.#hasNewer(walk, this.#narrowed(channels), assignee));
+    const cursor = next && printCursor(organizationId, filter, { ...next, hasNewer: isNewer });
+    return { rows, pagination: walked({ limit, ...total }, cursor, isNewer) };
   }
 
-  #page({ channel, contact }: ChatFilter, position: ChatPosition) {
+  #page(organizationId: string, filter: ChatFilter, position: ChatPosition) {
+    const { channel, contact } = filter;
     const { limit } = position;
     const channels = this.#selected(channel);
     const ids = channels.map(({ id }) => id);
     const ofContact = contact === undefined ? null : this.#ofContact(ids, contact);
     const total = ofContact ? ofContact.length : this.#channels.countChats(ids);
-    const rowsOf = (after: Cursor | null, offset: number, count: number) =>
+    const some = this.#narrowed(channels);
+    const rowsOf = (after: Place | null, offset: number, count: number) =>
       ofContact
-        ? ofContact.filter((row) => after === null || isBefore(after, cursorOf(row))).slice(offset, offset + count)
-        : this.#rows(channel === undefined ? null : channels, after, offset, count);
+        ? ofContact.filter((row) => after === null || isBefore(after, placeOf(row))).slice(offset, offset + count)
+        : this.#rows(some, after, offset, count);
+    const cursorOf = (row: ChatRow | undefined, start: number, hasNewer: boolean) =>
+      row ? printCursor(organizationId, filter, { place: placeOf(row), start, hasNewer }) : null;
     if ("page" in position) {
       const rows = rowsOf(null, (position.page - 1) * limit, limit);
-      return { rows, pagination: pagination({ ...position, total }) };
+      const page = pagination({ ...position, total });
+      const start = () => (page.page === 1 ? rows[0]?.active_at : null) ?? this.#latest();
+      return { rows, pagination: { ...page, cursor: page.hasMore ? cursorOf(rows.at(-1), start(), false) : null } };
     }
-    const cursor = this.#cursor(position.before);
-    if (!cursor) return null;
-    const rows = rowsOf(cursor, 0, limit + 1);
-    return { rows: rows.slice(0, limit), pagination: { limit, total, hasMore: rows.length > limit } };
+    const isChat = isId("cht", position.before);
+    const walk = isChat ? null : parseCursor(organizationId, filter, position.before);
+    const place = isChat ? this.#placeOf(position.before) : walk?.place;
+    if (!place) return null;
+    const found = rowsOf(place, 0, limit + 1);
+    const rows = found.slice(0, limit);
+    const isNewer = ofContact
+      ? ofContact.some((row) => walk !== null && placeOf(row).at > walk.start)
+      : this.#hasNewer(walk, some, undefined);
+    const cursor = found.length > limit ? cursorOf(rows.at(-1), walk?.start ?? this.#latest(), isNewer) : null;
+    return { rows, pagination: walked({ limit, total }, cursor, isNewer) };
+  }
+
+  /**
+   * Whether a list in the order of activity has chats that were active since a walk began.
+   * @param channels null for all
+   */
+  #hasNewer(walk: Walk | null, channels: KnownChannel[] | null, assignee: string | null | undefined): boolean {
+    if (!walk || walk.hasNewer) return walk !== null;
+    const ofChannels = channels && JSON.stringify(channels.map(({ id }) => id));
+    const query = `select 1 from chats where active_at > ?
+      ${ofChannels === null ? "" : "and channel_id in (select value from json_each(?))"}
+      ${assignee === undefined ? "" : "and assignee is ?"} limit 1`;
+    const values = [...(ofChannels === null ? [] : [ofChannels]), ...(assignee === undefined ? [] : [assignee])];
+    return this.#sql.exec(query, walk.start, ...values).toArray().length > 0;
+  }
+
+  /** When a chat was last active. */
+  #latest(): number {
+    const query = "select active_at as at from chats where active_at is not null order by active_at desc limit 1";
+    return this.#sql.exec<{ at: number }>(query).toArray()[0]?.at ?? 0;
   }
 
   /** The channels that a filter selects and that are not being deleted. */
@@ -166,6 +199,11 @@ export class ChatList {
     const open = [...this.#channels.all().values()].filter(({ isClosed }) => !isClosed);
     if (channel === undefined) return open;
     return open.filter(({ id, kind }) => id === channel || kind === channel);
+  }
+
+  /** Null if these are all channels, so that a query needs no condition. */
+  #narrowed(channels: KnownChannel[]): KnownChannel[] | null {
+    return channels.length === this.#channels.all().size ? null : channels;
   }
 
   #visible(id: string): ChatRow | undefined {
@@ -178,13 +216,13 @@ export class ChatList {
     return this.#sql.exec<ChatRow>(query, id, limit).toArray();
   }
 
-  #cursor(id: string): Cursor | null {
+  #placeOf(id: string): Place | null {
     const query = "select id, coalesce(active_at, created_at) as at from chats where id = ?";
-    return this.#sql.exec<Cursor>(query, id).toArray()[0] ?? null;
+    return this.#sql.exec<Place>(query, id).toArray()[0] ?? null;
   }
 
   /** @param channels null for all */
-  #rows(channels: KnownChannel[] | null, after: Cursor | null, offset: number, limit: number): ChatRow[] {
+  #rows(channels: KnownChannel[] | null, after: Place | null, offset: number, limit: number): ChatRow[] {
     if (channels === null) return this.#joined(select(null, after, limit, offset));
     if (channels.length === 0) return [];
     const [only] = channels;
@@ -202,7 +240,7 @@ export class ChatList {
   }
 
   /** Merges the lists of many channels. Each list is read only as far as it is needed. */
-  #merged(channels: KnownChannel[], after: Cursor | null, offset: number, limit: number): ChatRow[] {
+  #merged(channels: KnownChannel[], after: Place | null, offset: number, limit: number): ChatRow[] {
     const heads = channels.map((channel) => {
       const rows = this.#walk(channel.id, after);
       return { rows, row: rows.next().value };
@@ -223,10 +261,10 @@ export class ChatList {
    * The ids of a channel's chats, a few at a time. Not one cursor: while one is open that is not read to its end, SQLite
    * can't drop a table.
    */
-  *#walk(channelId: string, after: Cursor | null): Generator<Cursor, undefined> {
+  *#walk(channelId: string, after: Place | null): Generator<Place, undefined> {
     for (let last = after; ; ) {
       const { query, values } = select(channelId, last, WALKED_AT_ONCE, 0);
-      const rows = this.#sql.exec<Cursor>(query, ...values).toArray();
+      const rows = this.#sql.exec<Place>(query, ...values).toArray();
       yield* rows;
       last = rows.at(-1) ?? null;
       if (rows.length < WALKED_AT_ONCE) return;
@@ -264,13 +302,13 @@ interface Select {
 }
 
 /** @param channelId null for all channels */
-function select(channelId: string | null, after: Cursor | null, limit: number, offset: number): Select {
+function select(channelId: string | null, after: Place | null, limit: number, offset: number): Select {
   const { query, values } = part(channelId, after);
   return { query: `${query} order by active_at desc, id desc limit ? offset ?`, values: [...values, limit, offset] };
 }
 
 /** SQLite merges the parts, because the index has the order of each. */
-function union(channels: KnownChannel[], after: Cursor | null, limit: number, offset: number): Select {
+function union(channels: KnownChannel[], after: Place | null, limit: number, offset: number): Select {
   const parts = channels.map(({ id }) => part(id, after));
   return {
     query: `${parts.map(({ query }) => query).join(" union all ")} order by at desc, id desc limit ? offset ?`,
@@ -278,7 +316,7 @@ function union(channels: KnownChannel[], after: Cursor | null, limit: number, of
   };
 }
 
-function part(channelId: string | null, after: Cursor | null): Select {
+function part(channelId: string | null, after: Place | null): Select {
   return {
     query: `select id, active_at as at from chats where active_at is not null
       ${channelId === null ? "" : "and channel_id = ?"} ${after === null ? "" : "and (active_at, id) < (?, ?)"}`,
@@ -286,12 +324,17 @@ function part(channelId: string | null, after: Cursor | null): Select {
   };
 }
 
-function cursorOf({ active_at, id }: ChatRow): Cursor {
+/** @param known what else is known of the list */
+function walked(known: { limit: number; total?: number }, cursor: string | null, hasNewer: boolean): WalkPagination {
+  return { ...known, hasMore: cursor !== null, cursor, ...(hasNewer && { hasNewer }) };
+}
+
+function placeOf({ active_at, id }: ChatRow): Place {
   return { at: active_at ?? 0, id };
 }
 
 /** Whether a row is listed before another. Undefined comes last. */
-function isBefore(row: Cursor | undefined, other: Cursor | undefined): boolean {
+function isBefore(row: Place | undefined, other: Place | undefined): boolean {
   if (!row || !other) return row !== undefined;
   return row.at > other.at || (row.at === other.at && row.id > other.id);
 }

@@ -3,7 +3,14 @@ import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
-import type { ChannelCounts, ChatReport, CountedName, KnownChannel, OpenRequest } from "../../model/organization.ts";
+import type {
+  ChannelCounts,
+  ChatReport,
+  CountedName,
+  KnownChannel,
+  OpenRequest,
+  Waiting,
+} from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
@@ -33,11 +40,15 @@ export type ChatRow = {
   events: number;
   told_after: number | null;
   told_version: string | null;
+  unanswered_move: number | null;
+  scheduled_move: number | null;
+  name_move: number | null;
 };
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version,
+  unanswered_move, scheduled_move, name_move`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -145,11 +156,22 @@ export class ChatTable {
     const isKnown = row.told_version === null ? known !== "" : known === row.told_version;
     const isLost = row.told_after !== null && !isKnown;
     const told = known === version ? null : { after: isLost ? row.told_after : row.events, version };
-    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, told, now));
+    if (report.number > row.report) {
+      const moves = movesIn(row, report, this.#channels.lastMove + 1);
+      const move = moves.unanswered ?? moves.scheduled ?? moves.name;
+      this.#feed.commit(() => this.#report(row, report, told, { ...moves, move }, now));
+      if (move !== null) this.#channels.moved(move);
+    }
     return told?.after ?? null;
   }
 
-  #report(row: ChatRow, report: ChatReport, told: { after: number | null; version: string } | null, now: number): void {
+  #report(
+    row: ChatRow,
+    report: ChatReport,
+    told: { after: number | null; version: string } | null,
+    moves: Moves & { move: number | null },
+    now: number,
+  ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
     const { depth, oldest, attempts, members, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
@@ -167,10 +189,13 @@ export class ChatTable {
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
          unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
-         members = coalesce(?, members), events = ?, told_after = ?, told_version = ? where id = ?`,
+         members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
+         unanswered_move = coalesce(?, unanswered_move), scheduled_move = coalesce(?, scheduled_move),
+         name_move = coalesce(?, name_move) where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
-      Math.max(row.created_at, lastMessageAt ?? 0),
+      // It never decreases, not even if retention deletes the chat's messages: walks would meet the chat again.
+      Math.max(row.active_at ?? row.created_at, lastMessageAt ?? 0),
       lastMessageAt,
       lastMessage && JSON.stringify(lastMessage),
       unansweredSince,
@@ -185,13 +210,14 @@ export class ChatTable {
       Math.max(row.events, events?.last ?? 0),
       told?.after ?? null,
       told?.version ?? null,
-      row.id,
+      ...[moves.unanswered, moves.scheduled, moves.name, row.id],
     );
     const before = JSON.parse(row.attempts) as ChannelCounts;
     const changes = {
       depth: depth - row.depth,
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
+      move: moves.move,
     };
     this.#channels.count(row.channel_id, changes, subtractCounts<CountedName>(attempts, before), now);
   }
@@ -264,6 +290,19 @@ export class ChatTable {
   get #sql(): SqlStorage {
     return this.#storage.sql;
   }
+}
+
+/** The number of a report's move in each list in which it moves the chat; null in the others. */
+type Moves = Record<Waiting | "name", number | null>;
+
+/** @param next the number of the next move. See `ChannelTable.lastMove` */
+function movesIn(row: ChatRow, { unansweredSince, nextScheduledAt, details }: ChatReport, next: number): Moves {
+  const isLater = (before: number | null, after: number | null) => after !== null && after > (before ?? 0);
+  return {
+    unanswered: isLater(row.unanswered_since, unansweredSince) ? next : null,
+    scheduled: isLater(row.next_scheduled_at, nextScheduledAt) ? next : null,
+    name: details && details.name !== row.name ? next : null,
+  };
 }
 
 /** A chat's identity, which its object adopts. */

@@ -4,12 +4,13 @@ import {
   finds,
   isListedAt,
   lengthOf,
-  type Place,
   prefixOf,
+  type SearchPlace,
   TERM_KINDS,
   type Term,
 } from "../../model/contact-search.ts";
 import { ShortSteps } from "../../platform/object/short-steps.ts";
+import type { Walk, WalkedPage } from "./chat-cursor.ts";
 import { type ContactColumns, type ContactTable, contactOf } from "./contact-table.ts";
 
 /** The most rows that one page reads. */
@@ -25,17 +26,15 @@ const LAST = "\u{10ffff}";
 
 type TermPlace = Term & { id: string };
 
-/** A page: the rows, and where to continue; null if nothing follows. */
-interface ContactPage<Row> {
-  rows: Row[];
-  next: Place | null;
-}
+/** The columns that a search needs. */
+type FoundColumns = ContactColumns & { name_move: number | null };
 
 /** A search, as a page needs it. */
 interface Asked<Row> {
   search: ContactSearch;
   channelIds: string[];
-  after: Place | null;
+  /** The walk that the page continues; one without a place begins. */
+  walk: Omit<Walk<SearchPlace>, "place"> & { place: SearchPlace | null };
   limit: number;
   /** Returns the row of a chat; undefined if it is being deleted. */
   read: (id: string) => Row | undefined;
@@ -58,67 +57,76 @@ export class ContactPages {
   /**
    * Reads a page: contacts that are found by an address, then those that are found by their names, in the order of the
    * terms. It reads at most 10,000 rows, so it may have fewer than `limit` although more follow. Other calls come in
-   * between.
+   * between. A contact that got another name since the walk began is left out, because it may have been shown.
    */
-  async read<Row extends ContactColumns>(asked: Asked<Row>): Promise<ContactPage<Row>> {
-    const { search, channelIds, after, limit, read, isReady } = asked;
+  async read<Row extends FoundColumns>(asked: Asked<Row>): Promise<WalkedPage<Row, SearchPlace>> {
+    const { search, channelIds, walk, limit, read, isReady } = asked;
+    const { place: after, start } = walk;
     if (!this.#contacts.isFilled() || after?.kind === ALL_CHATS) return this.#pageOfChats(asked);
+    let { hasNewer } = walk;
     const channels = new Set(channelIds);
     const steps = new ShortSteps();
     const rows: Row[] = [];
-    let last: Place | null = null;
+    let last = after;
+    const end = (isEnd: boolean) => ({
+      rows,
+      next: last && !isEnd ? { place: last, start, hasNewer } : null,
+      hasNewer,
+    });
     let examined = 0;
     for (const { place, channelId } of this.#walk(search, after, limit + 1)) {
-      if (examined >= MAX_EXAMINED) return { rows, next: last };
+      if (examined >= MAX_EXAMINED) return end(false);
       examined++;
       const row = channels.has(channelId) ? read(place.id) : undefined;
       const contact = row && contactOf(row);
       if (row) examined++;
       if (row && contact && isListedAt(search, contact, place)) {
-        if (rows.length === limit) return { rows, next: last };
-        rows.push(row);
+        if ((row.name_move ?? 0) > start) hasNewer = true;
+        else if (rows.length === limit) return end(false);
+        else rows.push(row);
       }
       // A match beyond the page is read again by the next one.
       last = place;
       if (steps.did(ROW_WORK + (contact ? ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact) : 0))) {
         await steps.pause();
-        if (!isReady()) return { rows: [], next: null };
+        if (!isReady()) return { rows: [], next: null, hasNewer };
       }
     }
-    return { rows, next: null };
+    return end(true);
   }
 
   /** The same while there are no terms to read, in the order of the chats' ids. */
-  async #pageOfChats<Row extends ContactColumns>(asked: Asked<Row>): Promise<ContactPage<Row>> {
-    const { search, channelIds, after, limit, readAfter, isReady } = asked;
+  async #pageOfChats<Row extends FoundColumns>(asked: Asked<Row>): Promise<WalkedPage<Row, SearchPlace>> {
+    const { search, channelIds, walk, limit, readAfter, isReady } = asked;
+    const { place: after, start, hasNewer } = walk;
     const channels = new Set(channelIds);
     const steps = new ShortSteps();
     const rows: Row[] = [];
     let last = after?.kind === ALL_CHATS ? after.id : "";
-    const here = () => ({ kind: ALL_CHATS, text: "", id: last }) as const;
+    const here = () => ({ rows, next: { place: { kind: ALL_CHATS, text: "", id: last }, start, hasNewer }, hasNewer });
     for (let examined = 0; examined < MAX_EXAMINED; examined += CHATS_AT_ONCE) {
       const read = readAfter(last, CHATS_AT_ONCE);
       for (const row of read) {
         const contact = contactOf(row);
         if (channels.has(row.channel_id) && finds(search, contact)) {
-          if (rows.length === limit) return { rows, next: here() };
+          if (rows.length === limit) return here();
           rows.push(row);
         }
         last = row.id;
         if (steps.did(ROW_WORK + WORK_PER_CHARACTER * lengthOf(contact))) {
           await steps.pause();
-          if (!isReady()) return { rows: [], next: null };
+          if (!isReady()) return { rows: [], next: null, hasNewer };
         }
       }
-      if (read.length < CHATS_AT_ONCE) return { rows, next: null };
+      if (read.length < CHATS_AT_ONCE) return { rows, next: null, hasNewer };
     }
-    return { rows, next: here() };
+    return here();
   }
 
   /** The terms that begin as the search asks, a few at a time. Not one cursor: while one is open, no table can be dropped. */
   *#walk(
     search: ContactSearch,
-    after: Place | null,
+    after: SearchPlace | null,
     first: number,
   ): Generator<{ place: TermPlace; channelId: string }> {
     const kinds = TERM_KINDS.slice(after?.kind === "name" ? TERM_KINDS.indexOf("name") : 0);

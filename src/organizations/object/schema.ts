@@ -218,4 +218,17 @@ export const ORGANIZATION_SCHEMA = [
      on conflict do update set chats = excluded.chats, unanswered = excluded.unanswered;`,
   `-- The version of the list of webhooks that \`told_after\` is about.
    alter table chats add column told_version text;`,
+  `-- The greatest number of a move of its chats: see ChannelTable.lastMove.
+   alter table channels add column moves integer not null default 0;
+   -- The numbers of the chat's last moves in the lists of unanswered and of scheduled chats, and in searches.
+   alter table chats add column unanswered_move integer;
+   alter table chats add column scheduled_move integer;
+   alter table chats add column name_move integer;
+   -- The last column is in the indexes so that a walk reads no row of a chat that it leaves out.
+   drop index chats_unanswered;
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move)
+     where unanswered_since is not null;
+   drop index chats_scheduled;
+   create index chats_scheduled on chats (next_scheduled_at, id, channel_id, scheduled_move)
+     where next_scheduled_at is not null;`,
 ];

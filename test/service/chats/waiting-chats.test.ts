@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
-import { printPlace } from "../../../src/organizations/object/waiting-list.ts";
+import { printCursor } from "../../../src/organizations/object/chat-cursor.ts";
 import {
   type Answer,
   admin,
@@ -276,7 +276,8 @@ test("among 100,000 unanswered chats, a page reads little more than its own rows
   await newChat(api, channelId);
   await fill(organizationId, channelId, 100_000);
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  const middle = printPlace(organizationId, { waiting: "unanswered" }, { at: 50_000, id: "cht_g000000000050000" });
+  const place = { at: 50_000, id: "cht_g000000000050000" };
+  const middle = printCursor(organizationId, { waiting: "unanswered" }, { place, start: 0, hasNewer: false });
   for (const after of ["", `&after=${middle}`]) {
     const rows = await rowsRead(object, async () => {
       const answer = await api("GET", `/chats?unanswered=true&limit=50${after}`);

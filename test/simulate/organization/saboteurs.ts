@@ -16,8 +16,8 @@ const identity = "src/chats/object/identity.ts";
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a report counts although a newer one is stored": {
     file: chatTable,
-    right: "if (report.number > row.report) this.#feed.commit",
-    wrong: "this.#feed.commit",
+    right: "if (report.number > row.report) {",
+    wrong: "{",
   },
   "a chat's object is erased without a look at its life": {
     file: erasure,

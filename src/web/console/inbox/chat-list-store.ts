@@ -243,7 +243,6 @@ export class ChatListStore {
     const from = cursor === null ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
     const { chats, pagination } = await this.#api.GET("/chats", { query });
-    const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);
-    return { chats, cursor: pagination.hasMore ? (next as string | null) : null };
+    return { chats, cursor: pagination.cursor };
   }
 }

@@ -1,11 +1,18 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, client, created, newChat, newKey, newOrganization, send, statsOf } from "../../../support/harness.ts";
 import { report, writeAsContact } from "../inbound.ts";
 import { stopTheClock } from "./delivery/conversation.ts";
 
 stopTheClock();
+
+/** Takes back the step of an organization's object that numbers the moves of chats in lists. */
+const UNDO_MOVES = `drop index chats_unanswered; drop index chats_scheduled;
+  alter table channels drop column moves; alter table chats drop column unanswered_move;
+  alter table chats drop column scheduled_move; alter table chats drop column name_move;
+  create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
+  create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;`;
 
 /** Makes an object's storage what it was after a step of its schema, and its next call one of a new instance. */
 async function afterStep(step: number, object: DurableObjectStub, undo: string): Promise<void> {
@@ -30,7 +37,7 @@ test("objects of the version before notes, assignments and response times keep t
   await afterStep(
     1,
     env.ORGANIZATIONS.getByName(organizationId),
-    `drop table members; drop table leaving_members; drop index chats_by_assignee; drop index chats_by_activity;
+    `${UNDO_MOVES} drop table members; drop table leaving_members; drop index chats_by_assignee; drop index chats_by_activity;
      drop index chats_unanswered; alter table chats drop column assignee; alter table chats drop column members;
      alter table chats drop column told_version;
      create index chats_by_activity on chats (active_at, id) where active_at is not null;
@@ -66,11 +73,37 @@ test("an organization of the version before members' chats were counted counts t
   await afterStep(
     2,
     env.ORGANIZATIONS.getByName(organizationId),
-    `alter table members drop column chats; alter table members drop column unanswered;
+    `${UNDO_MOVES} alter table members drop column chats; alter table members drop column unanswered;
      alter table chats drop column told_version`,
   );
   const { members } = await statsOf(organizationId);
   expect(members).toEqual(numbers);
   expect(members).toMatchObject([{ id: ownerId, chats: 2, unanswered: 1 }]);
   expect(await history()).toEqual(before);
+});
+
+test("an organization of the version before walks were numbered walks the chats that it has", async () => {
+  const { organizationId, channelId, api } = await newOrganization();
+  const ids: string[] = [];
+  while (ids.length < 3) {
+    const { id } = await newChat(api, channelId);
+    await writeAsContact(organizationId, id);
+    await report(id);
+    ids.push(id);
+  }
+  await afterStep(4, env.ORGANIZATIONS.getByName(organizationId), UNDO_MOVES);
+  const walk = async (after: string) => (await api("GET", `/chats?unanswered=true&limit=1${after}`)).body;
+  const first = await walk("");
+  const [shown] = first.chats;
+  vi.setSystemTime(Date.now() + 1_000);
+  await send(api, shown.id);
+  await report(shown.id);
+  await writeAsContact(organizationId, shown.id);
+  await report(shown.id);
+  const second = await walk(`&after=${first.pagination.cursor}`);
+  const third = await walk(`&after=${second.pagination.cursor}`);
+  const walked = [first, second, third].flatMap(({ chats }) => chats.map(({ id }: { id: string }) => id));
+  expect(walked).toHaveLength(ids.length);
+  expect(new Set(walked)).toEqual(new Set(ids));
+  expect(third.pagination).toEqual({ limit: 1, total: 3, hasMore: false, cursor: null, hasNewer: true });
 });
