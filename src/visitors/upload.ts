@@ -61,12 +61,12 @@ async function admit(env: Env, visitor: Visitor, { id, size }: { id: string; siz
 /** Never throws: what is not given back now is when the upload should have ended. */
 async function end(
   env: Env,
-  { channelId, chatId }: Visitor,
+  { channelId, chatId, clientNetwork: network }: Visitor,
   { id, size: bytes }: { id: string; size: number },
   isStored: boolean,
 ): Promise<void> {
   try {
-    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId, bytes }, isStored));
+    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId, network, bytes }, isStored));
   } catch (error) {
     console.error({ event: "upload_end_not_counted", channelId, cause: causeOf(error) });
   }

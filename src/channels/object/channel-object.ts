@@ -118,7 +118,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** A visitor's upload has ended. What it did not store is given back. */
-  endUpload(upload: Pick<VisitorUpload, "id" | "chatId" | "bytes">, isStored: boolean): void {
+  endUpload(upload: VisitorUpload, isStored: boolean): void {
     this.#uploads.end(upload, isStored, Date.now());
   }
 

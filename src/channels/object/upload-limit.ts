@@ -11,7 +11,7 @@ const UNDER_WAY_MS = 360_000;
 /** For how long the channel's sums are kept: reading them reads each row of the hour. */
 const CHANNEL_HELD_MS = 60_000;
 /** A smaller file counts as this many bytes, and so does each try: each one costs rows and calls. */
-const LEAST_BYTES = 65_536;
+export const LEAST_BYTES = 65_536;
 
 /** What a row counts. Its parameter is the time since which an upload can still be under way. */
 const COUNTED = "max(stored, iif(at > ?, under_way, 0))";
@@ -39,8 +39,8 @@ type Minute = { bytes: number; stored: number; tries: number; at: number };
 
 /**
  * Limits what a channel's visitors upload: bytes that are stored or under way, and tries. Bytes that are not stored are
- * given back when the upload ends, or when it should have ended. Tries with the same id store one file, so they count the
- * longest of them. Each id is a row for an hour, as it has the visitor's network, which can be an IP address.
+ * given back when the upload ends, or when it should have ended. Tries of a network with the same id store one file, so
+ * they count the longest of them. Each id is a row for an hour, as it has the network, which can be an IP address.
  */
 export class UploadLimit implements DuePart {
   readonly #sql: SqlStorage;
@@ -55,8 +55,9 @@ export class UploadLimit implements DuePart {
   }
 
   /** Counts an upload that begins, unless a limit is reached. A repeated one counts what is new. @param now Unix milliseconds */
-  begin({ id, chatId, network, bytes }: VisitorUpload, now: number): UploadDecision {
+  begin({ id: uploadId, chatId, network, bytes }: VisitorUpload, now: number): UploadDecision {
     this.#prepareTable();
+    const id = rowId(uploadId, network);
     const [since, openSince] = [now - WINDOW_MS, now - UNDER_WAY_MS];
     const [known] = this.#sql
       .exec<{ counted: number }>(
@@ -78,7 +79,7 @@ export class UploadLimit implements DuePart {
     if (refusal) return refusal;
     this.#sql.exec(
       `insert into visitor_uploads (chat_id, id, network, stored, under_way, open, tries, at) values (?, ?, ?, 0, ?, 1, 1, ?)
-       on conflict do update set network = excluded.network, stored = iif(at > ?, stored, 0),
+       on conflict do update set stored = iif(at > ?, stored, 0),
          under_way = max(excluded.under_way, iif(at > ?, under_way, 0)), open = 1 + iif(at > ?, open, 0),
          tries = 1 + iif(at > ?, tries, 0), at = excluded.at`,
       ...[chatId, id, network, whole, now],
@@ -91,7 +92,7 @@ export class UploadLimit implements DuePart {
   }
 
   /** An upload has ended. If it stored nothing, its bytes are given back, and its try stays counted. */
-  end({ id, chatId, bytes }: Pick<VisitorUpload, "id" | "chatId" | "bytes">, isStored: boolean, now: number): void {
+  end({ id, chatId, network, bytes }: VisitorUpload, isStored: boolean, now: number): void {
     if (!this.#hasTable && !this.#tables().includes("visitor_uploads")) return;
     const stored = isStored ? Math.max(LEAST_BYTES, bytes) : 0;
     this.#ofChannel?.minutes.push({ bytes: 0, stored, tries: 0, at: now });
@@ -100,7 +101,7 @@ export class UploadLimit implements DuePart {
        where chat_id = ? and id = ?`,
       stored,
       chatId,
-      id,
+      rowId(id, network),
     );
   }
 
@@ -184,6 +185,14 @@ export class UploadLimit implements DuePart {
     }
     this.#hasTable = true;
   }
+}
+
+/**
+ * What identifies a row in its chat. Each network counts what it sends: a repeat from another one must not take away what
+ * the first one has used.
+ */
+function rowId(uploadId: string, network: string): string {
+  return `${uploadId} ${network}`;
 }
 
 /** Why no more bytes may come now of those who share a limit; null if they may. */

@@ -3,6 +3,7 @@ import manifest from "../../../package.json?raw";
 import { app } from "../../../src/app.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
 import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/network/spec.ts";
+import { LEAST_BYTES } from "../../../src/channels/object/upload-limit.ts";
 import { ADAPTERS } from "../../../src/channels/registry.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
@@ -248,6 +249,21 @@ test("a guide lists the ceilings as they are in the code, and the codes of what 
 
 /** The codes of errors that name a ceiling, but for the one that only the operator sets. */
 const limitCodes = () => Object.keys(ERRORS).filter((code) => /_limit$/.test(code) && code !== "chat_limit");
+
+test("a guide says what a stranger can use in an hour", () => {
+  const { network, block, channel } = MAX_UPLOADED;
+  const chats = [MAX_NEW_CHATS.network, MAX_NEW_CHATS.block, MAX_NEW_CHATS.channel].map((count) => count * 60);
+  const bytes = [network, block, channel];
+  const tries = bytes.map((most) => most / LEAST_BYTES);
+  const text = section("errors-and-limits", "## What a stranger can use in an hour");
+  const shown = (numbers: number[]) => numbers.map((number) => number.toLocaleString("en"));
+  expect(rows(/^[A-Z]/, text)).toEqual([
+    ["New chats", ...shown(chats)],
+    ["Bytes of files", ...shown(bytes)],
+    ["Tries to upload a file", ...shown(tries)],
+  ]);
+  for (const number of [MAX_IN_WINDOW, MAX_UPLOADED.visitor]) expect(text).toContain(number.toLocaleString("en"));
+});
 
 test("a guide lists every permission and every setting of a key", () => {
   const listed = rows(/^`\w+`$/, section("operating", "## Keys"));

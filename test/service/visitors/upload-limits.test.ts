@@ -95,7 +95,7 @@ test("an upload that is repeated while its first try has not ended counts once",
 test("an upload that ends after its channel was deleted leaves nothing behind", async () => {
   const { channelId } = await newPlace();
   await runInDurableObject(env.CHANNELS.getByName(channelId), (channel, { storage }) => {
-    channel.endUpload({ id: "a", chatId: "cht_1", bytes: 1 }, true);
+    channel.endUpload({ id: "a", chatId: "cht_1", network: "192.0.2.9", bytes: 1 }, true);
     expect(storage.sql.exec("select name from sqlite_master where name like '%uploads%'").toArray()).toEqual([]);
   });
 });

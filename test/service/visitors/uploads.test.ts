@@ -120,6 +120,20 @@ test("a chat that began with a file and got no message goes with its last file",
   expect(await chats()).toHaveLength(1);
 });
 
+test.for([25, 60])(
+  "a chat of a file alone whose object is lost before its first alarm is gone after %i hours",
+  async (hours) => {
+    const { upload, chats, channelId, token } = await newPlace();
+    await upload();
+    const object = await objectOf(channelId, token);
+    await evictDurableObject(object);
+    pass(hours * HOUR);
+    expect(await alarmOf(object)).toBeLessThan(Date.now());
+    await runAlarm(object);
+    expect(await chats()).toEqual([]);
+  },
+);
+
 test("a chat whose object is lost before it could delete itself does so at the next alarm", async () => {
   const { upload, chats, channelId, token } = await newPlace();
   await upload();
