@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,6 +48,21 @@ test("a folder with data is not new", async () => {
   const state = await newFolder();
   await mkdir(join(state, "v3"));
   expect(await prepareState(state)).toBe(false);
+});
+
+test("data that was open to other users is closed, and nothing beside it", async () => {
+  const state = await newFolder();
+  const folder = join(state, "v3", "do");
+  await mkdir(folder, { recursive: true });
+  const [data, other] = [join(folder, "chat.sqlite"), join(state, "notes.txt")];
+  for (const path of [data, other]) await writeFile(path, "");
+  for (const path of [join(state, "v3"), folder]) await chmod(path, 0o755);
+  for (const path of [data, other]) await chmod(path, 0o644);
+  await prepareState(state);
+  const modes = await Promise.all(
+    [join(state, "v3"), folder, data, other].map(async (path) => (await stat(path)).mode),
+  );
+  expect(modes.map((mode) => mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o644]);
 });
 
 test("a folder that can't be created is an error of one sentence", async () => {

@@ -16,6 +16,9 @@ import { prepareState, refuseEarlierLayout } from "./state.ts";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const stop = new AbortController();
 
+// The data has tokens and what people wrote. What this process and the server create is for this user alone.
+process.umask(0o077);
+
 // Once: a second Ctrl-C ends this process immediately.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
 

@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, rmdir } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandError, reasonOf } from "../command-error.ts";
 import { localMigrations } from "../local-database.ts";
@@ -15,7 +15,7 @@ export async function refuseEarlierLayout(root: string, state: string): Promise<
 }
 
 /**
- * Creates the folder of the data.
+ * Creates the folder of the data, and closes data that an earlier version left open to other users of the machine.
  * @returns whether it contains no data yet
  * @throws CommandError if the folder can't be written
  */
@@ -28,10 +28,21 @@ export async function prepareState(state: string): Promise<boolean> {
     throw new CommandError(`Can't write to the data folder ${state}: ${reasonOf(error)}.`);
   }
   // wrangler stores everything below `v3`.
-  return access(join(state, "v3")).then(
-    () => false,
-    () => true,
-  );
+  return !(await closeFolder(join(state, "v3")));
+}
+
+/** Lets only the owner into a folder, and read and write what is in it. @returns false if there is no such folder */
+async function closeFolder(path: string): Promise<boolean> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => null);
+  if (!entries) return false;
+  // Another user's data stays as it is. A file may be gone by now: SQLite deletes some.
+  const close = (each: string, mode: number) => chmod(each, mode).catch(() => {});
+  await close(path, 0o700);
+  for (const entry of entries) {
+    const isFolder = entry.isDirectory();
+    if (isFolder || entry.isFile()) await close(join(entry.parentPath, entry.name), isFolder ? 0o700 : 0o600);
+  }
+  return true;
 }
 
 /** Node's `recursive` option hangs below /proc, where the parent exists and the child can't be created. */

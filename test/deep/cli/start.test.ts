@@ -221,6 +221,20 @@ test("data of an earlier layout is one sentence on stderr and exit code 1, and s
   expect((await readFile(path)).equals(before)).toBe(true);
 });
 
+test("the data of a server is for its user alone", async () => {
+  const state = join(checkout, "data");
+  const entries = await readdir(state, { recursive: true, withFileTypes: true });
+  const open: string[] = [];
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    // SQLite deletes some files while this looks.
+    const found = await stat(path).catch(() => null);
+    if (found && (found.mode & 0o777) !== (entry.isDirectory() ? 0o700 : 0o600)) open.push(path);
+  }
+  expect(entries.length).toBeGreaterThan(10);
+  expect(open).toEqual([]);
+});
+
 test("a malformed secret is one sentence on stderr and exit code 1", async () => {
   const refused = start("--port", "0", "--var", "CREDENTIALS_KEY:short");
   expect(await refused.exit()).toBe(1);
