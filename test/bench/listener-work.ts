@@ -18,6 +18,7 @@ const CONSOLES = 2;
 const OPENED_AT_ONCE = 20;
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
+const LAST_MS = 10_000;
 
 /** When each numbered send came to a listener, as of `performance.now()`. */
 type Arrivals = Map<number, number>;
@@ -75,6 +76,39 @@ export const listenerWork: WorkCase = {
           note("consoles, after the 201", [await arrivalsOf(page)]);
           ground.remarks.push(`A console's page holds ${(await heapOfPage(page)).toFixed(1)} MB of JavaScript`);
         }
+      },
+    };
+  },
+};
+
+const QUIET_CHATS = 40;
+
+/** A console that stays open hears of chats that get a message each, after minutes or hours without one. */
+export const quietWork: WorkCase = {
+  name: "quiet chats",
+  amount: QUIET_CHATS,
+  unit: "chats, whose messages come a minute apart or more, and a console",
+  perSecond: 0.5,
+  async make(place, amount) {
+    const { channel, secret } = await createOffice(place);
+    const chatIds: string[] = [];
+    while (chatIds.length < amount) chatIds.push((await createChat(channel)).id);
+    let console: Page | undefined;
+    return {
+      chatIds,
+      secret,
+      async open(ground) {
+        console = await openConsole(ground, await openPages(ground), channel.organization.id);
+      },
+      async run(ground) {
+        while (!ground.isOver()) await delay(LOOK_EVERY_MS);
+        return null;
+      },
+      async check(ground) {
+        if (!console) return;
+        // The last ones are still on their way.
+        await delay(LAST_MS);
+        noteArrivals(ground, "the console, after the 201", await arrivalsOf(console), 0);
       },
     };
   },

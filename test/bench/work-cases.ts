@@ -1,7 +1,7 @@
 import { Mistake } from "../support/mistake.ts";
 import { exportWork } from "./export-work.ts";
 import type { Place } from "./fixtures.ts";
-import { listenerWork } from "./listener-work.ts";
+import { listenerWork, quietWork } from "./listener-work.ts";
 import { consoleWork, conversationWork } from "./page-work.ts";
 import { deletionWork, retentionWork } from "./stored-work.ts";
 import { uploadWork } from "./upload-work.ts";
@@ -40,6 +40,7 @@ export const WORK: readonly WorkCase[] = [
   exportWork,
   ...uploadWork,
   listenerWork,
+  quietWork,
   consoleWork,
   conversationWork,
 ];

@@ -8,6 +8,7 @@ import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../mo
 import { backoffMs } from "../../platform/backoff.ts";
 import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
+import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
@@ -15,6 +16,10 @@ import type { Adoption } from "./identity.ts";
 
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
 export const REPORT_AFTER_MS = 2_000;
+/** The first change of a quiet chat is reported after this time, with what follows it at once, such as "delivered". */
+const SOON_AFTER_MS = 150;
+/** For how long an answer says whether somebody listens. */
+const KNOWN_FOR_MS = 60_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
 /** The maximum number of events in a report, because it reads their types. The next report has the others. */
@@ -28,6 +33,7 @@ interface Parts extends ActivitySources {
   lines: ObjectLines;
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
+  alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -53,7 +59,7 @@ type Report = StoredReport & { identity: ChatIdentity };
  * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
  * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
  * client waits for events, and repeats this until nothing is left to report. Otherwise the alarm reports what was
- * collected. A request whose response needs the report ends the rest, unless the organization's object said that it is
+ * collected: soon, if the chat has not heard for a minute whether somebody listens, else after two seconds. A request whose response needs the report ends the rest, unless the organization's object said that it is
  * overloaded.
  */
 export class ChatReporter extends WriteBehind<Report> {
@@ -78,6 +84,8 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
   #listeningUntil = 0;
+  /** When the organization last said whether somebody listens. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   /**
    * "next": the next alarm must put off the report. After that alarm: since when the report waits, Unix milliseconds.
    */
@@ -91,7 +99,19 @@ export class ChatReporter extends WriteBehind<Report> {
 
   protected get delayMs(): number {
     // The clock can go back. The alarm of a report also serves messages that wait, so it must not be late.
-    return Math.max(REPORT_AFTER_MS, Math.min(this.#notBefore - Date.now(), this.#pauseMs));
+    const now = Date.now();
+    const least = this.#isQuiet(now) ? SOON_AFTER_MS : REPORT_AFTER_MS;
+    return Math.max(least, Math.min(this.#notBefore - now, this.#pauseMs));
+  }
+
+  /**
+   * Whether a change is the first after a quiet time. A message that waits for its network does not count: its outcome
+   * comes soon, and is part of its report. An alarm that rings in time stays, because setting another one is a write.
+   */
+  #isQuiet(now: number): boolean {
+    if (isRecent(this.#answeredAt, KNOWN_FOR_MS, now)) return false;
+    const { alarm, log } = this.#parts;
+    return !log.isEmpty && !alarm.isBy(now + REPORT_AFTER_MS) && this.#parts.depth() === 0;
   }
 
   /** Whether a change goes out now, or right after the report that is under way. */
@@ -220,6 +240,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
     this.#listeningUntil = 0;
+    this.#answeredAt = Number.NEGATIVE_INFINITY;
     this.#putOff = undefined;
     this.#activity.forget();
   }
@@ -275,7 +296,8 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#failures = 0;
     if (!this.#parts.adoption.exists(life)) return;
     if (answer.outcome === "ok") {
-      this.#listeningUntil = Date.now() + answer.listeningForMs;
+      this.#answeredAt = Date.now();
+      this.#listeningUntil = this.#answeredAt + answer.listeningForMs;
       if (answer.webhooks) lines.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
       this.#pauseMs = answer.nextAfterMs;

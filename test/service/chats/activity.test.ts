@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";
-import { runAlarm } from "../../support/alarms.ts";
+import { StandingAlarm } from "../../../src/platform/object/alarm.ts";
+import { runAlarm, workIsDone } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
 import {
@@ -16,8 +17,10 @@ import {
   send,
   shortened,
 } from "../../support/harness.ts";
+import { accept, fakeNetworks } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
-import { alarmOf, pass, stopTheClock } from "./object/delivery/conversation.ts";
+import { until } from "../../support/until.ts";
+import { alarmOf, conversation, pass, stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
 
@@ -25,6 +28,18 @@ interface Place {
   api: Client;
   organizationId: string;
   channelId: string;
+}
+
+/** Telegram answers each send once `release` is called. `fetched` resolves at the first. */
+function fakeSlowNetwork() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: fetched, resolve: onFetch } = Promise.withResolvers<void>();
+  fakeNetworks(async (call) => {
+    onFetch();
+    await released;
+    return accept(call);
+  });
+  return { fetched, release };
 }
 
 /** A chat with one message that was not reported to the organization yet. */
@@ -57,6 +72,43 @@ test("a message's time reaches the list of chats within 2 s, and that of the nex
   expect(await alarmOf(chat.object)).toBe(Date.now() + 4_000);
   await runAlarm(chat.object);
   expect(await chat.listed()).toBe(createdAt);
+});
+
+test("a message after a quiet minute reaches the list of chats within 200 ms, also by the next instance", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  await runAlarm(chat.object);
+  pass(60_000);
+  await send(organization.api, chat.id);
+  expect((await alarmOf(chat.object)) ?? 0).toBeLessThanOrEqual(Date.now() + 200);
+  await runAlarm(chat.object);
+  pass(30_000);
+  await send(organization.api, chat.id);
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
+  await runAlarm(chat.object);
+  await evictDurableObject(chat.object);
+  // It does not know whether somebody listens.
+  const { createdAt } = await send(organization.api, chat.id);
+  expect((await alarmOf(chat.object)) ?? 0).toBeLessThanOrEqual(Date.now() + 200);
+  await runAlarm(chat.object);
+  expect(await chat.listed()).toBe(createdAt);
+});
+
+test("a message that waits for its network is reported with its outcome, by one alarm", async () => {
+  const { fetched, release } = fakeSlowNetwork();
+  const place = await conversation("telegram");
+  await runAlarm(place.object());
+  pass(60_000);
+  const { id } = await send(place.api, place.chatId);
+  await fetched;
+  const alarms = vi.spyOn(StandingAlarm.prototype, "set");
+  expect(await alarmOf(place.object())).toBe(Date.now() + 2_000);
+  release();
+  const shown = async () => (await place.api("GET", `/chats/${place.chatId}/messages/${id}`)).body.message.status;
+  await until("the message is sent", shown, (status) => status === "SENT");
+  await workIsDone(place.object());
+  expect(await alarmOf(place.object())).toBe(Date.now() + 2_000);
+  expect(alarms).not.toHaveBeenCalled();
 });
 
 test("after a chat has reported its activity, it has no alarm, and a further alarm reports nothing", async () => {

@@ -59,6 +59,7 @@ export class LineChat {
       acts: { readUpTo: () => null },
       details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
       retention: { onRetention: () => {} },
+      alarm: this.#alarm,
       depth: () => 0,
     });
     const parts = { lines: this.#lines, report: this.#report, log: this.#log };
