@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
-import { rolldown } from "rolldown";
+import { build, transform } from "esbuild";
+import { type Plugin, rolldown } from "rolldown";
 import { DOCS_POLICY } from "./docs/policy.ts";
 import { writeDocs } from "./docs/write.ts";
 import { publish } from "./publish.ts";
@@ -85,11 +85,22 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   return publish(out, writeAll);
 }
 
+/** A style sheet that a script imports is a text in it, without what only people read. */
+const STYLE_AS_TEXT: Plugin = {
+  name: "style-as-text",
+  async load(id) {
+    if (!id.endsWith(".css")) return null;
+    const { code } = await transform(await readFile(id, "utf8"), { loader: "css", minify: true, target: TARGET });
+    return { code: `export default ${JSON.stringify(code.trim())}`, moduleType: "js" };
+  },
+};
+
 /** Bundles a script. A dynamic import becomes a file of its own, whose name changes with its content. */
 async function writeScripts(out: string, path: string, script: string, format: "iife" | "esm"): Promise<void> {
   const bundle = await rolldown({
     input: { [basename(path)]: join(source, script) },
     tsconfig: false,
+    plugins: [STYLE_AS_TEXT],
     // An import that is not found is only a warning, and would be left in the script.
     onLog(level, { message }) {
       if (level === "warn") throw new Error(message);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, socketUrl } from "./fixtures.ts";
@@ -504,4 +504,22 @@ test("a site whose storage is blocked still has a chat", async () => {
   await page.keyboard.press("Enter");
   await chat(page).getByText("Sent").waitFor();
   expect(page.faults).toEqual([]);
+});
+
+test("the button keeps the distance from the bottom that the site asks for, and the chat stands above it", async () => {
+  const page = await visitSite(newUser(), { offset: "90" });
+  const button = page.getByRole("button", { name: "Open chat" });
+  const bottomOf = async (part: Locator) => {
+    const { y = 0, height = 0 } = (await part.boundingBox()) ?? {};
+    return Math.round(y + height);
+  };
+  // A bar of 80 px at the bottom of the site is not covered.
+  await expect.poll(() => bottomOf(button)).toBe(DESK.height - 90);
+  await button.click();
+  await box(page).waitFor();
+  const frame = page.locator("parley-chat iframe");
+  await expect.poll(() => bottomOf(frame)).toBe(DESK.height - 90 - 72);
+  expect((await frame.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+  const standard = await visitSite(newUser(), { offset: "a lot" });
+  await expect.poll(() => bottomOf(standard.getByRole("button", { name: "Open chat" }))).toBe(DESK.height - 20);
 });

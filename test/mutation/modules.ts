@@ -8,7 +8,7 @@
  *   Workers runtime, and Stryker's runner can't run in it.
  * - `web/visitor/connection.ts`, `session.ts`, `stored.ts`, `identity.ts` and `texts.ts` beside it, and `cli/`: they
  *   use sockets, timers, storage, files and processes.
- * - `web/visitor/locales`, `widget-style.ts` and `widget-texts.ts` beside it: they contain only texts.
+ * - `web/visitor/locales` and `widget-texts.ts` beside it: they contain only texts.
  */
 export const PURE = [
   "src/platform/bounded-map.ts",

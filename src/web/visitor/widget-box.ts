@@ -1,7 +1,7 @@
 import { accentOf } from "../shared/accent.ts";
 import { directionOf } from "./language.ts";
 import { launcher } from "./launcher.ts";
-import { WIDGET_STYLE } from "./widget-style.ts";
+import WIDGET_STYLE from "./style/widget.css";
 import type { WidgetTexts } from "./widget-texts.ts";
 
 /** What the button and the notice say. */
@@ -14,7 +14,7 @@ interface Shown {
 }
 
 /** The widget's element on the site: the button, and a box around it in which the frame has its place. */
-export function widgetBox({ channel, position, colorScheme, accent }: DOMStringMap, language: string) {
+export function widgetBox({ channel, position, offset, colorScheme, accent }: DOMStringMap, language: string) {
   const element = document.createElement("parley-chat");
   element.dataset.parley = channel;
   const shadow = element.attachShadow({ mode: "open" });
@@ -27,6 +27,8 @@ export function widgetBox({ channel, position, colorScheme, accent }: DOMStringM
   box.lang = language;
   box.dir = directionOf(language);
   box.classList.toggle("left", position === "left");
+  // Above what the site keeps at the bottom of its pages.
+  if (Number(offset) > 0) box.style.setProperty("--offset", `${offset}px`);
   box.classList.toggle("dark", isDark(colorScheme));
   const button = launcher();
   const count = document.createElement("span");

@@ -16,7 +16,7 @@ type Facts = { available?: boolean } & Partial<Appearance>;
 /**
  * `<script src="…/widget.js" data-channel="chn_…">` adds a button to the site, and a frame with the chat from our origin,
  * which the site can't read or restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
- * `data-user-name`, `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`),
+ * `data-user-name`, `data-locale`, `data-position` (`left` or `right`), `data-offset` (pixels), `data-color-scheme` (`light` or `dark`),
  * `data-accent`, `data-launcher="off"`. The site's code calls `window.Parley`.
  */
 function start({ dataset, src }: HTMLScriptElement): void {
