@@ -137,3 +137,20 @@ test("a response's objects unfold in place", async () => {
   await article.getByText("Fields of Chat").click();
   await expect.poll(() => field.isVisible()).toBe(true);
 });
+
+test("every method of a route has a color, in the reference and in its side bar", async () => {
+  const page = await open(browser, { viewport: wide });
+  const bare = new Set<string>();
+  for (const path of ["/docs/reference/messages", "/docs/reference/templates", "/docs/operator/organizations"]) {
+    await page.goto(base + path);
+    const found = await page
+      .locator(".method")
+      .evaluateAll((all) =>
+        all
+          .filter((one) => getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)")
+          .map((one) => one.textContent ?? ""),
+      );
+    for (const method of found) bare.add(method);
+  }
+  expect([...bare]).toEqual([]);
+});

@@ -53,7 +53,7 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
       code: (token) => codeBlock(sampleOf(token), highlighter),
       codespan({ text }) {
         const route = routes.get(text);
-        const [, method = "", path = ""] = /^(GET|POST|PATCH|DELETE) (\/\S*)$/.exec(text) ?? [];
+        const [, method = "", path = ""] = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(text) ?? [];
         const code = method
           ? `${methodBadge(method)} <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code>`
           : `<code>${escapeHtml(text)}</code>`;
