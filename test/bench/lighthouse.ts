@@ -142,8 +142,9 @@ async function openConsole({ base, secrets }: DevServer, folder: string): Promis
   });
   const page = await context.newPage();
   await page.goto(`${base}/console`);
+  await page.getByText("Sign in as the operator").click();
   await page.getByLabel("Operator’s token").fill(secrets.ADMIN_TOKEN);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
   await page.close();
   return { context, port };

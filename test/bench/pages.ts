@@ -31,8 +31,9 @@ export async function openPages({ url, adminToken, atEnd }: WorkGround): Promise
     async signIn() {
       const page = await open({ width: 1440, height: 900 });
       await page.goto(new URL("/console", url).href);
+      await page.getByText("Sign in as the operator").click();
       await page.getByLabel("Operator’s token").fill(adminToken);
-      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
       await page.getByRole("heading", { name: "Organizations" }).waitFor();
       return page;
     },

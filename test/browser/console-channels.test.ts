@@ -170,7 +170,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
     await page.goto(`${base}${screenOf(desk, `channels/${channel.id}`)}`);
     await page.getByRole("button", { name: "Check now" }).click();
     await page.getByRole("button", { name: "Check again" }).first().waitFor();
-    await page.getByText("In 92 days").waitFor();
+    await page.getByText("Last 92 days").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   },

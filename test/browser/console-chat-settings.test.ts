@@ -222,19 +222,18 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
   await field(page, "wednesday closes").nth(1).fill("18:00");
   await save(page);
   for (const said of [
-    "Title: must have at most 80 characters",
-    "Accent color: must be a color, such as #0d6b5e",
-    "Logo: must be an https URL",
-    "Greeting: must have at most 1000 characters",
-    "Starter 1: must have at most 80 characters",
-    "emptyTitle: must have at most 500 characters",
-    "Sites: must be an origin, such as https://example.com",
-    "Time zone: must be a time zone, such as Europe/Berlin",
-    "must be after opens",
-    "must be a time of the day, such as 17:30, or 24:00",
-    "must be in order, and must not overlap",
+    "Must have at most 80 characters.",
+    "Must be a color, such as #0d6b5e.",
+    "Must be an https URL.",
+    "Must have at most 1000 characters.",
+    "Must have at most 500 characters.",
+    "Must be an origin, such as https://example.com.",
+    "Must be a time zone, such as Europe/Berlin.",
+    "Must be after opens.",
+    "Must be a time of the day, such as 17:30, or 24:00.",
+    "Must be in order, and must not overlap.",
   ]) {
-    await page.getByText(said, { exact: true }).waitFor();
+    await page.getByText(said, { exact: true }).first().waitFor();
   }
   await page.getByText("Correct the marked fields.").waitFor();
   await expect.poll(() => page.locator(".refusal p").count()).toBe(1);
@@ -286,7 +285,7 @@ test("markup and bidi controls are shown as text, and no logo runs or leaves its
       .waitFor();
     await expect.poll(() => preview(page).locator("img").count()).toBe(0);
     await save(page);
-    await page.getByText("Logo: must be an https URL").waitFor();
+    await page.getByText("Must be an https URL.").waitFor();
   }
   await page.route("https://logo.example/**", (route) =>
     route.request().url().endsWith("gone.png")
@@ -432,7 +431,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
     await field(page, "monday closes").fill("08:00");
     await preview(page).getByRole("heading", { level: 1 }).waitFor();
     await save(page);
-    await page.getByText("Title: must not be blank").waitFor();
+    await page.getByText("Must not be blank.").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   },

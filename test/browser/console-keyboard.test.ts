@@ -49,8 +49,10 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
   const { id: keyId } = await createKey(desk.organization, { name: "Rotated" });
   const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
   await page.goto(`${base}/console`);
-  await page.getByLabel("Operator’s token").waitFor();
+  await page.getByText("Sign in as the operator").waitFor();
 
+  await tabTo(page, "Sign in as the operator");
+  await press(page, "Enter");
   await tabTo(page, "Operator’s token");
   await page.keyboard.type(adminToken);
   await press(page, "Enter");

@@ -136,7 +136,7 @@ test("at an IP address the console says that the link is the way, and offers no 
   await expect.poll(() => page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
   await page.context().clearCookies();
   await page.goto(`${base}/console`);
-  await page.getByLabel("Operator’s token").waitFor();
+  await page.getByText("Sign in as the operator").waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(0);
   await page.context().close();
 });

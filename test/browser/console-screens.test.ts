@@ -87,7 +87,7 @@ test("a member is added, signs in with the link, and is signed out everywhere", 
   await dialog(page).getByRole("button", { name: "Sign out" }).click();
   await page.getByText("Signed out everywhere").waitFor();
   await theirs.reload();
-  await theirs.getByLabel("Operator’s token").waitFor();
+  await theirs.getByText("Sign in as the operator").waitFor();
   await Promise.all([page.context().close(), theirs.context().close()]);
 });
 

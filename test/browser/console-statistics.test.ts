@@ -45,7 +45,7 @@ test("the conversations are counted by channel and by member, drawn, and saved a
   const messages = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: "Messages" }) });
   await messages.getByText("Received 3").waitFor();
   await page.getByRole("button", { name: "48 hours" }).first().click();
-  await messages.getByText("In 48 hours").waitFor();
+  await messages.getByText("Last 48 hours").waitFor();
   await messages.getByText("Received 3").waitFor();
 
   const downloads = page.waitForEvent("download");

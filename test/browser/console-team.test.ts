@@ -278,7 +278,7 @@ test("a filter by member has no count of all chats, and says what an empty list 
   const page = await openConsole(browser, screenOf(own, "inbox"));
   await page.getByRole("button", { name: "Unanswered 1" }).waitFor();
   await whose(page).selectOption({ label: "Nobody’s" });
-  await page.getByRole("heading", { name: "Every chat is assigned" }).waitFor();
+  await page.getByRole("heading", { name: "No unassigned chats" }).waitFor();
   await page.getByRole("button", { name: "Unanswered", exact: true }).click();
   await page.getByRole("heading", { name: "No one is waiting for a reply" }).waitFor();
   await page.context().close();

@@ -139,7 +139,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
       colorScheme,
       viewport: { width, height: 700 },
     });
-    await page.getByText("On trial").waitFor();
+    await page.getByText("Not verified yet").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.goto(`${base}${screenOf(desk, `webhooks/${webhook.id}`)}`);
     await page.getByRole("table").waitFor();

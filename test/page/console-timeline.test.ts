@@ -119,3 +119,13 @@ test("a note stands behind the message after which it was written, and before no
     ...[true, true, true],
   ]);
 });
+
+test("within a run, the next message shows the time, unless its status is another", () => {
+  const run = [message(1, 0), message(2, 1), message(3, 2, { status: "QUEUED" }), message(4, 3, { status: "QUEUED" })];
+  const later = [...run, message(5, 30), message(6, 31, { senderId: "mbr_2" })];
+  const within = linesOf(later).map(({ key, isWithin }) => [key, isWithin]);
+  expect(Object.fromEntries(within)).toEqual({
+    ...{ msg_1: true, msg_2: false, msg_3: true, msg_4: false },
+    ...{ msg_5: false, msg_6: false },
+  });
+});

@@ -3,13 +3,13 @@ import { OrganizationFrame } from "./frame.tsx";
 import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
-import { Toasts } from "./parts/toast.tsx";
+import { ToastKeys } from "./parts/toast.tsx";
 import { PasskeySignIn } from "./passkeys/passkey-sign-in.tsx";
 import { isPassing, repeatLater } from "./repeat-later.ts";
 import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
 import { Elsewhere } from "./screens/not-found.tsx";
-import { SignIn, SignInForm } from "./screens/sign-in.tsx";
+import { SignIn, TokenForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 
 /** The console: the sign-in, or the screens. */
@@ -28,7 +28,7 @@ export function App() {
         <Dialog title="Sign in again" isClosable={false}>
           <p class="stack">Your session has ended. What you wrote is kept.</p>
           {now.session.type === "operator" ? (
-            <SignInForm code={null} />
+            <TokenForm />
           ) : (
             <>
               <p>Open a new sign-in link in this tab.</p>
@@ -38,7 +38,7 @@ export function App() {
           <AccessSignIn />
         </Dialog>
       )}
-      <Toasts />
+      <ToastKeys />
     </>
   );
 }

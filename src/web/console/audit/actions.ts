@@ -22,7 +22,7 @@ export const ACTION_WORDS: Record<AuditAction, string> = {
   "channel.rotate": "Rotated an identity secret",
   "template.create": "Created a template",
   "template.update": "Changed a template",
-  "template.sync": "Synced a channel's templates",
+  "template.sync": "Synced a channel’s templates",
   "template.delete": "Deleted a template",
   "key.create": "Created a key",
   "key.update": "Changed a key",

@@ -164,7 +164,7 @@ function Waiting({ queue: { depth, oldest } }: { queue: Schemas["ChannelStats"][
       {oldest && (
         <span class="quiet">
           {" "}
-          · the oldest from <Time at={oldest} long />
+          · the oldest <Time at={oldest} long />
         </span>
       )}
     </>

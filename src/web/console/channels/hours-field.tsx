@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks";
 import { WEEKDAYS } from "../../../model/opening-hours.ts";
 import { Button } from "../parts/button.tsx";
-import { useFaults } from "../parts/faults.ts";
+import { sentence, useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 
@@ -114,7 +114,7 @@ function DayRow({ day, ranges, onRanges }: DayProps) {
         {ranges.length === 0 && <span class="quiet">Closed</span>}
         {faults.map(({ path: found, message }) => (
           <p key={found} id={id} class="failed">
-            {message}
+            {sentence(message)}
           </p>
         ))}
       </div>

@@ -8,12 +8,12 @@ import { isRemoved, type MessageExtras, reactionOf, readExtras, withReaction } f
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { MessageTexts } from "../../shared/message/texts.ts";
 import { addressOf, type Message } from "../api.ts";
-import { exactTime, fromNow, timeOfDay } from "../format.ts";
+import { exactTime, timeOfDay } from "../format.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { now } from "../parts/time.tsx";
+import { untilThen } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -43,20 +43,23 @@ export const STATUSES: Readonly<
 interface PlacedProps extends BubbleProps {
   sender: string | null;
   isFirst: boolean;
+  /** Its time and status are those of the next message, and are shown to the pointer and the focus. */
+  isWithin: boolean;
   /** The message that sent this failed one again. */
   again: Message | undefined;
 }
 
 /** A message that has its place in the chat. A click shows its details. */
-export function Bubble({ store, message, sender, isFirst, isChosen, onChoose, again }: PlacedProps) {
+export function Bubble({ store, message, sender, isFirst, isWithin, isChosen, onChoose, again }: PlacedProps) {
   const { direction, status, createdAt, error, editedAt } = message;
   const isOwn = direction === "OUTBOUND";
   const { word, icon, tone } = STATUSES[status];
   const side = isOwn ? "own" : "theirs";
+  const within = isWithin && !editedAt && !error ? " message-within" : "";
   return (
     <article
       id={message.id}
-      class={`message ${side}${isFirst ? " message-first" : ""} message-${status.toLowerCase()}${isChosen ? " message-chosen" : ""}`}
+      class={`message ${side}${isFirst ? " message-first" : ""}${within} message-${status.toLowerCase()}${isChosen ? " message-chosen" : ""}`}
     >
       {isFirst && sender && (
         <p class="quiet small">
@@ -125,7 +128,7 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
           <span>Sending…</span>
         ) : (
           <Button class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
-            Scheduled {fromNow(at, now.value)}
+            Scheduled {untilThen(at)}
           </Button>
         )}
         {!isBeingSent && (

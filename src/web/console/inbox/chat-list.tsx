@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
+import { Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
@@ -95,6 +96,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
           )}
         </div>
       </div>
+      {openId === null && <Toasts />}
       <Rows
         store={store}
         filter={filter}

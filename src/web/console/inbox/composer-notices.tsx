@@ -4,6 +4,7 @@ import type { Chat, Member, Message } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { now } from "../parts/time.tsx";
+import { may } from "../session.ts";
 import { memberName } from "./assignee.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import type { Sending } from "./sending.ts";
@@ -12,11 +13,19 @@ import { windowClosesAt } from "./timeline.ts";
 /** Says that the network delivers templates alone, if it does. */
 export function ClosedNotice({ store, chat, choose }: { store: ConversationStore; chat: Chat; choose: JSX.Element }) {
   const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
-  if (!freeTextHours || (windowClosesAt(store.messages.value, freeTextHours) ?? 0) > now.value) return null;
+  if (!freeTextHours || store.state.value === "loading") return null;
+  const closesAt = windowClosesAt(store.messages.value, freeTextHours);
+  if (closesAt !== null && closesAt > now.value) return null;
+  const wroteNever = closesAt === null && !store.hasOlder.value && may("messages:read");
   return (
     <div class="notice tone-warn">
       <Icon name="clock" />
-      <p>The contact’s last message is older than {freeTextHours} hours. Only templates are delivered.</p>
+      <p>
+        {wroteNever
+          ? "The contact has not written yet."
+          : `The contact has not written in the last ${freeTextHours} hours.`}{" "}
+        Only templates are delivered.
+      </p>
       <Button opens={choose}>Use a template</Button>
     </div>
   );

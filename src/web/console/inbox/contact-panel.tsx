@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { addressOf, type Chat } from "../api.ts";
-import { exactTime, fromNow } from "../format.ts";
+import { exactTime } from "../format.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
@@ -12,7 +12,7 @@ import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
 import { Facts } from "../parts/screen.tsx";
-import { now, Time } from "../parts/time.tsx";
+import { now, Time, untilThen } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
@@ -121,7 +121,7 @@ function Window({ store, hours }: { store: ConversationStore; hours: number }) {
   const closesAt = windowClosesAt(store.messages.value, hours);
   const isOpen = closesAt !== null && closesAt > now.value;
   return isOpen ? (
-    <span title={exactTime(closesAt)}>The window closes {fromNow(closesAt, now.value)}.</span>
+    <span title={exactTime(closesAt)}>The window closes {untilThen(closesAt)}.</span>
   ) : (
     <span class="warn">The window is closed. Only templates are delivered.</span>
   );

@@ -10,7 +10,7 @@ import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayError, sayUndoable } from "../parts/toast.tsx";
+import { say, sayError, sayUndoable, Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { assigning } from "./assigning.ts";
@@ -117,6 +117,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   if (!chat) {
     return (
       <section class="conversation" aria-label="Conversation">
+        <Toasts />
         {error ? <Failure error={error} onRetry={() => void load()} /> : <Skeleton rows={8} />}
       </section>
     );
@@ -146,6 +147,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           onAssign={assign}
         />
         {isSearching.value && <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={closeSearch} />}</Lazy>}
+        <Toasts />
         {error && <Failure error={error} onRetry={() => void load()} />}
         <Messages
           store={store}

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { isRemoved } from "../../shared/message/extras.ts";
 import type { Member, Message } from "../api.ts";
-import { duration, exactTime, fromNow } from "../format.ts";
+import { duration, exactTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
@@ -9,7 +9,7 @@ import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Facts } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { now, Time } from "../parts/time.tsx";
+import { now, Time, untilThen } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
@@ -94,7 +94,7 @@ function timeOf(at: string | undefined): JSX.Element | undefined {
   return (
     <time dateTime={at}>
       {exactTime(time)}
-      {time > now.value && `, ${fromNow(time, now.value)}`}
+      {time > now.value && `, ${untilThen(time)}`}
     </time>
   );
 }

@@ -47,22 +47,22 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
   const repeats = useMemo(() => new Map(messages.map((message) => [message.resendOf, message])), [messages]);
   const newest = useMemo(() => newestSeq(messages), [messages]);
 
-  const placed = (message: Message, isFirst: boolean) => {
+  const placed = (message: Message, run: { isFirst: boolean; isWithin: boolean }) => {
     const props = { message, isChosen: message.id === chosen, onChoose, store };
     if (message.seq === null) return <ScheduledBubble {...props} />;
     // Until the names are there, they have their room.
     const unknown = members.length === 0 ? "\u00a0" : null;
     const sender = message.senderId === null ? null : (names.get(message.senderId) ?? unknown);
-    return <Bubble {...props} sender={sender} isFirst={isFirst} again={repeats.get(message.id)} />;
+    return <Bubble {...props} {...run} sender={sender} again={repeats.get(message.id)} />;
   };
-  const list = useLongList(lines, newest, true, ({ key, message, note, isNewDay, isFirst }) => (
+  const list = useLongList(lines, newest, true, ({ key, message, note, isNewDay, ...run }) => (
     <Fragment key={key}>
       {isNewDay && (
         <p class="day">
           <span>{dayOf(Date.parse((message ?? note).createdAt), now.value)}</span>
         </p>
       )}
-      {note ? <NoteLine store={notes} note={note} members={members} /> : placed(message, isFirst)}
+      {note ? <NoteLine store={notes} note={note} members={members} /> : placed(message, run)}
     </Fragment>
   ));
 

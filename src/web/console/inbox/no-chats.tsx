@@ -24,7 +24,7 @@ const NO_CHATS: Readonly<
     title: "No chats here",
     text: "To assign a chat, use the menu at the top of a conversation or press A.",
   },
-  nobodys: { icon: "check", title: "Every chat is assigned", text: "Unassigned chats appear here." },
+  nobodys: { icon: "check", title: "No unassigned chats", text: "Unassigned chats appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
     icon: "inbox",

@@ -9,6 +9,8 @@ type Line = {
   isNewDay: boolean;
   /** The first of its sender's run. */
   isFirst: boolean;
+  /** Within a run, whose time and status the next message shows too. */
+  isWithin: boolean;
 } & ({ message: Message; note?: undefined } | { message?: undefined; note: Note });
 
 /** Messages that are closer together than this, by the same sender, are drawn as one run. */
@@ -77,7 +79,7 @@ export function linesOf(messages: readonly Message[], notes: readonly Note[] = [
     while (waiting[0] && waiting[0].afterSeq < seq) {
       const note = waiting.shift() as Note;
       const isNewDay = isOtherDay(lines.at(-1), Date.parse(note.createdAt));
-      lines.push({ key: note.id, note, isNewDay, isFirst: true });
+      lines.push({ key: note.id, note, isNewDay, isFirst: true, isWithin: false });
     }
   };
   for (const message of placed) {
@@ -91,10 +93,12 @@ export function linesOf(messages: readonly Message[], notes: readonly Note[] = [
       before?.direction !== message.direction ||
       before.senderId !== message.senderId ||
       at - Date.parse(before.createdAt) > RUN_MS;
-    lines.push({ key: message.id, message, isNewDay, isFirst });
+    if (last && !isFirst) last.isWithin = before?.status === message.status;
+    lines.push({ key: message.id, message, isNewDay, isFirst, isWithin: false });
   }
   addNotesBefore(Infinity);
-  return [...lines, ...scheduled.map((message) => ({ key: message.id, message, isNewDay: false, isFirst: true }))];
+  const own = { isNewDay: false, isFirst: true, isWithin: false };
+  return [...lines, ...scheduled.map((message) => ({ key: message.id, message, ...own }))];
 }
 
 function isOtherDay(before: Line | undefined, at: number): boolean {

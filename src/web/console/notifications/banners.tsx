@@ -74,7 +74,7 @@ export function Banners() {
               {text}.{" "}
             </span>
           ))}
-          {troubles.length > MOST_SHOWN && `${troubles.length - MOST_SHOWN} more need you.`}
+          {troubles.length > MOST_SHOWN && `And ${troubles.length - MOST_SHOWN} more.`}
         </p>
       )}
       {isOffered.value && permission.value === "prompt" && (

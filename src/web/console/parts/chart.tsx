@@ -51,7 +51,9 @@ export function Chart({ title, unit, names, inFile = names, span, isOverTime, se
   return (
     <figure class="chart">
       <figcaption class="between">
-        <h3>{title}</h3>
+        <h3>
+          <bdi>{title}</bdi>
+        </h3>
         {actions}
       </figcaption>
       <ul class="line quiet note">

@@ -32,6 +32,11 @@ export function otherFaults({ faults, shown }: FormFaults): Fault[] {
   return faults.filter((fault) => ![...shown].some((path) => isBelow(fault, path)));
 }
 
+/** What the service says of a field, as a sentence below it: "must be set" becomes "Must be set." */
+export function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
+}
+
 function isBelow({ path: found }: Fault, path: string): boolean {
   return found === path || found.startsWith(`${path}.`);
 }

@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
-import { exactTime, fromNow } from "../format.ts";
-import { useFaults } from "./faults.ts";
-import { now } from "./time.tsx";
+import { exactTime } from "../format.ts";
+import { sentence, useFaults } from "./faults.ts";
+import { now, untilThen } from "./time.tsx";
 
 interface Labels {
   label: string;
@@ -39,7 +39,7 @@ export function Field({ label, hint, path, isBare, children }: FieldProps) {
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": isRefused || undefined })}
       {faults.map(({ path: found, message }) => (
         <p key={found} id={`${id}-fault`} class="failed">
-          {label}: {message}
+          {sentence(message)}
         </p>
       ))}
       {hint && (
@@ -141,10 +141,9 @@ interface TimeProps extends Labels {
 /** Asks for a date and time in the browser's time zone. Without a hint, it says how far away the time is. */
 export function TimeInput({ value, hint, ...input }: TimeProps) {
   const time = new Date(value.value).getTime();
-  const isPast = time <= now.value;
-  const away = Number.isNaN(time)
-    ? ""
-    : `${exactTime(time)}${isPast ? ". This time has passed." : `, ${fromNow(time, now.value)}`}`;
+  const inWords = untilThen(time);
+  const isPast = time <= Math.max(now.value, Date.now());
+  const away = Number.isNaN(time) ? "" : `${exactTime(time)}${isPast ? ". This time has passed." : `, ${inWords}`}`;
   return (
     <Input
       {...input}

@@ -53,7 +53,7 @@ export function barsOf({ by, buckets }: { by: "hour" | "day"; buckets: { start: 
     unit: by === "day" ? "Day (UTC)" : "Hour",
     names: buckets.map(({ start }) => format.format(Date.parse(start))),
     inFile: buckets.map(({ start }) => start),
-    span: `In ${plural(buckets.length, by)}`,
+    span: `Last ${plural(buckets.length, by)}`,
     isOverTime: true,
   };
 }

@@ -32,6 +32,9 @@ const WORDS: Record<Permission, string> = {
 
 const PERMISSIONS = Object.keys(WORDS) as Permission[];
 
+/** The permissions of one thing, such as chats, side by side. */
+const GROUPS = [...new Set(PERMISSIONS.map(thingOf))];
+
 /** Permissions that are chosen at once, by their label. */
 type Choices = Readonly<Record<string, readonly Permission[]>>;
 
@@ -48,6 +51,10 @@ export function roleOf(permissions: readonly Permission[]): string {
     Object.keys(OF_MEMBERS).find((name) => isSame(OF_MEMBERS[name] ?? [], permissions)) ??
     plural(permissions.length, "permission")
   );
+}
+
+function thingOf(permission: Permission): string {
+  return permission.split(":")[0] ?? "";
 }
 
 function isSame(some: readonly Permission[], others: readonly Permission[]): boolean {
@@ -76,25 +83,31 @@ export function PermissionPicker({ given, choices }: { given: readonly Permissio
     <fieldset class="picker">
       <legend>Permissions</legend>
       <Chips choices={buttons} />
-      <div class="pair-even box">
-        {shown.map((one) => (
-          <label key={one} class="picker-item">
-            <input
-              type="checkbox"
-              name="permissions"
-              value={one}
-              disabled={!may(one)}
-              checked={chosen.value.includes(one)}
-              onChange={({ currentTarget: { checked } }) =>
-                (chosen.value = checked ? [...chosen.value, one] : chosen.value.filter((other) => other !== one))
-              }
-            />
-            <span>
-              {WORDS[one]}
-              <br />
-              <code class="quiet small">{one}</code>
-            </span>
-          </label>
+      <div class="box picker-groups">
+        {GROUPS.map((thing) => (
+          <div key={thing} class="picker-group">
+            {shown
+              .filter((one) => thingOf(one) === thing)
+              .map((one) => (
+                <label key={one} class="picker-item">
+                  <input
+                    type="checkbox"
+                    name="permissions"
+                    value={one}
+                    disabled={!may(one)}
+                    checked={chosen.value.includes(one)}
+                    onChange={({ currentTarget: { checked } }) =>
+                      (chosen.value = checked ? [...chosen.value, one] : chosen.value.filter((other) => other !== one))
+                    }
+                  />
+                  <span>
+                    {WORDS[one]}
+                    <br />
+                    <code class="quiet small">{one}</code>
+                  </span>
+                </label>
+              ))}
+          </div>
         ))}
       </div>
       {chosen.value.includes("webhooks:write") && !chosen.value.includes("events:read") && (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { pageTitle } from "../notifications/unread.ts";
 import { Empty } from "./states.tsx";
+import { Toasts } from "./toast.tsx";
 
 interface ScreenProps {
   title: string;
@@ -32,6 +33,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps) {
         </div>
         {actions && <div class="line">{actions}</div>}
       </header>
+      <Toasts />
       {children}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { type ParleyError, textOf } from "../api.ts";
 import type { Pages, Resource } from "../resource.ts";
+import { may } from "../session.ts";
 import { Button } from "./button.tsx";
 import { Copyable } from "./copy.tsx";
 import { Icon, type IconName } from "./icon.tsx";
@@ -23,7 +24,7 @@ interface EmptyProps {
   /** What the screen is for. */
   children: ComponentChildren;
   action?: JSX.Element | null;
-  /** The command that does the same. */
+  /** The command that does the same, for those who make keys for programs. */
   command?: string | undefined;
 }
 
@@ -35,7 +36,7 @@ export function Empty({ icon, title, children, action = null, command }: EmptyPr
       <h2>{title}</h2>
       <p>{children}</p>
       {action}
-      {command && (
+      {command && may("keys:write") && (
         <p class="stack note">
           <span>Or in a terminal:</span> <Copyable text={command} />
         </p>

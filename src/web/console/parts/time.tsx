@@ -3,7 +3,19 @@ import { ago, exactTime, fromNow, longAgo } from "../format.ts";
 
 /** The present, read by everything that shows a relative time. It ticks twice a minute. */
 export const now = signal(Date.now());
-setInterval(() => (now.value = Date.now()), 30_000);
+const TICK_MS = 30_000;
+setInterval(tick, TICK_MS);
+
+function tick(): void {
+  now.value = Date.now();
+}
+
+/** How long from now, as of this moment. What shows it is drawn again once the time has come. */
+export function untilThen(at: number): string {
+  const present = Math.max(now.value, Date.now());
+  if (at > present && at < present + TICK_MS) setTimeout(tick, at - present);
+  return fromNow(at, present);
+}
 
 interface TimeProps {
   /** RFC 3339. */
@@ -17,10 +29,9 @@ interface TimeProps {
 /** A time relative to now, with the exact one on hover. */
 export function Time({ at, future = false, long = false }: TimeProps) {
   const time = Date.parse(at);
-  const inWords = future ? fromNow : long ? longAgo : ago;
   return (
     <time dateTime={at} title={exactTime(time)}>
-      {inWords(time, now.value)}
+      {future ? untilThen(time) : (long ? longAgo : ago)(time, now.value)}
     </time>
   );
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
+import { currentPath } from "../location.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -9,6 +10,8 @@ interface Toast {
   id: number;
   text: string;
   isError: boolean;
+  /** The screen on which it was said. Elsewhere it would be about something else. */
+  path: string;
   /** `isByEscape`: Escape does it too, wherever the focus is. `isByKey`: the key `z` does it. */
   action: { label: string; run: () => void; isByEscape?: boolean; isByKey?: boolean } | null;
 }
@@ -44,8 +47,9 @@ export function sayError(error: unknown): void {
   sayFailure(textOf(error));
 }
 
-function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
+function show(said: Omit<Toast, "id" | "path">, shownMs: number): () => void {
   const id = ++count;
+  const toast = { ...said, path: currentPath.value };
   const before = toasts.value.filter(({ action }) => !action?.isByEscape).slice(0, -2);
   toasts.value = [...toasts.value.filter((one) => !before.includes(one)), { id, ...toast }];
   const remove = () => (toasts.value = toasts.value.filter((one) => one.id !== id));
@@ -53,9 +57,14 @@ function show(toast: Omit<Toast, "id">, shownMs: number): () => void {
   return remove;
 }
 
-/** The short messages, at the top: the buttons of a screen stand at its right and at its bottom. */
-export function Toasts() {
-  const undo = () => toasts.value.findLast(({ action }) => action?.isByKey)?.action?.run();
+/** Those that are about this screen, and the sends that Escape takes back from every screen. */
+function shownToasts(): Toast[] {
+  return toasts.value.filter(({ path, action }) => action?.isByEscape || path === currentPath.value);
+}
+
+/** The keys do what the newest short message offers: Escape wherever the focus is. */
+export function ToastKeys() {
+  const undo = () => shownToasts().findLast(({ action }) => action?.isByKey)?.action?.run();
   useShortcuts([{ keys: "z", label: "Undo what a key just did", run: () => undo() }]);
   const byEscape = toasts.value.findLast(({ action }) => action?.isByEscape)?.action;
   // Before the browser can take the next key.
@@ -71,9 +80,14 @@ export function Toasts() {
     addEventListener("keydown", press, { capture: true });
     return () => removeEventListener("keydown", press, { capture: true });
   }, [byEscape]);
+  return null;
+}
+
+/** The short messages. They lie over what scrolls, and cover neither the head of a screen nor a banner. */
+export function Toasts() {
   return (
     <div class="toasts" role="status">
-      {toasts.value.map(({ id, text, isError, action }) => (
+      {shownToasts().map(({ id, text, isError, action }) => (
         <div key={id} class={`toast${isError ? " toast-error" : ""}`}>
           <Icon name={isError ? "warning" : "check"} />
           <span>{text}</span>

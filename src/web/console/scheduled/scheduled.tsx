@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
-import { dayOf, exactTime, fromNow, plural, timeOfDay } from "../format.ts";
+import { dayOf, exactTime, plural, timeOfDay } from "../format.ts";
 import { ALL_CHATS, type Filter, isScheduling } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
 import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
@@ -12,7 +12,7 @@ import { MainButton } from "../parts/button.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed, Loaded } from "../parts/states.tsx";
-import { now, Time } from "../parts/time.tsx";
+import { now, Time, untilThen } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 
@@ -140,7 +140,7 @@ function MessageRow({ message, onMessage, onGone }: RowProps) {
           {text || `A file: ${type.toLowerCase()}`}
         </p>
         <p class="row-detail">
-          {fromNow(at, now.value)}
+          {untilThen(at)}
           {expiresAt && (
             <>
               {" · not after "}

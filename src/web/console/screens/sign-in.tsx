@@ -12,52 +12,80 @@ export function SignIn({ code }: { code: string | null }) {
   useEffect(() => {
     document.title = "Sign in · Parley";
   }, []);
-  const form = <SignInForm code={code} />;
   return (
     <main class="lone">
       <div class="box sign-in">
         <h1>Parley</h1>
-        {code === null && (
-          <p>
-            <strong>Members</strong> sign in with a passkey, or with a one-time link from a colleague or the operator.
-          </p>
+        {code === null ? (
+          <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>
+        ) : (
+          <LinkSignIn code={code} />
         )}
-        {code !== null && form}
         <PasskeySignIn />
         <AccessSignIn />
-        {code === null && form}
+        {code === null && <OperatorSignIn />}
       </div>
     </main>
   );
 }
 
-/** Signs in with the operator's token, or with the link that was opened. */
-export function SignInForm({ code }: { code: string | null }) {
+/** Signs in with the link that was opened. */
+function LinkSignIn({ code }: { code: string }) {
   const refusal = useSignal<ParleyError | null>(null);
   const refuse = (error: ParleyError) => void (refusal.value = error);
   // Such a link never works again.
-  const isLink = code !== null && refusal.value?.code !== "link_invalid";
+  if (refusal.value?.code === "link_invalid") {
+    return (
+      <>
+        <Refusal error={refusal.value} />
+        <OperatorSignIn />
+      </>
+    );
+  }
+  return (
+    <Form
+      submit="Sign in"
+      onSubmit={async () => {
+        refusal.value = null;
+        await signIn({ code }).catch(refuse);
+      }}
+    >
+      <Offer code={code} onRefusal={refuse} />
+      {refusal.value && <Refusal error={refusal.value} />}
+    </Form>
+  );
+}
+
+/** The operator's way in, folded away: nobody else has the token. */
+function OperatorSignIn() {
+  return (
+    <details>
+      <summary>Sign in as the operator</summary>
+      <TokenForm />
+    </details>
+  );
+}
+
+/** Signs in with the operator's token. */
+export function TokenForm() {
+  const refusal = useSignal<ParleyError | null>(null);
   return (
     <Form
       submit="Sign in"
       onSubmit={async ({ text }) => {
         refusal.value = null;
-        await signIn(isLink ? { code } : { token: text("token") }).catch(refuse);
+        await signIn({ token: text("token") }).catch((error: ParleyError) => (refusal.value = error));
       }}
     >
-      {isLink ? (
-        <Offer code={code} onRefusal={refuse} />
-      ) : (
-        <Input
-          label="Operator’s token"
-          hint="The service’s ADMIN_TOKEN."
-          name="token"
-          type="password"
-          autocomplete="current-password"
-          required
-          aria-invalid={refusal.value?.code === "wrong_token"}
-        />
-      )}
+      <Input
+        label="Operator’s token"
+        hint="The service’s ADMIN_TOKEN."
+        name="token"
+        type="password"
+        autocomplete="current-password"
+        required
+        aria-invalid={refusal.value?.code === "wrong_token"}
+      />
       {refusal.value && <Refusal error={refusal.value} />}
     </Form>
   );

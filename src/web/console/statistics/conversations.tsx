@@ -78,7 +78,7 @@ export function Conversations({ channels, members, version }: ConversationsProps
     });
   const histories = useResource(key, load, version);
   return (
-    <section class="section">
+    <section class="section wide">
       <h2>Conversations</h2>
       <Tabs
         label="Period of the conversations"

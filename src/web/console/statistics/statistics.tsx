@@ -87,7 +87,7 @@ function Channels({ channels }: { channels: ChannelStats[] }) {
               {number(queue.depth)}
               {queue.oldest && (
                 <p class="quiet">
-                  since <Time at={queue.oldest} />
+                  oldest <Time at={queue.oldest} long />
                 </p>
               )}
             </td>

@@ -1,7 +1,7 @@
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
-import { useFaults } from "../parts/faults.ts";
+import { sentence, useFaults } from "../parts/faults.ts";
 import { Input, Select } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -143,7 +143,7 @@ function Boxes({ legend, hint, name, choices, given }: BoxesProps) {
       <p class="hint">{hint}</p>
       {faults.map(({ path, message }) => (
         <p key={path} class="failed">
-          {legend}: {message}
+          {sentence(message)}
         </p>
       ))}
       <div class="pair-even box">

@@ -191,7 +191,7 @@ function Details({ shown }: { shown: Webhook }) {
             {reason !== null && REASONS[reason]}
             {state === "failing" && (
               <>
-                Its calls have been failing since <Time at={since} long />. Parley goes on trying.
+                Its calls began to fail <Time at={since} long />. Parley keeps trying.
               </>
             )}
             {disablesAt !== null && (
@@ -235,7 +235,7 @@ function Details({ shown }: { shown: Webhook }) {
             }}
           />
         </Box>
-        <Box title="Calls">
+        <Box title="Endpoint">
           <Facts
             of={{
               URL: <Copyable text={url} />,

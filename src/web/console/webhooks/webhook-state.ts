@@ -5,7 +5,7 @@ export type Attempt = Schemas["WebhookAttempt"];
 
 export const STATES: Record<Webhook["state"], { label: string; tone: "good" | "bad" | "warn" | "quiet" }> = {
   ok: { label: "Works", tone: "good" },
-  trial: { label: "On trial", tone: "warn" },
+  trial: { label: "Not verified yet", tone: "quiet" },
   failing: { label: "Failing", tone: "bad" },
   disabled: { label: "Disabled", tone: "quiet" },
 };
