@@ -64,7 +64,10 @@ function shownToasts(): Toast[] {
 
 /** The keys do what the newest short message offers: Escape wherever the focus is. */
 export function ToastKeys() {
-  const undo = () => shownToasts().findLast(({ action }) => action?.isByKey)?.action?.run();
+  const undo = () =>
+    shownToasts()
+      .findLast(({ action }) => action?.isByKey)
+      ?.action?.run();
   useShortcuts([{ keys: "z", label: "Undo what a key just did", run: () => undo() }]);
   const byEscape = toasts.value.findLast(({ action }) => action?.isByEscape)?.action;
   // Before the browser can take the next key.
