@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
-import { canReadMessages } from "../model/chat.ts";
 import type { ActRefusal } from "../model/chat-answers.ts";
 import { oneEmoji } from "../model/content-schema.ts";
 import { ApiError, unavailable } from "../model/error.ts";
@@ -20,7 +19,7 @@ export const typingBody = z.object({});
 
 /**
  * Reacts to a message, or takes the reaction back (`emoji` is null).
- * @returns the message's JSON, which is `null` for a key that may not read messages: it may be the contact's
+ * @returns the message's JSON
  * @throws ApiError `chat_not_found`, `message_not_found`; `not_sent`, `redacted`; `not_supported_by_channel`,
  *   `refused_by_network`; `unavailable` if the channel or the network can't do it now
  */
@@ -32,7 +31,7 @@ export async function react(
 ): Promise<string> {
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.react(as, messageId, emoji));
   if (answer.outcome !== "ok") throw errorOf(chatId, answer);
-  return canReadMessages(caller) ? answer.doc : "null";
+  return answer.doc;
 }
 
 /** Marks the contact's messages up to this one as read. @returns whether the contact sees it @throws as `react` */

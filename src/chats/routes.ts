@@ -7,9 +7,9 @@ import { daily, keyAccess } from "../keys/access.ts";
 import { auditedSearch } from "../keys/audited.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { refusalNow } from "../keys/key-watch.ts";
-import { shownTo } from "../model/chat.ts";
 import { ApiError } from "../model/error.ts";
 import { resendBody, sendBody } from "../model/message.ts";
+import { shownChat, shownMessage, shownNote, shownSend } from "../model/withheld.ts";
 import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
 import { chatPatch, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
 import { cancelMessage, readAttempts, resendMessage } from "./change-message.ts";
@@ -37,23 +37,23 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .post("/chats", daily("chats:write", "chat.create", { body: newChatBody }), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller, c.req.valid("json"));
     if (c.var.act) c.var.act.target = chat.id;
-    return c.json({ chat: shownTo(c.var.caller, chat) }, created ? 201 : 200);
+    return c.json({ chat: shownChat(c.var.caller, chat, created) }, created ? 201 : 200);
   })
   .get("/chats/:id", requirePermission("chats:read"), noQuery, async (c) => {
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
-    return c.json({ chat: shownTo(c.var.caller, chat) });
+    return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .patch("/chats/:id", daily("chats:write", null, { body: chatPatch }), async (c) => {
     const chat = await patchChat(c.env, c.var.caller, c.req.param("id"), c.req.valid("json"));
-    return c.json({ chat: shownTo(c.var.caller, chat) });
+    return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .post("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
-    return c.json({ chat: shownTo(c.var.caller, chat) });
+    return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .delete("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markUnanswered(c.env, c.var.caller, c.req.param("id"));
-    return c.json({ chat: shownTo(c.var.caller, chat) });
+    return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), searchOfMessages, async (c) => {
     return jsonOrNotModified(c, await readMessages(c, c.req.param("id")));
@@ -67,14 +67,15 @@ export const chatRoutes = new Hono<ChatsEnv>()
   })
   .patch("/chats/:id/messages/:messageId", daily("messages:send", null, { body: messagePatch }), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
-    return json(c, `{"message":${await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"))}}`);
+    const doc = await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"));
+    return json(c, `{"message":${shownMessage(c.var.caller, doc)}}`);
   })
   .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(afterQuery), async (c) => {
     return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
   })
   .post("/chats/:id/messages/:messageId/cancel", daily("messages:send", null), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
-    return json(c, `{"message":${await cancelMessage(c.env, c.var.caller, ids)}}`);
+    return json(c, `{"message":${shownMessage(c.var.caller, await cancelMessage(c.env, c.var.caller, ids))}}`);
   })
   .post(
     "/chats/:id/messages/:messageId/resend",
@@ -82,16 +83,22 @@ export const chatRoutes = new Hono<ChatsEnv>()
     async (c) => {
       const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
       const sent = await resendMessage(c.env, c.executionCtx, c.var.caller, ids, c.req.valid("json"));
-      return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+      return json(
+        c,
+        `{"message":${shownMessage(c.var.caller, sent.doc)}}`,
+        201,
+        sent.replayed ? { "Idempotent-Replayed": "true" } : {},
+      );
     },
   )
   .put("/chats/:id/messages/:messageId/reaction", daily("messages:send", null, { body: reactionBody }), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
-    return json(c, `{"message":${await react(c.env, c.var.caller, ids, c.req.valid("json").emoji)}}`);
+    const doc = await react(c.env, c.var.caller, ids, c.req.valid("json").emoji);
+    return json(c, `{"message":${shownMessage(c.var.caller, doc)}}`);
   })
   .delete("/chats/:id/messages/:messageId/reaction", daily("messages:send", null), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
-    return json(c, `{"message":${await react(c.env, c.var.caller, ids, null)}}`);
+    return json(c, `{"message":${shownMessage(c.var.caller, await react(c.env, c.var.caller, ids, null))}}`);
   })
   .post("/chats/:id/read", daily("messages:send", null, { body: readBody }), async (c) => {
     const { messageId } = c.req.valid("json");
@@ -119,11 +126,16 @@ export const chatRoutes = new Hono<ChatsEnv>()
       c.req.valid("json"),
       idempotencyKey,
     );
-    return json(c, `{"note":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
+    return json(
+      c,
+      `{"note":${shownNote(c.var.caller, doc, true)}}`,
+      201,
+      replayed ? { "Idempotent-Replayed": "true" } : {},
+    );
   })
   .delete("/chats/:id/notes/:noteId", daily("notes:delete", null), async (c) => {
     const ids = { chatId: c.req.param("id"), noteId: c.req.param("noteId") };
-    return json(c, `{"note":${await deleteNote(c.env, c.var.caller, ids)}}`);
+    return json(c, `{"note":${shownNote(c.var.caller, await deleteNote(c.env, c.var.caller, ids))}}`);
   })
   .post("/chats/:id/media", daily("messages:send", null, { query: uploadQuery }), async (c) => {
     const { fileName = null } = c.req.valid("query");
@@ -140,5 +152,6 @@ export const chatRoutes = new Hono<ChatsEnv>()
       idempotencyKey,
       url: c.req.url,
     });
-    return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+    const doc = shownSend(c.var.caller, sent);
+    return json(c, `{"message":${doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });

@@ -8,9 +8,11 @@ import { directory } from "../db/client.ts";
 import { json } from "../http/etag.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { type Access, operatorAccess } from "../keys/access.ts";
-import { auditedSearch } from "../keys/audited.ts";
+import { auditedSearch, type ManagementContext } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import { ApiError, unavailable } from "../model/error.ts";
+import { PERMISSIONS } from "../model/permission.ts";
+import { type Reader, shownChat, shownMessage } from "../model/withheld.ts";
 import { chatOwnerOf, eraseChat } from "./erase.ts";
 import { activeOrganization, findOrganization } from "./organizations.ts";
 
@@ -35,10 +37,11 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
 
 /** Deletes chats, and redacts messages. */
 export function chatErasureRoutesFor({ acts, actorOf, isAllowed }: Access): Hono<AdminEnv> {
+  const readerOf = (c: ManagementContext): Reader => ({ permissions: PERMISSIONS.filter((one) => isAllowed(c, one)) });
   return new Hono<AdminEnv>()
     .delete("/chats/:id", acts("chat.delete"), async (c) => {
       const chat = await eraseChat(c.env, actorOf(c).scope, c.req.param("id"));
-      return c.json({ chat: isAllowed(c, "messages:read") ? chat : { ...chat, lastMessage: null } });
+      return c.json({ chat: shownChat(readerOf(c), chat) });
     })
     .post("/chats/:id/messages/:messageId/redact", acts("message.redact"), async (c) => {
       const { id, messageId } = c.req.param();
@@ -48,6 +51,6 @@ export function chatErasureRoutesFor({ acts, actorOf, isAllowed }: Access): Hono
       if (answer.outcome === "not_reported") {
         throw unavailable("The message is redacted, and the list of chats may still show it");
       }
-      return c.json({ message: JSON.parse(answer.doc) });
+      return json(c, `{"message":${shownMessage(readerOf(c), answer.doc)}}`);
     }) as Hono<AdminEnv>;
 }

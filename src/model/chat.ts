@@ -3,7 +3,6 @@ import type { ChannelKind } from "./channel-kind.ts";
 import type { MessageType, Metadata } from "./content.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
 import type { Message } from "./message.ts";
-import type { Permission } from "./permission.ts";
 import { isoTimeOrNull } from "./time.ts";
 
 /** A contact's name, if it is given. */
@@ -75,14 +74,4 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     readUpTo: activity.readUpTo,
     assigneeId: activity.assigneeId,
   };
-}
-
-/** Whether a key may see the last message of a chat. */
-export function canReadMessages({ permissions }: { permissions: readonly Permission[] }): boolean {
-  return permissions.includes("messages:read");
-}
-
-/** The chat as a key may see it. */
-export function shownTo(caller: { permissions: readonly Permission[] }, chat: Chat): Chat {
-  return canReadMessages(caller) ? chat : { ...chat, lastMessage: null };
 }

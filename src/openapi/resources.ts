@@ -75,7 +75,7 @@ export const cursorPaginationSchema = resource<pages.CursorPagination>()(
 
 export const chatSchema = resource<directory.Chat>()(
   "Chat",
-  "A conversation with one contact on one channel.",
+  "A conversation with one contact on one channel. Without `chats:read`, the answer of a change has ids and times: names and the address are empty, and there is no metadata.",
   z.object({
     id: id("chat"),
     channel: z
@@ -121,7 +121,7 @@ export const chatSchema = resource<directory.Chat>()(
 
 export const messageSchema = resource<messages.ShownMessage>()(
   "Message",
-  "A message of a chat, inbound or outbound.",
+  "A message of a chat, inbound or outbound. Without `messages:read`, the answer of a change has ids, status and times: texts are empty, and nothing else says what the message is. The answer of a send shows what the request says.",
   z.object({
     id: id("message"),
     chatId: id("chat"),
@@ -174,7 +174,7 @@ export const callerName = z.object({
 
 export const noteSchema = resource<Note>()(
   "Note",
-  "A note about a chat, which only the organization sees.",
+  "A note about a chat, which only the organization sees. Without `notes:read`, the author's name is empty in an answer about somebody else's note.",
   z.object({
     id: id("note"),
     chatId: id("chat"),

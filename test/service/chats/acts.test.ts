@@ -290,7 +290,9 @@ test("a key that may not read messages reacts to one, and is not shown it", asyn
   const path = `/chats/${at.chatId}/messages/${at.theirs}/reaction`;
   for (const [method, body] of [["DELETE"], ["PUT", { emoji: "👍" }], ["PUT", { emoji: "👍" }]] as const) {
     const answer = await sender(method, path, body);
-    expect([answer.status, answer.body]).toEqual([200, { message: null }]);
+    expect([answer.status, answer.body.message]).toMatchObject([200, { id: at.theirs, content: "", text: "" }]);
+    expect(answer.text).not.toContain("Theirs");
+    expect(answer.body.message).not.toHaveProperty("reactions");
   }
   expect((await at.message(at.theirs)).reactions).toMatchObject([{ emoji: "👍" }]);
 });

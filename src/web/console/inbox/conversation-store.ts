@@ -238,8 +238,8 @@ export class ConversationStore {
     try {
       const call = emoji === null ? this.#api.DELETE(route, { path }) : this.#api.PUT(route, { path, body: { emoji } });
       const { message } = await call;
-      // None is left of a message that was redacted meanwhile.
-      if (message) this.#took({ message });
+      // Else the answer does not say what the message says.
+      if (may("messages:read")) this.#took({ message });
     } finally {
       const left = new Map(this.reacting.value);
       left.delete(messageId);
