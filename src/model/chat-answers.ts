@@ -370,3 +370,6 @@ export interface Due {
   dueAt: number;
   turn: number;
 }
+
+/** A position in a walk that began when the chat's newest event had the number `start`. */
+export type WalkedDue = Due & { start: number };

@@ -1,4 +1,4 @@
-import type { Due } from "./chat-answers.ts";
+import type { WalkedDue } from "./chat-answers.ts";
 import type { Fault } from "./error.ts";
 import { fromBase62, toDigits } from "./id.ts";
 
@@ -30,16 +30,20 @@ export function timeFaults({ scheduledAt, expiresAt }: MessageTimes, now: number
   return faults;
 }
 
-const CURSOR = /^([1-9A-Za-z][0-9A-Za-z]{0,7})_([1-9A-Za-z][0-9A-Za-z]{0,5})_([0-9A-Za-z]+)$/;
+const CURSOR =
+  /^([1-9A-Za-z][0-9A-Za-z]{0,7})_([1-9A-Za-z][0-9A-Za-z]{0,5})_([1-9A-Za-z][0-9A-Za-z]{0,5})_([0-9A-Za-z]+)$/;
 
-/** A position in a chat's list of scheduled messages. It stays valid after its message moved or took its place. */
-export function scheduleCursor(chatId: string, { dueAt, turn }: Due): string {
-  return `${toDigits(dueAt)}_${toDigits(turn)}_${chatId.replace("cht_", "")}`;
+/**
+ * A position in a walk of a chat's scheduled messages. It stays valid after its message moved or took its place.
+ * @param start the number of the chat's newest event when the walk began
+ */
+export function scheduleCursor(chatId: string, { dueAt, turn, start }: WalkedDue): string {
+  return [toDigits(dueAt), toDigits(turn), toDigits(start), chatId.replace("cht_", "")].join("_");
 }
 
 /** The position of a cursor; null if the text is not a cursor of this chat's list. */
-export function parseScheduleCursor(chatId: string, text: string): Due | null {
-  const [, dueAt, turn, owner] = CURSOR.exec(text) ?? [];
-  if (!dueAt || !turn || chatId !== `cht_${owner}`) return null;
-  return { dueAt: fromBase62(dueAt), turn: fromBase62(turn) };
+export function parseScheduleCursor(chatId: string, text: string): WalkedDue | null {
+  const [, dueAt, turn, start, owner] = CURSOR.exec(text) ?? [];
+  if (!dueAt || !turn || !start || chatId !== `cht_${owner}`) return null;
+  return { dueAt: fromBase62(dueAt), turn: fromBase62(turn), start: fromBase62(start) };
 }

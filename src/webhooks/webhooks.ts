@@ -10,7 +10,7 @@ import { callObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
-import { insertIf, rowOf } from "../db/rows.ts";
+import { insertIf, type RowPosition, rowOf } from "../db/rows.ts";
 import { organizations, webhooks } from "../db/schema.ts";
 import type { afterQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
@@ -18,7 +18,9 @@ import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import { lastingAuthority } from "../keys/key-authority.ts";
 import { noOrganization } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
+import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
+import { readOpaque, writeOpaque } from "../model/opaque.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { configured } from "../platform/config.ts";
@@ -119,14 +121,35 @@ export async function listWebhooks(
     .from(webhooks)
     .where(eq(webhooks.organizationId, organizationId))
     .orderBy(asc(webhooks.createdAt), asc(webhooks.id));
-  const start = after === undefined ? 0 : rows.findIndex((row) => row.id === after) + 1;
-  if (after !== undefined && start === 0) throw fault("after", "is not a cursor of this list");
-  const page = rows.slice(start, start + limit);
-  const hasMore = start + limit < rows.length;
+  const place = after === undefined ? null : parseCursor(organizationId, after);
+  if (after !== undefined && !place) throw fault("after", "is not a cursor of this list");
+  const following = rows.filter((row) => !place || isBehind(row, place));
+  const page = following.slice(0, limit);
+  const last = following.length > limit ? page.at(-1) : undefined;
   return {
     webhooks: (await Promise.all(page.map((row) => describeIfThere(env, row)))).filter((shown) => shown !== null),
-    pagination: { limit, hasMore, cursor: hasMore ? (page.at(-1)?.id ?? null) : null },
+    pagination: { limit, hasMore: last !== undefined, cursor: last ? printCursor(organizationId, last) : null },
   };
+}
+
+/** A place in the list: behind the webhook with this time and id, which may be gone by then. */
+function printCursor(organizationId: string, { createdAt, id }: RowPosition): string {
+  return writeOpaque([endOf(organizationId), createdAt, id]);
+}
+
+function parseCursor(organizationId: string, cursor: string): RowPosition | null {
+  const [owner, createdAt, id] = readOpaque(cursor, 3);
+  const isOurs = owner === endOf(organizationId) && typeof id === "string" && isId("whk", id);
+  return isOurs && Number.isSafeInteger(createdAt) ? { createdAt: createdAt as number, id } : null;
+}
+
+/** Enough of an organization's id to refuse a cursor of another one. */
+function endOf(organizationId: string): string {
+  return organizationId.slice(-6);
+}
+
+function isBehind(row: RowPosition, place: RowPosition): boolean {
+  return row.createdAt > place.createdAt || (row.createdAt === place.createdAt && row.id > place.id);
 }
 
 /**

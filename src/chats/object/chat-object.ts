@@ -89,7 +89,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Lists the scheduled messages, soonest first. */
-  listScheduled(as: AsOwner, limit: number, after: Due | null): rpc.ScheduledAnswer {
+  listScheduled(as: AsOwner, limit: number, after: (Due & { start?: number }) | null): rpc.ScheduledAnswer {
     return this.parts.adoption.forOwner(as, () => ({ outcome: "ok", body: this.parts.scheduled.list(limit, after) }));
   }
 

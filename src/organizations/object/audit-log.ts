@@ -9,7 +9,7 @@ import {
   type NewAct,
 } from "../../model/audit.ts";
 import type { Principal } from "../../model/caller.ts";
-import { startOfIds, timeOfId } from "../../model/id.ts";
+import { isId, startOfIds, timeOfId } from "../../model/id.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import { AuditDays } from "./audit-days.ts";
@@ -101,7 +101,7 @@ export class AuditLog implements DuePart {
    */
   page(filter: ActFilter, before: string | null, limit: number): ActPage | null {
     if (!this.#existence.isReady()) return before === null ? { acts: [], cursor: null } : null;
-    if (before !== null && !this.#has(before)) return null;
+    if (before !== null && !this.#has(before) && !this.#mayBePurged(before)) return null;
     const found: ActRow[] = [];
     let last = before;
     let examined = 0;
@@ -166,6 +166,11 @@ export class AuditLog implements DuePart {
 
   #has(id: string): boolean {
     return this.#sql.exec("select 1 from audit where id = ?", id).toArray().length > 0;
+  }
+
+  /** Whether an entry with this id would be gone by now. Then nothing follows it. */
+  #mayBePurged(id: string): boolean {
+    return isId("aud", id) && timeOfId(id) < Date.now() - KEPT_MS;
   }
 
   #rows(before: string | null, limit: number): ActRow[] {

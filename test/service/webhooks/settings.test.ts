@@ -189,6 +189,18 @@ test("webhooks are listed oldest first, page by page", async () => {
   expect(seen.flat().sort()).toEqual(ids.sort());
 });
 
+test("a list of webhooks goes on behind a webhook that was deleted", async () => {
+  const { api, newWebhook } = await newConfigurer();
+  for (let made = 0; made < 3; made++) await newWebhook();
+  const all = (await api("GET", "/webhooks")).body.webhooks.map(({ id }: { id: string }) => id);
+  const { cursor } = (await api("GET", "/webhooks?limit=1")).body.pagination;
+  expect((await api("DELETE", `/webhooks/${all[0]}`)).status).toBe(200);
+  const { body } = await api("GET", `/webhooks?limit=5&after=${cursor}`);
+  expect(body).toMatchObject({ webhooks: [{ id: all[1] }, { id: all[2] }], pagination: { cursor: null } });
+  const other = await newConfigurer();
+  expectFaults(await other.api("GET", `/webhooks?after=${cursor}`), "after");
+});
+
 test.each([
   ["after=whk_gaaaaaaaaaaaaaaa", "after"],
   ["after=", "after"],

@@ -7,6 +7,7 @@ import type {
   Prepared,
   RefusedDraft,
   Unknown,
+  WalkedDue,
 } from "../../../model/chat-answers.ts";
 import type { UnplacedMessage } from "../../../model/message.ts";
 import { scheduleCursor } from "../../../model/schedule.ts";
@@ -177,16 +178,24 @@ export class ScheduledMessages implements DuePart {
     return row && { doc: JSON.stringify(row.message), fingerprint: row.fingerprint };
   }
 
-  /** The response body of the list: the scheduled messages after a position, soonest first, as JSON. */
-  list(limit: number, after: Due | null): string {
+  /**
+   * The response body of the list: the scheduled messages after a position, soonest first, as JSON. A walk leaves out a
+   * message that got another time since it began, because it may have been shown.
+   */
+  list(limit: number, after: (Due & Partial<WalkedDue>) | null): string {
+    const { events } = this.#parts.log;
+    const start = after?.start ?? events.newest;
+    const since = events.matching([start + 1, events.newest], ["message.scheduled"], events.newest);
+    const changed = new Set(since.map(({ note }) => note?.messageId));
     const following = this.#rows
       .entries()
       .filter((entry) => !after || bySoonest(entry, after) > 0)
+      .filter(({ id, turn }) => turn > start || !changed.has(id))
       .sort(bySoonest);
     const page = following.slice(0, limit);
     const last = page.at(-1);
     const chatId = this.#parts.adoption.identity()?.chatId;
-    const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, last) : null;
+    const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, { ...last, start }) : null;
     const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;

@@ -94,6 +94,7 @@ test("the alarm deletes entries that are older than 400 days, 1,000 at a time", 
   vi.useFakeTimers({ now, toFake: ["Date"] });
   const old = Array.from({ length: 1_500 }, (_, index) => now - 401 * DAY_MS - index);
   await fill(manager, [...old, now - 399 * DAY_MS]);
+  const [oldest] = await idsIn(manager.organizationId);
   await runAlarm(object);
   expect(await idsIn(manager.organizationId)).toHaveLength(kept.length + 501);
   await runAlarm(object);
@@ -101,4 +102,7 @@ test("the alarm deletes entries that are older than 400 days, 1,000 at a time", 
   expect(left).toHaveLength(kept.length + 1);
   expect(left.slice(1)).toEqual(kept);
   expect(Math.abs(((await alarmAt(object)) ?? 0) - (now + 2 * DAY_MS))).toBeLessThan(DAY_MS);
+  // A walk that had come this far ends.
+  const { body } = await manager.api("GET", `/audit?before=${oldest}`);
+  expect(body).toEqual({ entries: [], pagination: { limit: 20, hasMore: false, cursor: null } });
 });

@@ -28,6 +28,21 @@ test("a message can be moved to an earlier and to a later time", async () => {
   expect(await messages()).toHaveLength(1);
 });
 
+test("a walk of the scheduled messages has a message once that is put off meanwhile, and one that is added", async () => {
+  const { schedule, patch, api, chatId } = await scheduledPlace();
+  const [first, second] = [await schedule(MINUTE), await schedule(2 * MINUTE)];
+  const page = async (after: string) => (await api("GET", `/chats/${chatId}/scheduled?limit=1${after}`)).body;
+  const one = await page("");
+  await patch(first.id, { scheduledAt: inFuture(DAY) });
+  const third = await schedule(3 * MINUTE);
+  const two = await page(`&after=${one.pagination.cursor}`);
+  await patch(second.id, { scheduledAt: inFuture(DAY) });
+  const three = await page(`&after=${two.pagination.cursor}`);
+  const walked = [one, two, three].flatMap(({ messages }) => messages.map(({ id }: { id: string }) => id));
+  expect(walked).toEqual([first.id, second.id, third.id]);
+  expect(three.pagination).toEqual({ limit: 1, hasMore: false, cursor: null });
+});
+
 test("a moved message keeps its turn among those of the same time", async () => {
   const { schedule, patch, messages, ringIn } = await scheduledPlace();
   const first = await schedule(MINUTE, { content: "first" });
