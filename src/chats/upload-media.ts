@@ -32,7 +32,7 @@ export interface UploadTarget {
   /** Called once for each upload that was admitted, when it has ended. @param isStored by this call, or by an earlier one */
   end?(upload: { id: string; size: number }, isStored: boolean): void;
   reserve(file: FileRequest): Promise<Exclude<ReserveAnswer, Unknown>>;
-  /** Asked when all bytes are stored: why the uploader may no longer upload; null if it may. */
+  /** Asked when all bytes have come: why the uploader may no longer upload; null if it may. */
   refusal(): Promise<ApiError | null>;
   confirm(confirmation: ConfirmRequest): Promise<Exclude<ConfirmAnswer, Unknown>>;
 }
@@ -118,12 +118,15 @@ async function storeAdmitted(
   });
   if (reserved.outcome !== "reserved") await upload.drop();
   if (reserved.outcome === "refused") throw new ApiError(reserved.code);
-  if (reserved.outcome === "stored") return { doc: reserved.doc, replayed: true };
-  const { life } = reserved;
-  await upload.store(bucket, fileKey({ chatId, life, mediaId: reserved.id }), reserved.id !== id);
+  if (reserved.outcome === "reserved") {
+    const key = fileKey({ chatId, life: reserved.life, mediaId: reserved.id });
+    await upload.store(bucket, key, reserved.id !== id);
+  }
   // An upload takes minutes. What its uploader lost meanwhile counts: the bytes go with their reservation.
   const refusal = await target.refusal();
   if (refusal) throw refusal;
+  if (reserved.outcome === "stored") return { doc: reserved.doc, replayed: true };
+  const { life } = reserved;
   const confirmation = { id: reserved.id, life, info: { ...upload.info, fileName }, idempotencyHash };
   const confirmed = await target.confirm(confirmation);
   if (confirmed.outcome === "gone") throw unavailable("media: the reservation is over");

@@ -67,6 +67,19 @@ test.for<[what: string, status: number, code: string, change: Change, key?: Reco
   expectError(await api("POST", `/chats/${chat.id}/messages`, { content: "Look", mediaId }), 404, "media_not_found");
 });
 
+test("a key that is revoked while its upload is repeated gets a 401", async () => {
+  const { upload, key } = await newUpload();
+  const headers = { "Idempotency-Key": "one" };
+  created(await upload(headers));
+  const restore = replaceMethod("CHATS", "reserveFile", (original) => async (...given) => {
+    const answer = await original(...given);
+    expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+    return answer;
+  });
+  expectError(await upload(headers), 401, "invalid_api_key");
+  restore();
+});
+
 test("a change of the key that leaves it what the upload needs lets it end", async () => {
   const { upload, key } = await newUpload();
   onceStored(() => admin("PATCH", `/keys/${key.id}`, { permissions: ["messages:send"], ipAllowlist: [HOME] }));
