@@ -14,9 +14,14 @@ export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) =
   const notes = useMemo(() => new NotesStore(api, id, () => store.shownFrom()), [store]);
   const load = async () => {
     const loadingNotes = notes.load().then(() => notes.older());
+    const failing = loadingNotes.then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
     await store.load();
     // Else the messages that came would hide that the notes did not.
-    await loadingNotes.catch(store.failed);
+    const failure = await failing;
+    if (failure) store.failed(failure.error);
   };
   useEffect(() => {
     void load();
