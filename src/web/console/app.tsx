@@ -9,7 +9,7 @@ import { isPassing, repeatLater } from "./repeat-later.ts";
 import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
 import { Elsewhere } from "./screens/not-found.tsx";
-import { SignIn, TokenForm } from "./screens/sign-in.tsx";
+import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 
 /** The console: the sign-in, or the screens. */
@@ -28,7 +28,7 @@ export function App() {
         <Dialog title="Sign in again" isClosable={false}>
           <p class="stack">Your session has ended. What you wrote is kept.</p>
           {now.session.type === "operator" ? (
-            <TokenForm />
+            <SignInForm code={null} />
           ) : (
             <>
               <p>Open a new sign-in link in this tab.</p>

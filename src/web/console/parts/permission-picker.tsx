@@ -83,7 +83,7 @@ export function PermissionPicker({ given, choices }: { given: readonly Permissio
     <fieldset class="picker">
       <legend>Permissions</legend>
       <Chips choices={buttons} />
-      <div class="box picker-groups">
+      <div class="box">
         {GROUPS.map((thing) => (
           <div key={thing} class="picker-group">
             {shown

@@ -12,82 +12,62 @@ export function SignIn({ code }: { code: string | null }) {
   useEffect(() => {
     document.title = "Sign in · Parley";
   }, []);
+  const form = <SignInForm code={code} isFolded />;
   return (
     <main class="lone">
       <div class="box sign-in">
         <h1>Parley</h1>
-        {code === null ? (
-          <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>
-        ) : (
-          <LinkSignIn code={code} />
-        )}
+        {code === null && <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>}
+        {code !== null && form}
         <PasskeySignIn />
         <AccessSignIn />
-        {code === null && <OperatorSignIn />}
+        {code === null && form}
       </div>
     </main>
   );
 }
 
-/** Signs in with the link that was opened. */
-function LinkSignIn({ code }: { code: string }) {
+/** Signs in with the link that was opened, or with the operator's token. @param isFolded hides the token's field first */
+export function SignInForm({ code, isFolded = false }: { code: string | null; isFolded?: boolean }) {
   const refusal = useSignal<ParleyError | null>(null);
   const refuse = (error: ParleyError) => void (refusal.value = error);
   // Such a link never works again.
-  if (refusal.value?.code === "link_invalid") {
-    return (
-      <>
-        <Refusal error={refusal.value} />
-        <OperatorSignIn />
-      </>
-    );
-  }
-  return (
-    <Form
-      submit="Sign in"
-      onSubmit={async () => {
-        refusal.value = null;
-        await signIn({ code }).catch(refuse);
-      }}
-    >
-      <Offer code={code} onRefusal={refuse} />
-      {refusal.value && <Refusal error={refusal.value} />}
-    </Form>
-  );
-}
-
-/** The operator's way in, folded away: nobody else has the token. */
-function OperatorSignIn() {
-  return (
-    <details>
-      <summary>Sign in as the operator</summary>
-      <TokenForm />
-    </details>
-  );
-}
-
-/** Signs in with the operator's token. */
-export function TokenForm() {
-  const refusal = useSignal<ParleyError | null>(null);
-  return (
+  const isLink = code !== null && refusal.value?.code !== "link_invalid";
+  const form = (
     <Form
       submit="Sign in"
       onSubmit={async ({ text }) => {
         refusal.value = null;
-        await signIn({ token: text("token") }).catch((error: ParleyError) => (refusal.value = error));
+        await signIn(isLink ? { code } : { token: text("token") }).catch(refuse);
       }}
     >
-      <Input
-        label="Operator’s token"
-        hint="The service’s ADMIN_TOKEN."
-        name="token"
-        type="password"
-        autocomplete="current-password"
-        required
-        aria-invalid={refusal.value?.code === "wrong_token"}
-      />
-      {refusal.value && <Refusal error={refusal.value} />}
+      {isLink ? (
+        <Offer code={code} onRefusal={refuse} />
+      ) : (
+        <Input
+          label="Operator’s token"
+          hint="The service’s ADMIN_TOKEN."
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          aria-invalid={refusal.value?.code === "wrong_token"}
+        />
+      )}
     </Form>
+  );
+  return (
+    <>
+      {refusal.value && <Refusal error={refusal.value} />}
+      {isLink || !isFolded ? (
+        form
+      ) : (
+        <details>
+          <summary>Sign in as the operator</summary>
+          {form}
+        </details>
+      )}
+    </>
   );
 }
 
