@@ -51,8 +51,8 @@ export async function createChat(
   if (opened.outcome === "chat_limit") throw new ApiError("chat_limit");
   if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { chat, created, identity } = opened;
-  // A visitor's file may have begun a web chat, which then would go with the file.
-  if (created || channel.kind === "web") {
+  // A visitor's file may have begun a web chat without messages, which then would go with the file.
+  if (created || (channel.kind === "web" && chat.lastMessage === null)) {
     const { outcome } = await callObject(env.CHATS, chat.id, (object) => object.adopt(identity, true), region);
     if (outcome === "unknown") throw unavailable(`${chat.id} is being deleted`);
   }

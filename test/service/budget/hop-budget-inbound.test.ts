@@ -21,7 +21,13 @@ test("a chat is created or found in one call of the organization's object, witho
   expect(await make("one")).toBe(201);
   const hops = countHops();
   expect([await make("two"), hops()]).toEqual([201, { KEYS: 1, ORGANIZATIONS: 1, CHATS: 1 }]);
-  expect([await make("two"), hops()]).toEqual([200, { KEYS: 1, ORGANIZATIONS: 1 }]);
+  // A visitor's file may have begun a chat without messages: it is told to stay.
+  expect([await make("two"), hops()]).toEqual([200, { KEYS: 1, ORGANIZATIONS: 1, CHATS: 1 }]);
+  const { id } = await newChat(api, channelId, "three");
+  await send(api, id);
+  await runAlarm(env.CHATS.getByName(id));
+  hops();
+  expect([await make("three"), hops()]).toEqual([200, { KEYS: 1, ORGANIZATIONS: 1 }]);
 });
 
 /** A channel with a contact, whose record is cached, and the hops of a webhook for it. */
@@ -114,7 +120,7 @@ test("an anonymous visitor's socket reads neither the organization's object nor 
   expect(hops()).toEqual({ CHATS: 2 });
 });
 
-test("a visitor's upload calls the channel twice and the chat twice, and writes two rows in the chat", async () => {
+test("a visitor's upload calls the channel and the chat twice, reads the channel's record anew, and writes two rows in the chat", async () => {
   const { api, channelId, secret } = await newSite();
   const user = "ada";
   const chat = await newChat(api, channelId, user);
@@ -130,7 +136,7 @@ test("a visitor's upload calls the channel twice and the chat twice, and writes 
   const hops = countHops();
   expect((await upload()).status).toBe(201);
   await uploadsEnded(channel);
-  expect(hops()).toEqual({ CHANNELS: 2, CHATS: 2 });
+  expect(hops()).toEqual({ CHANNELS: 2, CHATS: 2, DB: 1 });
   const metered = await meter([env.CHATS.getByName(chat.id)]);
   expect((await upload()).status).toBe(201);
   expect(metered.read()).toMatchObject({ rows: 2, directory: 0 });

@@ -45,7 +45,7 @@ async function place() {
   return {
     ...organization,
     ...{ chat, writes, keyId },
-    ann: await member("Ann", ["notes:read"]),
+    ann: await member("Ann", ["notes:read", "chats:write"]),
     bob: await member("Bob", ["chats:read"]),
     add: (body: object, headers = {}) => writes("POST", `/chats/${chat.id}/notes`, body, headers),
     list: async (query = ""): Promise<Note[]> => (await writes("GET", `/chats/${chat.id}/notes${query}`)).body.notes,
