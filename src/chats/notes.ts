@@ -58,7 +58,7 @@ async function faultsIn(env: Env, caller: Caller, mentions: string[]): Promise<F
 
 /**
  * A chat's notes, newest first, as the JSON of the response.
- * @throws ApiError `chat_not_found`; `validation_failed` if `before` is not a note of this chat
+ * @throws ApiError `chat_not_found`; `validation_failed` if `before` is not a cursor of this list
  */
 export async function listNotes(
   env: Env,
@@ -67,7 +67,7 @@ export async function listNotes(
   { before = null, limit }: { before?: string | null | undefined; limit: number },
 ): Promise<string> {
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.notes(as, before, limit));
-  if (answer.outcome === "unknown_cursor") throw fault("before", "is not the id of a note in this chat");
+  if (answer.outcome === "unknown_cursor") throw fault("before", "is not a cursor of this list");
   return answer.body;
 }
 

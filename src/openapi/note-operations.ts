@@ -23,7 +23,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
       schema: notesQuery,
       descriptions: {
         limit: "The maximum number of rows on a page.",
-        before: "The `cursor` of the previous page: a note's id.",
+        before: "The `cursor` of the previous page.",
       },
     },
     responses: [

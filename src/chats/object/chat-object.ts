@@ -264,7 +264,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Lists the notes, newest first. */
   notes(as: AsOwner, before: string | null, limit: number): rpc.NotesAnswer {
-    return this.parts.adoption.forOwner(as, () => this.parts.notes.list(before, limit));
+    return this.parts.adoption.forOwner(as, (identity) => this.parts.notes.list(identity, before, limit));
   }
 
   /** Deletes a note; see `Notes.delete`. */

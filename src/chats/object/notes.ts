@@ -8,6 +8,7 @@ import type {
   Unknown,
 } from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
+import { readOpaque, writeOpaque } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -73,22 +74,29 @@ export class Notes {
     return { outcome: "stored", doc, replayed: false };
   }
 
-  /** The notes before one, or the newest ones, newest first. */
-  list(before: string | null, limit: number): Exclude<NotesAnswer, Unknown> {
-    const cursor = before === null ? null : this.#where("id = ?", before);
-    if (before !== null && !cursor) return { outcome: "unknown_cursor" };
+  /** The notes behind a cursor or before a note, or the newest ones, newest first. */
+  list({ chatId }: ChatIdentity, before: string | null, limit: number): Exclude<NotesAnswer, Unknown> {
+    const place = before === null ? Number.MAX_SAFE_INTEGER : this.#placeOf(chatId, before);
+    if (place === undefined) return { outcome: "unknown_cursor" };
     const rows = this.#sql
-      .exec<{ doc: string }>(
-        "select doc from notes where n < ? and deleted_at is null order by n desc limit ?",
-        cursor?.n ?? Number.MAX_SAFE_INTEGER,
+      .exec<{ n: number; doc: string }>(
+        "select n, doc from notes where n < ? and deleted_at is null order by n desc limit ?",
+        place,
         limit + 1,
       )
       .toArray();
-    const docs = rows.slice(0, limit).map(({ doc }) => doc);
-    const last = rows.length > limit ? docs.at(-1) : undefined;
-    const next = last === undefined ? null : (JSON.parse(last) as Note).id;
-    const pagination = JSON.stringify({ limit, hasMore: next !== null, cursor: next });
-    return { outcome: "ok", body: `{"notes":[${docs.join()}],"pagination":${pagination}}` };
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    const cursor = last ? writeOpaque([endOf(chatId), last.n]) : null;
+    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
+    return { outcome: "ok", body: `{"notes":[${page.map(({ doc }) => doc).join()}],"pagination":${pagination}}` };
+  }
+
+  /** A cursor has the number itself, because its note can be removed. The id of a note is accepted while it is there. */
+  #placeOf(chatId: string, before: string): number | undefined {
+    const [owner, n] = readOpaque(before, 2);
+    if (owner === endOf(chatId) && Number.isSafeInteger(n)) return n as number;
+    return this.#where("id = ?", before)?.n;
   }
 
   /**
@@ -190,4 +198,9 @@ export class Notes {
     const [row] = this.#sql.exec<NoteRow>(`select ${COLUMNS} from notes where ${condition}`, value).toArray();
     return row ?? null;
   }
+}
+
+/** Enough of a chat's id to refuse a cursor of another one. */
+function endOf(chatId: string): string {
+  return chatId.slice(-6);
 }

@@ -190,16 +190,27 @@ test("the author deletes a note, and who may erase chats too; for others it is a
   ]);
 });
 
-test("a list is read page by page, also from a note that was deleted", async () => {
+test("a list is read page by page, also from a note that is gone", async () => {
   const { chat, writes, add, list, remove } = await place();
   const ids: string[] = [];
   for (let n = 1; n <= 5; n++) ids.unshift(noteOf(await add({ content: String(n) })).id);
   const { body } = await writes("GET", `/chats/${chat.id}/notes?limit=2`);
-  expect(body.pagination).toEqual({ limit: 2, hasMore: true, cursor: ids[1] });
+  const { cursor } = body.pagination;
+  expect(body.pagination).toEqual({ limit: 2, hasMore: true, cursor: expect.any(String) });
   await remove(ids[1] ?? "");
+  const next = () => list(`?limit=2&before=${cursor}`);
+  expect((await next()).map(({ id }) => id)).toEqual(ids.slice(2, 4));
   expect((await list(`?limit=2&before=${ids[1]}`)).map(({ id }) => id)).toEqual(ids.slice(2, 4));
   expect((await list(`?limit=2&before=${ids[3]}`)).map(({ id }) => id)).toEqual(ids.slice(4));
-  expectFaults(await writes("GET", `/chats/${chat.id}/notes?before=note_g0000000000000000`), "before");
+  const other = await place();
+  for (const before of ["note_g0000000000000000", "x"]) {
+    expectFaults(await writes("GET", `/chats/${chat.id}/notes?before=${before}`), "before");
+  }
+  expectFaults(await other.writes("GET", `/chats/${other.chat.id}/notes?before=${cursor}`), "before");
+  await runInDurableObject(env.CHATS.getByName(chat.id), (_object, { storage }) => {
+    storage.sql.exec("delete from notes where id = ?", ids[1]);
+  });
+  expect((await next()).map(({ id }) => id)).toEqual(ids.slice(2, 4));
 });
 
 test("a chat has 1,000 notes, and remembers 1,000 deleted ones for 30 days", async () => {

@@ -65,13 +65,13 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a move does not reach the alarm": {
     file: rows,
-    right: "if (entry) this.#entries().set(id, { ...entry, dueAt });",
+    right: "if (entry) this.#entries().set(id, { ...entry, dueAt, timedBy: timedBy ?? entry.timedBy });",
     wrong: "",
   },
   "a move is answered and its time is not stored": {
     file: rows,
-    right: `"update scheduled set doc = ?, due_at = ? where id = ?", JSON.stringify(message), dueAt, id);`,
-    wrong: `"update scheduled set doc = ? where id = ?", JSON.stringify(message), id);`,
+    right: "set doc = ?, due_at = ?, moved",
+    wrong: "set doc = ?, due_at = due_at + 0 * ?, moved",
   },
   "a cancellation comes too late and is answered as done": {
     file: actions,
@@ -154,7 +154,7 @@ const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the list of scheduled messages is not sorted": {
     file: scheduled,
-    right: "      .sort(bySoonest);\n    const page",
+    right: ".sort(bySoonest);\n    const page",
     wrong: ";\n    const page",
   },
   "a message that rests is forgotten for a day": {

@@ -99,4 +99,6 @@ export const CHAT_SCHEMA = [
    -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
    alter table messages add column named integer;
    alter table scheduled add column named integer;`,
+  `-- The number of the event with which the message last got another time; null if it has its first one.
+   alter table scheduled add column moved integer;`,
 ];

@@ -179,25 +179,21 @@ export class ScheduledMessages implements DuePart {
   }
 
   /**
-   * The response body of the list: the scheduled messages after a position, soonest first, as JSON. A walk leaves out a
-   * message that got another time since it began, because it may have been shown.
+   * The response body of the list: the scheduled messages after a position, soonest first, as JSON. A walk leaves out the
+   * messages that came or got another time since it began: they may have been shown, and it must have an end.
    */
   list(limit: number, after: (Due & Partial<WalkedDue>) | null): string {
-    const { events } = this.#parts.log;
-    const start = after?.start ?? events.newest;
-    const since = events.matching([start + 1, events.newest], ["message.scheduled"], events.newest);
-    const changed = new Set(since.map(({ note }) => note?.messageId));
-    const following = this.#rows
-      .entries()
-      .filter((entry) => !after || bySoonest(entry, after) > 0)
-      .filter(({ id, turn }) => turn > start || !changed.has(id))
-      .sort(bySoonest);
+    const entries = this.#rows.entries();
+    const start = after?.start ?? this.#parts.log.events.newest;
+    const stayed = entries.filter(({ timedBy }) => timedBy <= start);
+    const following = stayed.filter((entry) => !after || bySoonest(entry, after) > 0).sort(bySoonest);
     const page = following.slice(0, limit);
     const last = page.at(-1);
     const chatId = this.#parts.adoption.identity()?.chatId;
     const cursor = chatId && last && following.length > limit ? scheduleCursor(chatId, { ...last, start }) : null;
+    const hasNewer = stayed.length < entries.length;
     const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
-    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
+    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor, ...(hasNewer && { hasNewer }) });
     return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;
   }
 
@@ -277,7 +273,8 @@ export class ScheduledMessages implements DuePart {
       if (limit) return { outcome: "refused", code: limit };
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
     }
-    this.#commit([scheduledEvent(moved)], () => this.#rows.move(moved, scheduledAt));
+    const timedBy = isMoved ? this.#parts.log.events.newest + 1 : null;
+    this.#commit([scheduledEvent(moved)], () => this.#rows.move(moved, scheduledAt, timedBy));
     this.#endRestForRoom(now);
     return ok(moved);
   }

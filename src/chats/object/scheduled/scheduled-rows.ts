@@ -16,6 +16,8 @@ export interface UnplacedRow {
 export interface ScheduledEntry extends Due {
   id: string;
   dedupe: string | null;
+  /** The number of the event with which it got its time. */
+  timedBy: number;
 }
 
 type Columns = {
@@ -76,15 +78,18 @@ export class ScheduledRows {
       media && JSON.stringify(media),
       isNamed ? 1 : null,
     );
-    this.#entries().set(id, { id, dueAt, turn, dedupe });
+    this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: turn });
   }
 
-  /** Writes a message's new times. Its turn stays. */
-  move(message: UnplacedMessage, dueAt: number): void {
+  /** Writes a message's new times. Its turn stays. @param timedBy the number of the event, if it is due at another time */
+  move(message: UnplacedMessage, dueAt: number, timedBy: number | null): void {
     const { id } = message;
-    this.#sql.exec("update scheduled set doc = ?, due_at = ? where id = ?", JSON.stringify(message), dueAt, id);
+    this.#sql.exec(
+      "update scheduled set doc = ?, due_at = ?, moved = coalesce(?, moved) where id = ?",
+      ...[JSON.stringify(message), dueAt, timedBy, id],
+    );
     const entry = this.#entries().get(id);
-    if (entry) this.#entries().set(id, { ...entry, dueAt });
+    if (entry) this.#entries().set(id, { ...entry, dueAt, timedBy: timedBy ?? entry.timedBy });
   }
 
   remove(id: string): void {
@@ -100,8 +105,8 @@ export class ScheduledRows {
   #entries(): Map<string, ScheduledEntry> {
     if (!this.#copy) {
       const rows = this.#sql
-        .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null }>(
-          "select id, due_at as dueAt, turn, dedupe from scheduled",
+        .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null; timedBy: number }>(
+          "select id, due_at as dueAt, turn, dedupe, coalesce(moved, turn) as timedBy from scheduled",
         )
         .toArray();
       this.#copy = new Map(rows.map((entry) => [entry.id, entry]));

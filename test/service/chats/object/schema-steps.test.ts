@@ -32,7 +32,8 @@ test("objects of the version before notes, assignments and response times keep t
   await afterStep(
     1,
     env.CHATS.getByName(id),
-    `drop table notes; alter table messages drop column named; alter table scheduled drop column named`,
+    `drop table notes; alter table messages drop column named; alter table scheduled drop column named;
+     alter table scheduled drop column moved`,
   );
   await afterStep(
     1,
@@ -106,4 +107,19 @@ test("an organization of the version before walks were numbered walks the chats 
   expect(walked).toHaveLength(ids.length);
   expect(new Set(walked)).toEqual(new Set(ids));
   expect(third.pagination).toEqual({ limit: 1, total: 3, hasMore: false, cursor: null, hasNewer: true });
+});
+
+test("a chat of the version before scheduled messages were walked once lists and moves those that it has", async () => {
+  const { channelId, api } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const first = await send(api, id, { scheduledAt: at(60_000) });
+  const second = await send(api, id, { scheduledAt: at(120_000) });
+  await afterStep(2, env.CHATS.getByName(id), "alter table scheduled drop column moved");
+  const walk = async (after: string) => (await api("GET", `/chats/${id}/scheduled?limit=1${after}`)).body;
+  const one = await walk("");
+  await api("PATCH", `/chats/${id}/messages/${first.id}`, { scheduledAt: at(180_000) });
+  const two = await walk(`&after=${one.pagination.cursor}`);
+  expect([...one.messages, ...two.messages]).toMatchObject([{ id: first.id }, { id: second.id }]);
+  expect(two.pagination).toEqual({ limit: 1, hasMore: false, cursor: null, hasNewer: true });
 });

@@ -4,6 +4,7 @@ import type { MoveBody } from "../../../../../src/model/chat-answers.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { expectError, expectFaults, send } from "../../../../support/harness.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
+import { rowsRead } from "../../../../support/rows-read.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
@@ -28,19 +29,36 @@ test("a message can be moved to an earlier and to a later time", async () => {
   expect(await messages()).toHaveLength(1);
 });
 
-test("a walk of the scheduled messages has a message once that is put off meanwhile, and one that is added", async () => {
+test("a walk of the scheduled messages has each once, leaves out those that came or moved, and says so", async () => {
   const { schedule, patch, api, chatId } = await scheduledPlace();
-  const [first, second] = [await schedule(MINUTE), await schedule(2 * MINUTE)];
+  const first = await schedule(MINUTE);
+  const [second, third] = [await schedule(2 * MINUTE), await schedule(3 * MINUTE)];
   const page = async (after: string) => (await api("GET", `/chats/${chatId}/scheduled?limit=1${after}`)).body;
   const one = await page("");
-  await patch(first.id, { scheduledAt: inFuture(DAY) });
-  const third = await schedule(3 * MINUTE);
+  expect(one.pagination).not.toHaveProperty("hasNewer");
+  await patch(second.id, { expiresAt: inFuture(DAY) });
   const two = await page(`&after=${one.pagination.cursor}`);
-  await patch(second.id, { scheduledAt: inFuture(DAY) });
+  expect(two.pagination).not.toHaveProperty("hasNewer");
+  await patch(first.id, { scheduledAt: inFuture(DAY) });
+  const added = await schedule(4 * MINUTE);
+  await patch(added.id, { scheduledAt: inFuture(2 * DAY) });
   const three = await page(`&after=${two.pagination.cursor}`);
   const walked = [one, two, three].flatMap(({ messages }) => messages.map(({ id }: { id: string }) => id));
   expect(walked).toEqual([first.id, second.id, third.id]);
-  expect(three.pagination).toEqual({ limit: 1, hasMore: false, cursor: null });
+  expect(three.pagination).toEqual({ limit: 1, hasMore: false, cursor: null, hasNewer: true });
+});
+
+test("a walk of the scheduled messages reads no events, whatever its cursor says", async () => {
+  const { schedule, api, chatId, object } = await scheduledPlace();
+  for (let n = 1; n <= 30; n++) await schedule(n * MINUTE);
+  const { cursor } = (await api("GET", `/chats/${chatId}/scheduled?limit=1`)).body.pagination;
+  const [dueAt, turn, , owner] = cursor.split("_");
+  const page = `/chats/${chatId}/scheduled?limit=1&after=`;
+  const cost = async (after: string) => {
+    const rows = await rowsRead(object(), () => api("GET", page + after));
+    return rows.reduce((sum, each) => sum + each, 0);
+  };
+  expect(await cost([dueAt, turn, 1, owner].join("_"))).toBeLessThanOrEqual(await cost(cursor));
 });
 
 test("a moved message keeps its turn among those of the same time", async () => {
