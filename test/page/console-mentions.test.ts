@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { matchesOf, mentionsIn, piecesOf, queryAt } from "../../src/web/console/notes/mentions.ts";
+import { piecesOf } from "../../src/web/console/notes/mentions.ts";
+import { matchesOf, mentionsIn, queryAt } from "../../src/web/console/notes/written-mentions.ts";
 
 const ANN = { id: "ann", name: "Ann" };
 const LEE = { id: "lee", name: "Ann Lee" };

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
-import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
+import { connection, followChanges, unansweredCount, upToDateAt } from "./inbox/live.ts";
 import { fetchScreens, Lazy, LazyDialog, LazyExtra } from "./lazy.tsx";
 import { currentPath, route } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
@@ -70,7 +70,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       run: () => route(place.to(path)),
     })),
   ]);
-  useEffect(() => follow(place.organization.id).stop, [place.organization.id]);
+  useEffect(() => followChanges(place.organization.id).stop, [place.organization.id]);
   useEffect(() => {
     const timer = setTimeout(fetchScreens, FETCH_AFTER_MS);
     return () => clearTimeout(timer);

@@ -1,5 +1,5 @@
+import { Checkbox } from "./parts/controls.tsx";
 import { Dialog } from "./parts/dialog.tsx";
-import { Checkbox } from "./parts/field.tsx";
 import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */

@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { Listed } from "../parts/loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { Empty, Listed } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { now, Time } from "../parts/time.tsx";
-import { usePages } from "../resource.ts";
 import { inWords } from "./actions.ts";
 import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 

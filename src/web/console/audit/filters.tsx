@@ -1,6 +1,6 @@
 import type { AuditAction } from "../../../model/audit-action.ts";
 import { useMembers } from "../organization.ts";
-import { LateInput, Select } from "../parts/field.tsx";
+import { LateInput, Select } from "../parts/controls.tsx";
 import { ACTION_WORDS } from "./actions.ts";
 
 /** Empty texts don't filter. */

@@ -2,13 +2,13 @@ import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { LastDays } from "../parts/history-chart.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { useSeen } from "../parts/seen.ts";
-import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 
 /** A channel of the list, and how many messages wait in it; undefined if that is not known. */

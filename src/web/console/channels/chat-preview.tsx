@@ -4,7 +4,7 @@ import type { PreviewReport, PreviewRequest } from "../../shared/preview.ts";
 import type { Scheme } from "../../shared/scheme.ts";
 import { LANGUAGES } from "../../visitor/language.ts";
 import { Button } from "../parts/button.tsx";
-import { Select } from "../parts/field.tsx";
+import { Select } from "../parts/controls.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 import { languageName } from "./language-name.ts";

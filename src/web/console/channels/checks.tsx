@@ -2,7 +2,7 @@ import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { now } from "../parts/time.tsx";
 import { type Resource, useResource } from "../resource.ts";
 import type { Check } from "./channel-kinds.ts";

@@ -1,8 +1,9 @@
 import { useId } from "preact/hooks";
 import { WEEKDAYS } from "../../../model/opening-hours.ts";
 import { Button } from "../parts/button.tsx";
+import { Select } from "../parts/controls.tsx";
 import { sentence, useFaults } from "../parts/faults.ts";
-import { Input, Select } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 
 type Hours = NonNullable<SettingValues["hours"]>;

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { directionOf, LANGUAGES } from "../../visitor/language.ts";
-import { Input, LateInput } from "../parts/field.tsx";
+import { LateInput } from "../parts/controls.tsx";
+import { Input } from "../parts/field.tsx";
 import type { SettingValues } from "./channel-kinds.ts";
 import { languageName } from "./language-name.ts";
 

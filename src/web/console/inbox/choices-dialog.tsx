@@ -3,8 +3,8 @@ import { DESCRIPTIONS, NETWORK_RENDERINGS } from "../../../model/channel-kind.ts
 import { choiceLine } from "../../../model/choices-text.ts";
 import { readExtras } from "../../shared/message/extras.ts";
 import type { Chat } from "../api.ts";
+import { TextArea } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { TextArea } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { closeDialog, leavesOpen } from "../parts/opened-dialog.tsx";
 import type { Draft } from "./drafts.ts";

@@ -54,7 +54,7 @@ type News =
   | { connection: Connection; unanswered: string /** The cursor to continue after. */; after: string | undefined };
 
 /** Follows an organization's events until `stop` is called. The tabs of a browser share one stream. */
-export function follow(organizationId: string): { stop: () => void } {
+export function followChanges(organizationId: string): { stop: () => void } {
   const line = new Line(organizationId);
   connection.value = "connecting";
   void line.count();

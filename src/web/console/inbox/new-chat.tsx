@@ -1,8 +1,9 @@
 import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
+import { Select } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Input, Select } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 
 /** Begins a chat with a contact, or finds the one that exists. */
 export function NewChat({ onChat }: { onChat: (chat: Chat) => void }) {

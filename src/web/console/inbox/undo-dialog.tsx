@@ -1,5 +1,5 @@
+import { Select } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Select } from "../parts/field.tsx";
 import { setUndoTime, type UndoTimes, undoTimes } from "./undo.ts";
 
 /** By seconds. */

@@ -1,8 +1,8 @@
 import { route, type ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { ListScreen } from "../parts/list-screen.tsx";
 import { now } from "../parts/time.tsx";
-import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { KeyDialog } from "./key-dialogs.tsx";
 import { KeyRow, type ListedKey } from "./key-row.tsx";

@@ -1,12 +1,13 @@
 import type { Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { roleOf } from "../parts/permission-picker.tsx";
 import { now, Time } from "../parts/time.tsx";
-import { forget, usePages } from "../resource.ts";
+import { forget } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { MemberActions, MemberDialog } from "./member-actions.tsx";
 

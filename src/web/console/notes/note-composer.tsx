@@ -5,8 +5,8 @@ import { drafts } from "../inbox/drafts.ts";
 import { TextBox } from "../inbox/text-box.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { matchesOf, mentionsIn, queryAt } from "./mentions.ts";
 import type { NotesStore } from "./notes-store.ts";
+import { matchesOf, mentionsIn, queryAt } from "./written-mentions.ts";
 
 interface NoteComposerProps {
   chatId: string;

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { MainButton } from "../parts/button.tsx";
+import { Checkbox, Select } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Checkbox, Select } from "../parts/field.tsx";
 import { chime } from "./chime.ts";
 import { askPermission, type Choice, FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
 

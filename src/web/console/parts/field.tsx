@@ -1,11 +1,11 @@
-import { type Signal, useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { exactTime } from "../format.ts";
 import { sentence, useFaults } from "./faults.ts";
 import { now, untilThen } from "./time.tsx";
 
-interface Labels {
+export interface Labels {
   label: string;
   hint?: ComponentChildren;
   /** Where the service finds it in the request, if that is not its name: `contact.address`. */
@@ -60,76 +60,8 @@ export function Input({ label, hint, path, isBare, ...input }: Labels & JSX.Intr
   );
 }
 
-type LateInputProps = Labels & JSX.IntrinsicElements["input"] & { value: string; onValue: (value: string) => void };
-
-/** An `<input>` whose value counts once the person leaves it. Until then, no redraw of the page changes what was typed. */
-export function LateInput({ value, onValue, ...input }: LateInputProps) {
-  const typed = useSignal<string | null>(null);
-  return (
-    <Input
-      {...input}
-      value={typed.value ?? value}
-      onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
-      onChange={({ currentTarget }) => {
-        typed.value = null;
-        onValue(currentTarget.value.trim());
-      }}
-    />
-  );
-}
-
-export function TextArea({ label, hint, path, isBare, ...textarea }: Labels & JSX.IntrinsicElements["textarea"]) {
-  return (
-    <Field label={label} hint={hint} path={path ?? nameOf(textarea)} isBare={isBare}>
-      {(ties) => <textarea {...ties} {...textarea} id={ties.id} />}
-    </Field>
-  );
-}
-
-interface CheckboxProps {
-  checked: boolean | undefined;
-  disabled?: boolean;
-  onChange: (event: { currentTarget: HTMLInputElement }) => void;
-  children: ComponentChildren;
-}
-
-/** A box to tick, with its words beside it. */
-export function Checkbox({ children, ...box }: CheckboxProps) {
-  return (
-    <label class="beside">
-      <input {...box} type="checkbox" />
-      {children}
-    </label>
-  );
-}
-
-interface Options {
-  /** The text of each value. */
-  options: Readonly<Record<string, string>>;
-  /** The value that is chosen at first. */
-  first?: string | undefined;
-}
-
-type SelectProps = Labels & Options & JSX.IntrinsicElements["select"];
-
-/** A `<select>` with its label. */
-export function Select({ label, hint, path, isBare, options, first, ...select }: SelectProps) {
-  return (
-    <Field label={label} hint={hint} path={path ?? nameOf(select)} isBare={isBare}>
-      {(ties) => (
-        <select {...ties} {...select} id={ties.id}>
-          {Object.entries(options).map(([value, text]) => (
-            <option key={value} value={value} selected={value === first}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
-
-function nameOf({ name }: { name?: unknown }): string | undefined {
+/** The name of a control, as attributes give it. */
+export function nameOf({ name }: { name?: unknown }): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Schemas } from "../api.ts";
 import { plural } from "../format.ts";
 import { useGet } from "../organization.ts";
 import { Chart, type Series, Sparkline } from "./chart.tsx";
-import { Loaded } from "./states.tsx";
+import { Loaded } from "./loaded.tsx";
 import { Tabs } from "./tabs.tsx";
 
 type History = Schemas["KeyHistory"] | Schemas["ChannelHistory"];

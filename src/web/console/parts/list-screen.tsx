@@ -1,13 +1,14 @@
 import type { ComponentChildren, JSX } from "preact";
 import { plural } from "../format.ts";
 import { route } from "../location.ts";
-import type { Pages } from "../resource.ts";
+import type { Pages } from "../pages.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { MainButton } from "./button.tsx";
 import type { IconName } from "./icon.tsx";
+import { Listed } from "./loaded.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 import { Screen } from "./screen.tsx";
-import { Empty, Listed } from "./states.tsx";
+import { Empty } from "./states.tsx";
 
 interface ListScreenProps<Row> {
   title: string;

@@ -1,4 +1,4 @@
-import { Select } from "./field.tsx";
+import { Select } from "./controls.tsx";
 
 /** By seconds. */
 const OVERLAPS = {

@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { RowMain } from "../parts/list-screen.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { serviceNow } from "../service-clock.ts";

@@ -1,15 +1,16 @@
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { route } from "../location.ts";
 import { addressIn } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
+import { Select } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
-import { Input, Select } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { OpenedDialog } from "../parts/opened-dialog.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
-import { usePages } from "../resource.ts";
 import { signOut } from "../session.ts";
 
 type OrganizationsPage = { organizations: Organization[]; pagination: Schemas["Pagination"] };

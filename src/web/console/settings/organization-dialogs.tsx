@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { call, type Organization, ParleyError } from "../api.ts";
 import { number as format } from "../format.ts";
+import { Checkbox } from "../parts/controls.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
-import { Checkbox, Input } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 
 /** Renames the organization. */
 export function NameDialog({ name, onSave }: { name: string; onSave: (patch: object) => Promise<void> }) {

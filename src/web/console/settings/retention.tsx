@@ -7,7 +7,7 @@ import { Button, Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { RowMain } from "../parts/list-screen.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { may } from "../session.ts";
 
 const PRESETS = [30, 90, 365, null];

@@ -5,7 +5,7 @@ import { usePlace } from "../organization.ts";
 import { Chart, sumOf } from "../parts/chart.tsx";
 import { CsvButton } from "../parts/csv.tsx";
 import { barsOf } from "../parts/history-chart.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";

@@ -1,9 +1,9 @@
 import { plural } from "../format.ts";
 import type { ScreenParts } from "../location.ts";
 import { usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
-import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
 

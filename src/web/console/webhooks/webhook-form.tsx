@@ -1,8 +1,9 @@
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
+import { Select } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { sentence, useFaults } from "../parts/faults.ts";
-import { Input, Select } from "../parts/field.tsx";
+import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { SecretDialog } from "../parts/secret.tsx";

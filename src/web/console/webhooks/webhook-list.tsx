@@ -1,11 +1,11 @@
 import { number, plural } from "../format.ts";
 import { route } from "../location.ts";
 import { usePlace } from "../organization.ts";
+import { usePages } from "../pages.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { ListScreen, RowMain } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
-import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { WebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
