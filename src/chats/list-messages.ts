@@ -16,6 +16,7 @@ import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
 import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
+import { withinBudget } from "./search-budget.ts";
 
 const MIN_SEARCH = 2;
 export const MAX_SEARCH = 100;
@@ -79,7 +80,10 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
   return calls.ask(c.executionCtx, name, () => listMatching(c.env, caller, chatId, filter, position));
 }
 
-/** A page of those messages that a filter selects. It is not cached. @throws ApiError as `listMessages` */
+/**
+ * A page of those messages that a filter selects. It is not cached.
+ * @throws ApiError as `listMessages`; `rate_limited` if the caller's searches examined too much text
+ */
 async function listMatching(
   env: Env,
   caller: Caller,
@@ -87,7 +91,9 @@ async function listMatching(
   filter: MessageFilter,
   position: { before: string | null; limit: number },
 ): Promise<JsonWithETag> {
-  const answer = await callChat(env, caller, chatId, (chat, as) => chat.listMatching(as, filter, position));
+  const answer = await withinBudget(env, caller, () =>
+    callChat(env, caller, chatId, (chat, as) => chat.listMatching(as, filter, position)),
+  );
   if (answer.outcome !== "ok") throw fault("before", "is not a message in this chat");
   return withETag(answer.body);
 }

@@ -9,6 +9,7 @@ import type { ConsoleContext, ConsoleEnv } from "./context.ts";
 import { findActiveOrganization } from "./member-rows.ts";
 import { type Person, personOf } from "./people.ts";
 import { isCurrent, readSession } from "./session.ts";
+import { keepPace } from "./session-pace.ts";
 
 /**
  * Middleware: refuses a request that no page of this service made. The browser names the page's site in a header, for
@@ -22,12 +23,16 @@ export function refuseOtherSites(): MiddlewareHandler {
   };
 }
 
-/** Middleware for `/console/api`: requires a session, whose person `c.var.person` is. No other route reads the cookie. */
+/**
+ * Middleware for `/console/api`: requires a session that keeps its pace, and whose person `c.var.person` is. No other route
+ * reads the cookie.
+ */
 export function requireSession(): MiddlewareHandler<ConsoleEnv> {
   return async function checkSession(c, next) {
     const claims = await readSession(c);
     if (!claims) throw new ApiError("not_signed_in");
     checkSite(c);
+    keepPace(c.env, claims.jti);
     const person = await personOf(c.env, claims, c.req.header(ACCESS_HEADER));
     if (!person) throw new ApiError("not_signed_in");
     c.set("claims", claims);

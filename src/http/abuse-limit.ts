@@ -76,13 +76,16 @@ export function blockStrangers(
   };
 }
 
-/** The 429 for an address over the limit. By the specification each 429 carries the three headers. */
-export function tooManyRequests(): ApiError {
+/**
+ * The 429 for an address over the limit, or for others who share no window. By the specification each 429 carries the three
+ * headers.
+ */
+export function tooManyRequests(limit = MAX_IN_A_MINUTE, waitSeconds = BLOCK_SECONDS): ApiError {
   const headers = {
-    "Retry-After": String(BLOCK_SECONDS),
-    "X-RateLimit-Limit": String(MAX_IN_A_MINUTE),
+    "Retry-After": String(waitSeconds),
+    "X-RateLimit-Limit": String(limit),
     "X-RateLimit-Remaining": "0",
-    "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1_000) + BLOCK_SECONDS),
+    "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1_000) + waitSeconds),
   };
   return new ApiError("rate_limited", { headers });
 }

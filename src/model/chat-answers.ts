@@ -130,10 +130,11 @@ export interface Unknown {
 
 /**
  * A page of messages or chats, as JSON in UTF-8. `version` is the version of the list that it shows; a caller that holds
- * the page of the current version gets `unchanged`.
+ * the page of the current version gets `unchanged`. `work`: the text that a search or a filter examined, as `MAX_PAGE_TEXT`
+ * counts it; an object of an earlier version says nothing of it.
  */
 export type ListAnswer =
-  | { outcome: "ok"; body: Uint8Array; version: string }
+  | { outcome: "ok"; body: Uint8Array; version: string; work?: number }
   | { outcome: "unchanged" | "unknown_cursor" };
 /** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;

@@ -1,5 +1,10 @@
 /** How many rows a page can have. */
 export const MAX_PAGE = 100;
+/**
+ * How much text a search or a filter examines for a page, in characters: before and after it is folded, and an eighth of
+ * what only has to be parsed. 10,000 messages of usual length have less.
+ */
+export const MAX_PAGE_TEXT = 4_194_304;
 
 /** Where to read in a list: a page, or the rows before or after the row with an id. */
 export type ListPosition =

@@ -37,7 +37,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   wrong_origin: "A visitor's page is on a site that the channel's `allowedOrigins` do not name.",
   uploads_off: "The channel's `uploads` are `off`, or `verified` and the visitor is anonymous.",
   rate_limited:
-    "The key's window is used up, one address failed to authenticate too often, or a visitor uploaded too much. Wait `Retry-After` seconds.",
+    "The key's window is used up, its searches examined too much text within a minute, one address failed to authenticate too often, or a visitor uploaded too much. Wait `Retry-After` seconds.",
   validation_failed: "The body, a parameter or a header is wrong. `errors` lists each problem.",
   missing_field: "One required field is missing, null or blank, and nothing else is wrong.",
   organization_not_found: "There is no such organization.",

@@ -1,14 +1,18 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { MAX_EXAMINED_TEXT } from "../../../src/chats/search-budget.ts";
+import { MAX_PAGE_TEXT } from "../../../src/model/list-page.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { foldingSteps } from "../../support/folding-steps.ts";
 import {
   type Answer,
   admin,
+  call,
   expectError,
   expectFaults,
   newChat,
+  newKey,
   newOrganization,
   newTemplate,
   send,
@@ -150,27 +154,59 @@ test("a search examines at most 10,000 messages, goes on behind them, and writes
 const both = (text: string) => ({ text, content: text });
 
 test.each([
-  ["marks", "\u0301\u0323".repeat(2_000), 2],
-  ["accents", "ễ".repeat(4_000), 4],
-  ["characters that become eighteen", "\ufdfa".repeat(4_000), 30],
-])("a search of messages full of %s lets others in after 128 KiB of text", async (_name, text, least) => {
+  ["marks", "\u0301\u0323".repeat(2_000), 2, 150],
+  ["accents", "ễ".repeat(4_000), 4, 150],
+  ["characters that become eighteen", "\ufdfa".repeat(4_000), 20, 50],
+])("a search of messages full of %s lets others in after 128 KiB of text", async (_name, text, least, count) => {
   const { api, chatId, ids, search } = await place();
   const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
-  await fill(chatId, first as Message, Array(150).fill(both(`x${text}`)));
+  await fill(chatId, first as Message, Array(count).fill(both(`x${text}`)));
   const steps = await foldingSteps(async () => expect(idsOf(await search("uberall"))).toEqual([ids[1]]));
   expect(steps.length).toBeGreaterThan(least);
   expect(Math.max(...steps)).toBeGreaterThan(500);
   for (const work of steps) expect(work).toBeLessThan(131_072 + 2 * 73_000);
 });
 
-test("a page of a search ends after 16 MiB of text, and its cursor goes on behind it", async () => {
+test("a page of a search ends after 4 MiB of text, and its cursor goes on behind it", async () => {
   const { api, chatId, ids, search } = await place();
   const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
-  await fill(chatId, first as Message, Array(300).fill(both("\ufdfa".repeat(4_000))));
+  await fill(chatId, first as Message, Array(80).fill(both("\ufdfa".repeat(4_000))));
   const page = await search("order");
   expect(page.body.messages).toEqual([]);
   expect(page.body.pagination.hasMore).toBe(true);
   expect(idsOf(await search("order", `&before=${page.body.pagination.cursor}`))).toEqual([ids[5], ids[0]]);
+});
+
+test("searches of one caller at a time count in full until they end, and no other caller's wait", async () => {
+  const { api, organizationId, channelId, chatId, search } = await place();
+  const [first] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
+  await fill(chatId, first as Message, [both("\ufdfa".repeat(4_000)), both("\ufdfa".repeat(4_000))]);
+  const { secret } = await newKey(organizationId);
+  const open = Promise.withResolvers<void>();
+  let held = 0;
+  const wait = scheduler.wait.bind(scheduler);
+  vi.spyOn(scheduler, "wait").mockImplementation(async (ms, ...more) => {
+    if (ms !== 0) return wait(ms, ...more);
+    held++;
+    await open.promise;
+  });
+  const count = MAX_EXAMINED_TEXT / MAX_PAGE_TEXT;
+  const running = Array.from({ length: count }, (_, n) => search(`text ${n}`));
+  try {
+    await expect.poll(() => held).toBe(count);
+    const refused = await search("one more");
+    expectError(refused, 429, "rate_limited");
+    expect(refused.headers.get("Retry-After")).toBe("1");
+    const other = await newChat(api, channelId);
+    const headers = { Authorization: `Bearer ${secret}` };
+    expect((await call("GET", `/api/v1/chats/${other.id}/messages?search=one`, { headers })).status).toBe(200);
+  } finally {
+    open.resolve();
+    for (const answer of await Promise.all(running)) expect(answer.status, answer.text).toBe(200);
+    vi.restoreAllMocks();
+  }
+  // What they did not examine is given back.
+  expect((await search("one more")).status).toBe(200);
 });
 
 test("a chat that is deleted during a search is a 404", async () => {

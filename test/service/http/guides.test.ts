@@ -21,8 +21,10 @@ import { MAX_FRAMES_A_SECOND } from "../../../src/chats/object/visitors/frame-bu
 import { MAX_FRAME } from "../../../src/chats/object/visitors/frames.ts";
 import { MAX_IN_WINDOW } from "../../../src/chats/object/visitors/rate-limit.ts";
 import { MAX_SOCKETS } from "../../../src/chats/object/visitors/visitor-sockets.ts";
+import { MAX_EXAMINED_TEXT } from "../../../src/chats/search-budget.ts";
 import { MAX_CHOICES, MAX_OF_ORGANIZATION } from "../../../src/console/member-rows.ts";
 import { MAX_PASSKEYS } from "../../../src/console/passkeys/passkeys.ts";
+import { REQUESTS_A_SECOND, REQUESTS_AT_ONCE } from "../../../src/console/session-pace.ts";
 import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
 import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
@@ -38,7 +40,7 @@ import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../
 import { MESSAGE_TYPES } from "../../../src/model/content.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/model/error.ts";
 import { MAX_FILE_BYTES } from "../../../src/model/file.ts";
-import { MAX_PAGE } from "../../../src/model/list-page.ts";
+import { MAX_PAGE, MAX_PAGE_TEXT } from "../../../src/model/list-page.ts";
 import {
   MAX_CONTENT,
   MAX_KEY,
@@ -199,6 +201,8 @@ const CEILINGS: Record<string, number> = {
   "Rows of a page (`limit`)": MAX_PAGE,
   "Chats before the last page of `GET /api/v1/chats`": MAX_OFFSET,
   "Rows that a filter or a search examines for a page": MAX_EXAMINED,
+  "Characters of text that a search or a filter examines for a page": MAX_PAGE_TEXT,
+  "Characters of text that searches and filters of a key or a member examine per minute": MAX_EXAMINED_TEXT,
   "Characters of a search": MAX_SEARCH,
   "Webhooks of an organization, each with another URL": MAX_WEBHOOKS,
   "Characters of a webhook's `url`": MAX_WEBHOOK_URL,
@@ -218,6 +222,7 @@ const CEILINGS: Record<string, number> = {
   "Entries in the list of events that are older than a day": FEED_LIMITS.usual,
   "Entries in the list of events": FEED_LIMITS.most,
   "Reactions, read marks and typing indicators of a chat that wait for each other": MAX_CHAT_ACTS,
+  [`Requests of a session of the console at once, and ${REQUESTS_A_SECOND} per second after them`]: REQUESTS_AT_ONCE,
   "Open streams of an organization's keys": MAX_STREAMS,
   "Open streams of an organization's people in the console": MAX_SESSION_STREAMS,
   "Open streams of one session": MAX_STREAMS_OF_A_SESSION,

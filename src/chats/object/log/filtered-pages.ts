@@ -1,13 +1,12 @@
 import type { ListAnswer, MessageFilter, Unknown } from "../../../model/chat-answers.ts";
 import { folded } from "../../../model/folding.ts";
+import { MAX_PAGE_TEXT } from "../../../model/list-page.ts";
 import type { Message } from "../../../model/message.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** The most messages that one page examines. */
 export const MAX_EXAMINED = 10_000;
-/** The most work of one page, see `ShortSteps`. A page of 10,000 messages of usual length takes less than half of it. */
-const MAX_WORK = 16_777_216;
 /** Messages that one statement reads. The longest take SQLite about 10 ms. */
 const READ_AT_ONCE = 100;
 /** SQLite parses this many characters of JSON in the time it takes to fold one. */
@@ -48,7 +47,7 @@ export class FilteredPages {
     const found: string[] = [];
     let examined = end;
     for (const { seq, size, text } of this.#rows(filter, low, end - 1)) {
-      if (steps.total >= MAX_WORK || found.length > limit) break;
+      if (steps.total >= MAX_PAGE_TEXT || found.length > limit) break;
       examined = seq;
       const form = text === null || search === null ? text : folded(text);
       const work = size / PARSED_PER_FOLDED + (search === null ? 0 : (text?.length ?? 0) + (form?.length ?? 0));
@@ -65,7 +64,7 @@ export class FilteredPages {
     const cursor = last === undefined ? null : (JSON.parse(last) as Message).id;
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     const body = new TextEncoder().encode(`{"messages":[${shown.join()}],"pagination":${pagination}}`);
-    return { outcome: "ok", body, version: "" };
+    return { outcome: "ok", body, version: "", work: Math.ceil(steps.total) };
   }
 
   /** The messages from `low` to `high`, newest first. Not one cursor, which would stay open between two steps. */
