@@ -4,7 +4,7 @@ import { bucketOf, fileKey } from "../calls/file-bucket.ts";
 import { safeContentType } from "../channels/network/network-response.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { LinkedFile } from "../channels/web/file-link.ts";
-import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, serveFile } from "../files/serve.ts";
+import { askedRange, fileHeaders, isKnown, noSuchPart, notModified, refuseOther, serveFile } from "../files/serve.ts";
 import type { Caller } from "../model/caller.ts";
 import type { AsOwner, FileMedia, NetworkMedia } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
@@ -22,7 +22,8 @@ interface MessageIds {
  * Streams the media of a message: an uploaded file, or that of an inbound message from its network, of which nothing is
  * stored, and the client sees neither the network's URL nor its token. Browsers don't run it or guess its type.
  * @throws ApiError `message_not_found`; `media_not_found` if the message has no media; `media_expired` if the network no
- *   longer has the file; `unavailable` if the network does not answer
+ *   longer has the file; `precondition_failed` if `If-Match` names another one; `unavailable` if the network does not
+ *   answer
  */
 export async function readMedia(env: Env, caller: Caller, ids: MessageIds, request: Request): Promise<Response> {
   const { chatId, messageId } = ids;
@@ -84,6 +85,7 @@ async function networkFile(
   if (!channel || channel.kind === "web") throw new ApiError("media_not_found");
   const headersAs = (type: string | null) =>
     fileHeaders((contentType === null ? type : safeContentType(contentType)) ?? ANY_TYPE, fileName, messageId);
+  refuseOther(request, messageId);
   if (isKnown(request, messageId)) return notModified(headersAs(null));
   const isHead = request.method === "HEAD";
   const asked = askedRange(request, messageId);

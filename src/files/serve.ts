@@ -1,4 +1,5 @@
 import { answerOfR2 } from "../calls/file-bucket.ts";
+import { ApiError } from "../model/error.ts";
 import type { FileInfo } from "../model/file.ts";
 
 /** What browsers show without running anything in it. All else is a download. */
@@ -18,12 +19,13 @@ interface Served {
 /**
  * Serves a file: `GET` and `HEAD`, one range, and conditions on its `ETag`.
  * @returns null if its bytes are gone
- * @throws ApiError `unavailable` if R2 does not answer
+ * @throws ApiError `unavailable` if R2 does not answer; as `refuseOther`
  * @see RFC 9110, 13 and 14
  */
 export async function serveFile({ bucket, key, etag, info }: Served, request: Request): Promise<Response | null> {
   const { contentType, fileName, size } = info;
   const headers = fileHeaders(contentType, fileName, etag);
+  refuseOther(request, etag);
   if (isKnown(request, etag)) return notModified(headers);
   const range = rangeOf(request, etag, size);
   if (range === "unsatisfiable") return noSuchPart(size, headers);
@@ -98,6 +100,17 @@ function rangeOf(
   const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from);
   const end = from === "" || to === "" ? size : Math.min(size, Number(to) + 1);
   return offset >= size || end <= offset ? "unsatisfiable" : { offset, length: end - offset };
+}
+
+/**
+ * The comparison is the strong one, so a weak tag names no file.
+ * @throws ApiError `precondition_failed` if `If-Match` names only other files
+ * @see RFC 9110, 13.1.1
+ */
+export function refuseOther({ headers }: Request, etag: string): void {
+  const tags = headers.get("If-Match");
+  if (tags === null || tags.split(",").some((tag) => ["*", `"${etag}"`].includes(tag.trim()))) return;
+  throw new ApiError("precondition_failed");
 }
 
 /** Whether the client has the file: `If-None-Match` names it. */

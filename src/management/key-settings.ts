@@ -44,7 +44,7 @@ export const newKeyBody = z.object({
   ipAllowlist: optional(fields.ipAllowlist),
   rateLimit: optional(fields.rateLimit),
   monthlyQuota: optional(fields.monthlyQuota),
-  expiresAt: optional(fields.expiresAt),
+  expiresAt: optional(fields.expiresAt.check(z.refine((at) => at > Date.now(), "must be in the future"))),
 });
 
 /**

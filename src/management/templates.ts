@@ -25,7 +25,7 @@ export const newTemplateBody = z.object({
   body: requiredText(MAX_CONTENT).check(
     z.refine(
       (body) => placeholdersOf(body) !== null,
-      "has a placeholder that is not closed, or whose name is not 1 to 64 letters, digits or underscores",
+      "has a placeholder that is not closed, or whose name is not 1 to 64 letters, digits or underscores, or is __proto__",
     ),
   ),
 });

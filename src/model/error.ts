@@ -125,6 +125,9 @@ export const ERRORS = {
   ...errors(411, "error", {
     length_required: "Content-Length is missing. Send it, and no Transfer-Encoding",
   }),
+  ...errors(412, "error", {
+    precondition_failed: "The file is not one that If-Match names. Read it again without If-Match",
+  }),
   ...errors(413, "message", {
     body_too_large: "The request body is too large",
   }),
@@ -132,7 +135,7 @@ export const ERRORS = {
     media_type: "The request body must not have a Content-Encoding. Send it uncompressed",
   }),
   ...errors(422, "error", {
-    idempotency_mismatch: "Idempotency-Key was used with another request. Use a new key for each new request",
+    idempotency_mismatch: "Idempotency-Key was used with another request",
   }),
   ...errors(429, "message", {
     rate_limited: "Rate limit exceeded",

@@ -22,11 +22,22 @@ export function atMost(max: number) {
   ] as const;
 }
 
-/** Neither empty nor only white space. */
-export const notBlank = z.refine<string>((text) => text.trim() !== "", { error: REQUIRED, abort: true });
+/**
+ * A character that can be seen. White space can't, nor can controls, what Unicode calls ignorable (such as zero-width
+ * spaces), the empty braille cell and the marks of annotations.
+ */
+const VISIBLE = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 
-/** An optional field that is given must not be empty or only white space. */
-export const notBlankIfGiven = z.refine<string>((text) => text.trim() !== "", {
+/** Whether a text shows nothing: it is empty, or has only white space and invisible characters. */
+export function showsNothing(text: string): boolean {
+  return !VISIBLE.test(text);
+}
+
+/** A required text that shows something. */
+export const notBlank = z.refine<string>((text) => !showsNothing(text), { error: REQUIRED, abort: true });
+
+/** An optional field that is given must show something. */
+export const notBlankIfGiven = z.refine<string>((text) => !showsNothing(text), {
   error: "must not be blank",
   abort: true,
 });
@@ -37,7 +48,7 @@ export const wellFormed = z.refine<string>((text) => text.isWellFormed(), "must 
 /** The id of something, in a body. */
 export const bodyId = z.string().check(notEmpty, ...atMost(64));
 
-/** A required string of 1 to `max` UTF-16 units that is not only white space, for the directory. */
+/** A required string of 1 to `max` UTF-16 units that is not blank, for the directory. */
 export function requiredText(max: number) {
   return z.string().check(notBlank, wellFormed, ...atMost(max));
 }
@@ -50,17 +61,29 @@ export function optional<T extends z.ZodMiniType>(schema: T) {
   );
 }
 
+/** zod's pattern, but with a `t` and a `z` of either case (RFC 3339, 5.6). `z.regexes` would bring all of zod's. */
+const { pattern: UPPER_CASE } = z.iso.datetime({ offset: true })._zod.def;
+const DATETIME = {
+  offset: true,
+  pattern: new RegExp(String(UPPER_CASE?.source).replace("T(", "[Tt](").replace("Z|", "[Zz]|")),
+};
+
 /** A time in a body: RFC 3339 text, parsed to Unix milliseconds. */
 export const instant = z.pipe(
-  z.iso.datetime({ offset: true }).check(
+  z.iso.datetime(DATETIME).check(
     // In UTC, the date may be outside the years that RFC 3339 allows.
     z.refine(
-      (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
+      (text) => !(millisecondsOf(text) < 0 || millisecondsOf(text) >= Date.UTC(10_000)),
       "must be in the years 1970 to 9999",
     ),
   ),
-  z.transform((text) => Date.parse(text)),
+  z.transform(millisecondsOf),
 );
+
+function millisecondsOf(text: string): number {
+  // Date.parse need not know the lower case.
+  return Date.parse(text.toUpperCase());
+}
 
 /** An integer in a query: 1 to 15 decimal digits, within bounds. */
 export function queryInteger(min: number, max: number) {

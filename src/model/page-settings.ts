@@ -5,6 +5,10 @@ import { TEXT_KEYS } from "./page-text.ts";
 
 const MAX_RANGES = 5;
 
+/** It does not say whether the person wanted hours past midnight, so it says how to give them. */
+const NOT_AFTER =
+  "must be after opens. Hours past midnight are two periods: until 24:00, and from 00:00 of the next day";
+
 const clock = (form: RegExp, error: string) => z.string().check(z.regex(form, error));
 
 const range = z
@@ -12,7 +16,7 @@ const range = z
     opens: clock(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of the day, such as 09:00"),
     closes: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, "must be a time of the day, such as 17:30, or 24:00"),
   })
-  .check(z.refine(({ opens, closes }) => opens < closes, { path: ["closes"], error: "must be after opens" }));
+  .check(z.refine(({ opens, closes }) => opens < closes, { path: ["closes"], error: NOT_AFTER }));
 
 const ranges = z.array(range).check(
   z.maxLength(MAX_RANGES),

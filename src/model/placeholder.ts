@@ -9,7 +9,8 @@ type Part = { literal: string } | { name: string };
 /**
  * Splits a template's body into text and `{{name}}` placeholders, which may have spaces inside the braces. One scan from
  * left to right, so the cost is linear.
- * @returns null if a placeholder is not closed, or its name is not 1 to 64 letters, digits or underscores
+ * @returns null if a placeholder is not closed, or its name is not 1 to 64 letters, digits or underscores, or is
+ *   `__proto__`
  */
 function parseTemplate(body: string): Part[] | null {
   const parts: Part[] = [];

@@ -91,7 +91,7 @@ export const newMessage: RequestBodySpec = {
   description: "The message to send.",
   schema: sendBody,
   descriptions: {
-    content: `The text: 1 to ${MAX_CONTENT.toLocaleString("en")} characters, not only white space. Required, also with a template. With a \`mediaUrl\` it is the caption. To send media without a caption, repeat the \`mediaUrl\` here.`,
+    content: `The text: 1 to ${MAX_CONTENT.toLocaleString("en")} characters, not only white space or invisible characters. Required, also with a template. With a \`mediaUrl\` it is the caption. To send media without a caption, repeat the \`mediaUrl\` here.`,
     type: "The kind of message. Default: TEXT. A message with a `templateId` always has the type TEMPLATE. TEMPLATE without a `templateId` delivers `content` as it is.",
     senderId: "The member who sends the message. Default: the organization's first member.",
     templateId: "The template to deliver. The service fills it with `variables`.",

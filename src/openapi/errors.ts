@@ -108,6 +108,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   cursor_expired:
     "The cursor is older than the events that are kept, or from before a deletion. Start again with `from=oldest`.",
   length_required: "An upload lacks a `Content-Length`, or has a `Transfer-Encoding`.",
+  precondition_failed: "`If-Match` does not name the file's `ETag`.",
   body_too_large: `The body has more than ${MAX_BODY / 1_024} KiB, or a file more than ${MAX_FILE_BYTES / 1_048_576} MiB, a visitor's more than ${MAX_VISITOR_FILE_BYTES / 1_048_576} MiB.`,
   media_type:
     "The body has a `Content-Encoding`: send it uncompressed. Or the first bytes of a file are not what `Content-Type` says.",

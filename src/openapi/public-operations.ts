@@ -209,7 +209,7 @@ const OF_MESSAGES = tagged("Messages", [
     id: "readMedia",
     summary: "Download media",
     description:
-      "Downloads the file of a message. What a contact of a network sent is streamed from the network. Once a file is permanently gone there, the service no longer asks for it. The `mediaUrl` of a message with a file is the URL of this route. The route supports `Range` (a network without ranges sends the whole file) and `If-None-Match`. A client may cache the file, and must revalidate it before each use.",
+      "Downloads the file of a message. What a contact of a network sent is streamed from the network. Once a file is permanently gone there, the service no longer asks for it. The `mediaUrl` of a message with a file is the URL of this route. The route supports `Range` (a network without ranges sends the whole file), `If-Match` and `If-None-Match`. A client may cache the file, and must revalidate it before each use.",
     responses: [
       { status: 200, description: "The file.", contentType: "*/*", headers: FILE_HEADERS },
       {
@@ -226,7 +226,7 @@ const OF_MESSAGES = tagged("Messages", [
         headers: { "Content-Range": { ...contentRange, example: "bytes */48213" } },
       },
     ],
-    errors: ["media_not_found", "media_expired"],
+    errors: ["media_not_found", "media_expired", "precondition_failed"],
   },
 ]);
 

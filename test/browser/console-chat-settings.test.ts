@@ -229,7 +229,7 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
     "Must have at most 500 characters.",
     "Must be an origin, such as https://example.com.",
     "Must be a time zone, such as Europe/Berlin.",
-    "Must be after opens.",
+    "Must be after opens. Hours past midnight are two periods: until 24:00, and from 00:00 of the next day.",
     "Must be a time of the day, such as 17:30, or 24:00.",
     "Must be in order, and must not overlap.",
   ]) {

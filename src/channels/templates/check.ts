@@ -1,3 +1,4 @@
+import { showsNothing } from "../../model/field.ts";
 import { fillTemplate, placeholdersOf } from "../../model/placeholder.ts";
 import type {
   FilledButton,
@@ -52,7 +53,7 @@ export function fillParts(
   if (refusal) return { refusal };
   const { components } = template;
   const faults = parameters
-    .filter(({ value }) => value.trim() === "")
+    .filter(({ value }) => showsNothing(value))
     .map(({ name }) => ({ path: `variables.${name}`, message: "must not be blank" }));
   const header = filledHeader(components.find(isHeader), given, faults);
   const buttons = filledButtons(components, givenButtons, parameters[0], faults);
@@ -114,7 +115,7 @@ function filledHeader(
     return null;
   }
   for (const { name, value } of filled.parameters) {
-    if (value.trim() === "") faults.push({ path: `template.header.variables.${name}`, message: "must not be blank" });
+    if (showsNothing(value)) faults.push({ path: `template.header.variables.${name}`, message: "must not be blank" });
   }
   return { type: "text", ...filled };
 }

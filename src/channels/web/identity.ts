@@ -1,3 +1,4 @@
+import { showsNothing } from "../../model/field.ts";
 import { toBase62 } from "../../model/id.ts";
 import { webSpec } from "./spec.ts";
 
@@ -91,7 +92,7 @@ function decodeUser(encoded: string): string | null {
     const bytes = Uint8Array.fromBase64(encoded, { alphabet: "base64url" });
     // `ignoreBOM` keeps a byte order mark in the text, so the hashed id and the stored id are the same.
     const user = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return user.length <= MAX_ADDRESS && user.trim() !== "" ? webSpec.address(user) : null;
+    return user.length <= MAX_ADDRESS && !showsNothing(user) ? webSpec.address(user) : null;
   } catch {
     return null;
   }

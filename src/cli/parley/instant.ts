@@ -2,7 +2,7 @@ import * as chrono from "chrono-node";
 import { CommandError } from "../command-error.ts";
 import { confirm } from "./deletion.ts";
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\S+$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\S+$/;
 /** The clocks of this machine and the service may differ by this much. */
 const TOLERANCE_MS = 60_000;
 

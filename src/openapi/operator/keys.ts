@@ -28,7 +28,7 @@ const descriptions = {
   "rateLimit.windowSeconds": "The length of a window in seconds.",
   monthlyQuota:
     "The maximum number of requests in a calendar month in UTC. Default: no quota. Required if the organization's `selfService` has a ceiling for the sum of quotas, and a key or member makes the request.",
-  expiresAt: "When the key expires: RFC 3339, before the year 10000. Default: never.",
+  expiresAt: "When the key expires: RFC 3339, before the year 10000, and in the future for a new key. Default: never.",
 };
 const { name, monthlyQuota } = key;
 

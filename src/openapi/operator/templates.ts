@@ -14,7 +14,7 @@ const { name, language, body } = template;
 const descriptions = {
   name: "The template's name. On a network that approves templates, the name that it approved.",
   language: "The template's language. On a network that approves templates, the language that it approved.",
-  body: "The text, with `{{placeholders}}`. A placeholder has 1 to 64 letters, digits or underscores.",
+  body: "The text, with `{{placeholders}}`. A placeholder has 1 to 64 letters, digits or underscores, and is not `__proto__`.",
 };
 
 /** Templates. */

@@ -66,7 +66,7 @@ test("another body with a used key is a 422 and stores nothing", async () => {
     { content: "Hello", metadata: { a: "1" } },
   ]) {
     const answer = await post("order-7", body);
-    expectError(answer, 422, "idempotency_mismatch");
+    expectError(answer, 422, "idempotency_mismatch", /^Idempotency-Key was used with another request$/);
     expect(answer.body.error).toMatch("Idempotency-Key was used with another request");
   }
   expect(await total()).toBe(1);

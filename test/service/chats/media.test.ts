@@ -177,6 +177,7 @@ test.each(KINDS)(
     calls = fakeNetworks(found());
     const known = await get({ "If-None-Match": etag });
     expect([known.status, known.text, known.headers.get("ETag")]).toEqual([304, "", etag]);
+    expectError(await get({ "If-Match": '"other"' }), 412, "precondition_failed");
     expect(calls).toEqual([]);
     fakeNetworks(found(() => new Response("no", { status: 416, headers: { "Content-Range": "bytes */30" } })));
     const none = await get({ Range: "bytes=30-" });

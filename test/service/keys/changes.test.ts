@@ -64,7 +64,8 @@ test.each(
   ),
 )("a key whose $what were widened is admitted at its very next request$when", async ({ before, after, fault }) => {
   const { organizationId } = await newOrganization();
-  const { key, secret } = await newKey(organizationId, before);
+  const { key, secret } = await newKey(organizationId);
+  expect((await admin("PATCH", `/keys/${key.id}`, before)).status).toBe(200);
   expect((await client(secret)("GET", "/chats")).status).toBeGreaterThan(400);
   await fault(key.id);
   expect((await admin("PATCH", `/keys/${key.id}`, after)).status).toBe(200);

@@ -98,7 +98,8 @@ test("without self-service a key can't create, change or rotate a key, and can r
 
 test("the last key that manages keys can't be revoked or lose keys:write, until there is another", async () => {
   const { organizationId, api, keyId } = await newManager();
-  await newKey(organizationId, { permissions: ["keys:write"], expiresAt: "2020-01-01T00:00:00Z" });
+  const ended = await newKey(organizationId, { permissions: ["keys:write"] });
+  await admin("PATCH", `/keys/${ended.key.id}`, { expiresAt: "2020-01-01T00:00:00Z" });
   await newKey(organizationId);
   const ends = [
     () => api("DELETE", `/keys/${keyId}`),

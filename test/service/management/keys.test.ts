@@ -113,6 +113,16 @@ test.each(FAULTS)("a key with %j is a 400 for %s, on creation and on change", as
   expect((await admin("GET", `/keys/${key.id}`)).body).toEqual({ key });
 });
 
+test("a new key can't have expired already, but a key can be ended by its expiry", async () => {
+  const { organizationId, key } = await someKey();
+  for (const expiresAt of ["2020-01-01T00:00:00Z", new Date().toISOString()]) {
+    const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Test", expiresAt });
+    expectFaults(made, "expiresAt");
+    expect(made.body.errors[0].message).toBe("must be in the future");
+    expect((await admin("PATCH", `/keys/${key.id}`, { expiresAt })).status).toBe(200);
+  }
+});
+
 test("a key without a name is a 400 with an error", async () => {
   const { organizationId, key } = await someKey();
   const answers = [
@@ -260,7 +270,8 @@ test("a rotation keeps the counts, the limits and the expiry", async () => {
 test("a revoked or expired key can't be rotated", async () => {
   const revoked = await someKey();
   await admin("DELETE", `/keys/${revoked.key.id}`);
-  const expired = await someKey({ expiresAt: "2020-01-01T00:00:00Z" });
+  const expired = await someKey();
+  await admin("PATCH", `/keys/${expired.key.id}`, { expiresAt: "2020-01-01T00:00:00Z" });
   for (const { key } of [revoked, expired]) {
     const before = await env.DB.prepare("select * from api_keys where id = ?").bind(key.id).first();
     expectError(await admin("POST", `/keys/${key.id}/rotate`, { overlapSeconds: 60 }), 409, "key_revoked");

@@ -62,6 +62,12 @@ test.each<[object, string]>([
   expect((await admin("GET", `/templates/${id}`)).body).toEqual(answer.body);
 });
 
+test("a placeholder __proto__ is a 400 that names it", async () => {
+  const { answer } = await post({ body: "Hi {{ __proto__ }}" });
+  expectError(answer, 400, "validation_failed");
+  expect(answer.body.errors[0].message).toMatch(/__proto__/);
+});
+
 test.each(["name", "language", "body"])("a template without its %s is a 400 with an error", async (field) => {
   for (const value of [undefined, null, "  "]) {
     const { answer } = await post({ [field]: value });

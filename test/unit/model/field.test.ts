@@ -18,7 +18,12 @@ test.each<[string, z.ZodMiniType, unknown, string]>([
   ["an absent choice", z.union([z.string(), z.number()]), undefined, "is not valid"],
   ["an empty text", z.string().check(notEmpty), "", "must not be empty"],
   ["a blank text", z.string().check(notBlank, word), " \n", "is required"],
+  ["a text of invisible characters", z.string().check(notBlank, word), "\u200b\u2060\ufeff", "is required"],
+  ["a text of joiners and selectors", z.string().check(notBlank, word), "\u200d\ufe0f\u{e0020}", "is required"],
+  ["a text of fillers that look empty", z.string().check(notBlank, word), "\u3164\u2800\u00ad", "is required"],
+  ["a text of controls", z.string().check(notBlank, word), "\0\u001b\u202e\ufff9", "is required"],
   ["a blank text that may be absent", wordOrNone, " \n", "must not be blank"],
+  ["an invisible text that may be absent", wordOrNone, "\u200b", "must not be blank"],
   ["an empty text that may be absent", wordOrNone, "", "must not be blank"],
   ["a short text that may be absent", wordOrNone, "a", "must have three letters"],
   ["half a surrogate pair", z.string().check(wellFormed), "a\ud83e", "must be well-formed Unicode"],
@@ -35,6 +40,15 @@ test.each([
   ["1970-01-01T00:00:00Z", 0],
   ["2027-01-31T02:00:00+02:00", Date.UTC(2027, 0, 31)],
   ["9999-12-31T23:59:59.999Z", Date.UTC(10_000) - 1],
+  ["2027-01-31t00:00:00.5z", Date.UTC(2027, 0, 31) + 500],
+  ["2027-01-31t02:00:00+02:00", Date.UTC(2027, 0, 31)],
 ])("the time %s is %d", (text, time) => {
   expect(instant.parse(text)).toBe(time);
 });
+
+test.each(["a\u200b\u200b", "\u0600\u0661", "👩\u200d🚀", "🇺🇦", "\u200f\u05d0\u05d1", "ㅤㅤ가"])(
+  "%j shows something",
+  (text) => {
+    expect(faults(z.string().check(notBlank), text)).toEqual([]);
+  },
+);

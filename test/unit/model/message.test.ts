@@ -32,9 +32,9 @@ test.each([
   ["one character", "a"],
   ["4,096 characters", "a".repeat(4_096)],
   ["2,048 surrogate pairs", "🙂".repeat(2_048)],
-  ["a NUL", "\0"],
+  ["a NUL in text", "a\0b"],
   ["white space around text", "  a\n"],
-  ["a zero-width joiner", "\u200d"],
+  ["a zero-width joiner in text", "\u0915\u094d\u200d"],
 ])("content of %s is accepted as it is", (_what, content) => {
   expect(validated({ content }).content).toBe(content);
 });
@@ -45,6 +45,8 @@ test.each([
   ["4,097 spaces and letters", `${" ".repeat(4_096)}a`],
   ["an empty string", ""],
   ["spaces", "   "],
+  ["a NUL", "\0"],
+  ["a zero-width joiner", "\u200d"],
   ["line ends and tabs", "\r\n\t\v\f"],
   ["white space beyond ASCII", "\u00a0\u2003\u3000\u2028\ufeff"],
   ["null", null],

@@ -26,6 +26,10 @@ test("a web chat takes how its page looks and speaks, and null for each of it", 
 test.each([
   [{ title: "x".repeat(81) }, "title must have at most 80 characters"],
   [{ title: " " }, "title must not be blank"],
+  [
+    { hours: { timeZone: "UTC", week: { friday: [{ opens: "21:00", closes: "02:00" }] } } },
+    "hours.week.friday.0.closes must be after opens. Hours past midnight are two periods: until 24:00, and from 00:00 of the next day",
+  ],
   [{ greeting: "x".repeat(1_001) }, "greeting must have at most 1000 characters"],
   [{ accentColor: "red" }, "accentColor must be a color, such as #0d6b5e"],
   [{ accentColor: "#0d6b5e;background:url(//x)" }, "accentColor must be a color, such as #0d6b5e"],

@@ -5,7 +5,7 @@ import type { VisitorMessage } from "../../../channels/web/render.ts";
 import { contactEmailField, contactNameField } from "../../../model/chat.ts";
 import { oneEmoji } from "../../../model/content-schema.ts";
 import { ERRORS, type ErrorCode } from "../../../model/error.ts";
-import { optional } from "../../../model/field.ts";
+import { optional, showsNothing } from "../../../model/field.ts";
 import { MAX_CONTENT, type Message } from "../../../model/message.ts";
 import type { Visitor } from "../../../model/visitor.ts";
 
@@ -143,7 +143,7 @@ export function contentFault({
   if (choice !== undefined && mediaId !== undefined) {
     return refusedFrame(id, "validation_failed", null, "choice and mediaId can't be in one message");
   }
-  if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
+  if (showsNothing(content)) return refusedFrame(id, "missing_field", null, "content is required");
   if (content.length <= MAX_CONTENT) return null;
   return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
 }

@@ -38,6 +38,21 @@ test("a picture is shown, never run, and has a tag by which it is not sent again
   expect((await get({ "If-None-Match": '"other"' })).text).toBe("bytes");
 });
 
+test("a file is sent only if it is one that If-Match names, by its strong tag", async () => {
+  const { get, fileId } = await newFile();
+  for (const tags of ["*", `"${fileId}"`, `"other", "${fileId}"`]) {
+    expect((await get({ "If-Match": tags })).text).toBe("bytes");
+  }
+  const reads = vi.spyOn(env.MEDIA, "get");
+  for (const tags of ['"other"', `W/"${fileId}"`, fileId]) {
+    for (const others of [{}, { "If-None-Match": "*" }, { Range: "bytes=9-" }]) {
+      expectError(await get({ "If-Match": tags, ...others }), 412, "precondition_failed", /If-Match/);
+    }
+  }
+  expect((await get({ "If-Match": '"other"' }, "HEAD")).status).toBe(412);
+  expect(reads).not.toHaveBeenCalled();
+});
+
 test.for([
   ["bytes=0-0", 206, "b", "bytes 0-0/5"],
   ["bytes=1-2", 206, "yt", "bytes 1-2/5"],
