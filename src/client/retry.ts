@@ -1,13 +1,15 @@
-import { backoffMs } from "../platform/backoff.ts";
+import { backoffMs, doublingMs } from "../platform/backoff.ts";
 import { ParleyError, retryAfterOf } from "./error.ts";
 
 const BACKOFF = { firstMs: 500, maxMs: 8_000 };
 
 export interface RetryOptions {
-  /** How often a failed request is repeated; 4 by default. */
+  /** How often a failed request is repeated; 4 by default. A 429 doesn't count, but with 0 nothing is repeated. */
   retries?: number;
   /** The longest wait before a repeat; 60,000 by default. If the service asks for a longer one, its error is thrown. */
   maxWaitMs?: number;
+  /** How long a request is repeated after 429s, from its beginning on; 300,000 by default. Then the 429 is thrown. */
+  deadlineMs?: number;
   /** The time for one attempt; 60,000 by default. */
   timeoutMs?: number;
   /** Replaces `fetch`. */
@@ -16,21 +18,28 @@ export interface RetryOptions {
 
 /**
  * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, creating a chat,
- * which finds the existing one, and canceling a message. A 429 is always repeated, because the service did nothing.
+ * which finds the existing one, and canceling a message. A 429 is always repeated until the deadline, because the service
+ * did nothing.
  * @returns a function that throws ParleyError `unreachable` if there is no answer. Its `body`, a file, is read again
  *   for each attempt; a clone of the request would keep all of it in memory, and might lose its length
  */
 export function retryingFetch({
   retries = 4,
   maxWaitMs = 60_000,
+  deadlineMs = 300_000,
   timeoutMs = 60_000,
   fetch: send = (request) => fetch(request),
 }: RetryOptions = {}): (request: Request, body?: Blob) => Promise<Response> {
   return async function fetchWithRetries(request, body) {
-    for (let failures = 1; ; failures++) {
+    const end = Date.now() + deadlineMs;
+    for (let [failures, limited] = [0, 0]; ; ) {
       const result = await attempt(send, body ? new Request(request, { body }) : request.clone(), timeoutMs);
-      const wait = failures > retries ? null : waitBefore(request, result, failures);
-      if (wait !== null && wait <= maxWaitMs) await pause(wait, request.signal);
+      const isLimited = result.status === 429;
+      if (isLimited) limited++;
+      else failures++;
+      const wait = isLimited ? waitAfterLimit(result, limited) : waitAfterFailure(request, result, failures);
+      const mayWait = isLimited ? retries > 0 && Date.now() + (wait?.ms ?? 0) < end : failures <= retries;
+      if (wait && wait.least <= maxWaitMs && mayWait) await pause(wait.ms, request.signal);
       else if (result instanceof ParleyError) throw result;
       else return result;
     }
@@ -91,13 +100,30 @@ export function unreachable(url: string, cause: unknown): ParleyError {
   });
 }
 
-/** The milliseconds to wait before the next attempt; null if there must be none. */
-function waitBefore(request: Request, result: Response | ParleyError, failures: number): number | null {
+/** Milliseconds. */
+interface Wait {
+  /** How long it is at the shortest. */
+  least: number;
+  ms: number;
+}
+
+/** As long as the service asks, and a random time more: requests that were refused together must not return together. */
+function waitAfterLimit(result: Response | ParleyError, limited: number): Wait {
+  const least = askedBy(result);
+  return { least, ms: least + Math.random() * doublingMs(BACKOFF, limited - 1) };
+}
+
+/** Null if the request must not be repeated. */
+function waitAfterFailure(request: Request, result: Response | ParleyError, failures: number): Wait | null {
   const { status } = result;
-  const isTransient = status === null || status === 429 || status >= 500;
-  if (!isTransient || (status !== 429 && !isRepeatable(request))) return null;
-  const asked = result instanceof ParleyError ? null : retryAfterOf(result, Date.now());
-  return Math.max(asked ?? 0, retryWaitMs(failures));
+  const isTransient = status === null || status >= 500;
+  if (!isTransient || !isRepeatable(request)) return null;
+  const ms = Math.max(askedBy(result), retryWaitMs(failures));
+  return { least: ms, ms };
+}
+
+function askedBy(result: Response | ParleyError): number {
+  return result instanceof ParleyError ? 0 : (retryAfterOf(result, Date.now()) ?? 0);
 }
 
 function isRepeatable({ method, headers, url }: Request): boolean {

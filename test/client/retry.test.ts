@@ -4,12 +4,15 @@ import { dataOf } from "../../src/client/parley.ts";
 import { clientOf, cut, cutInside, json } from "./server.ts";
 
 /** The client's own waits are a fiftieth: `unit/platform/backoff.test.ts` tests how long they are. */
-vi.mock("../../src/platform/backoff.ts", () => ({
-  backoffMs: ({ firstMs, maxMs }: { firstMs: number; maxMs: number }, repeats: number) =>
-    Math.min(maxMs, firstMs * 2 ** repeats) / 50,
-}));
+vi.mock("../../src/platform/backoff.ts", () => {
+  const doublingMs = ({ firstMs, maxMs }: { firstMs: number; maxMs: number }, repeats: number) =>
+    Math.min(maxMs, firstMs * 2 ** repeats) / 50;
+  return { doublingMs, backoffMs: doublingMs };
+});
 
 const MESSAGE = { message: { id: "msg_g1", status: "QUEUED" } };
+const limitedFor = (seconds: number) =>
+  json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": String(seconds) });
 const UNAVAILABLE = json(503, { message: "Service unavailable", code: "unavailable" });
 
 test("a send whose answer is lost is repeated with the same Idempotency-Key", async () => {
@@ -70,7 +73,7 @@ test("a redirect is not followed, so that the key stays with the service", async
 });
 
 test("the client waits as long as Retry-After says", async () => {
-  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "1" });
+  const limited = limitedFor(1);
   const { parley, asked } = await clientOf([limited, json(200, { key: {}, usage: {} })]);
   const begin = performance.now();
   await parley.api.GET("/key").then(dataOf);
@@ -79,7 +82,7 @@ test("the client waits as long as Retry-After says", async () => {
 });
 
 test("a longer Retry-After than the client may wait is an error at once", async () => {
-  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "61" });
+  const limited = limitedFor(61);
   const { parley, asked } = await clientOf([limited]);
   const reads = parley.api.GET("/key").then(dataOf);
   await expect(reads).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: 61 });
@@ -118,8 +121,57 @@ test.for([
   expect(asked).toHaveLength(times);
 });
 
+test("a 429 uses up no repeat, however many come and whatever comes between", async () => {
+  const limited = limitedFor(0);
+  const answers = [...Array(3).fill(limited), UNAVAILABLE, cut, ...Array(4).fill(limited), UNAVAILABLE, UNAVAILABLE];
+  const { parley, asked } = await clientOf([...answers, json(201, MESSAGE)]);
+  expect(await parley.send("cht_g1", { content: "Hello" })).toEqual(MESSAGE.message);
+  expect(asked).toHaveLength(12);
+  const ended = await clientOf([...answers, limited, UNAVAILABLE]);
+  await expect(ended.parley.send("cht_g1", { content: "Hello" })).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a hundred sends at once all go out, however few a window admits", async () => {
+  let admitted = 0;
+  // The first four of every ten requests.
+  const { parley, asked } = await clientOf([
+    (...call) => (admitted++ % 10 < 4 ? json(201, MESSAGE) : limitedFor(0))(...call),
+  ]);
+  const sent = await Promise.all(Array.from({ length: 100 }, () => parley.send("cht_g1", { content: "Hello" })));
+  expect(sent).toHaveLength(100);
+  expect(new Set(asked.map(({ headers }) => headers["idempotency-key"])).size).toBe(100);
+});
+
+test("those that were limited together return at different times, none of them early", async () => {
+  const wakes: number[] = [];
+  vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(0.5).mockReturnValueOnce(0.999);
+  const waited = vi.spyOn(globalThis, "setTimeout");
+  const { parley } = await clientOf([limitedFor(1), limitedFor(1), limitedFor(1), json(200, { key: {}, usage: {} })]);
+  await Promise.all(Array.from({ length: 3 }, () => parley.api.GET("/key").then(dataOf)));
+  for (const [, ms] of waited.mock.calls) if (ms && ms >= 1_000 && ms < 2_000) wakes.push(ms);
+  expect(wakes.sort()).toEqual([1_000, 1_005, 1_009.99]);
+});
+
+test("a request that is limited again and again ends at its deadline, with the service's error", async () => {
+  const { parley, asked } = await clientOf([limitedFor(0)], { deadlineMs: 300 });
+  await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(asked.length).toBeGreaterThan(5);
+});
+
+test("a wait that would pass the deadline is an error at once", async () => {
+  const { parley, asked } = await clientOf([limitedFor(5)], { deadlineMs: 4_000 });
+  await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ retryAfterSeconds: 5 });
+  expect(asked).toHaveLength(1);
+});
+
+test("without retries, a 429 is an error at once", async () => {
+  const { parley, asked } = await clientOf([limitedFor(0)], { retries: 0 });
+  await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(asked).toHaveLength(1);
+});
+
 test("any request is repeated after a 429, because the service did nothing", async () => {
-  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "0" });
+  const limited = limitedFor(0);
   const { parley, asked } = await clientOf([limited, json(201, MESSAGE)]);
   await parley.api.POST("/chats/{id}/messages", { params: { path: { id: "cht_g1" } }, body: { content: "Hello" } });
   expect(asked).toHaveLength(2);
@@ -127,7 +179,7 @@ test("any request is repeated after a 429, because the service did nothing", asy
 
 test("an aborted request ends its wait at once", async () => {
   const abort = new AbortController();
-  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "59" });
+  const limited = limitedFor(59);
   const { parley, asked } = await clientOf([
     (...call) => {
       setTimeout(() => abort.abort(), 50);

@@ -20,7 +20,13 @@ export { ParleyError };
 
 const ROOT = "/console/api";
 
-const fetchWithRetries = retryingFetch({ retries: 2, maxWaitMs: 5_000, timeoutMs: 30_000, fetch: watchedFetch });
+const fetchWithRetries = retryingFetch({
+  retries: 2,
+  maxWaitMs: 5_000,
+  deadlineMs: 15_000,
+  timeoutMs: 30_000,
+  fetch: watchedFetch,
+});
 
 const apis = new Map<string, Api>();
 
